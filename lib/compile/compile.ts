@@ -7,8 +7,10 @@ import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneValue } from "../mesh/memo/same.ts";
+import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews } from "../mesh/views/views-of.ts";
 import type { World } from "../mesh/world.ts";
+import type { Classifier } from "../snapshot/classifier.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
@@ -83,7 +85,7 @@ export function countClasses(
   return {
     ...counted,
     beside: {
-      classifier: census.classifier,
+      classifier: oneClassifier(memo, census.classifier),
       nodes: census.nodes,
       ...(statuses.length === 0 ? {} : { statuses }),
       ...(granted.length === 0 ? {} : { secretGrants: granted }),
@@ -134,6 +136,13 @@ export function compileCounted(
 }
 
 const noClassifier: CompiledWorld["classifier"] = { attributes: [], labels: {}, classes: {}, defaults: {} };
+
+/** Most changes change none of it: the same object then, whose text is known. */
+const oneClassifier = step(
+  "classifier",
+  { attributes: "value", labels: "value", classes: "identity", defaults: "value" },
+  (classifier: Classifier): Classifier => classifier,
+);
 
 /** How a compile has to do with those before and after it, in whichever process. */
 export interface Reuse {

@@ -17,6 +17,9 @@ export interface LazyBlob {
   make(): Uint8Array<ArrayBuffer>;
 }
 
+/** One that is at hand, for those who would have it made. */
+export const madeBlob = ({ hash, bytes }: Blob): LazyBlob => ({ hash, make: () => bytes });
+
 export function blobOf(text: string): Blob {
   const bytes = new TextEncoder().encode(text);
   return { hash: hashOf(bytes), bytes };

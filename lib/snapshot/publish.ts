@@ -70,13 +70,13 @@ export function createPublisher(
   encoder: WorldEncoder = createWorldEncoder(),
 ): Publisher {
   const lead = createLeader(store, encoder, options);
-  const check = createWorldCheck();
+  const check = createWorldCheck(encoder.columns);
 
   return {
     head: () => readHead(store, options),
     async stage(world) {
       const encoded = encoder.encode(world);
-      await writeBlobs(store, createBlobCheck(store), [encoded], { there: new Set(), found: new Set() });
+      await writeBlobs(store, createBlobCheck(store), [encoded], { there: [], found: [] });
       return encoded.rootBlob.hash;
     },
     async publish(world, base, { reason = "publish", by = "", why = "", share } = {}, laid = new Set()) {

@@ -1,3 +1,5 @@
+import { sameElements } from "./remember-last.ts";
+
 /** Remembers what was made of a run of objects, by the identity of all of them. */
 export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R): (run: readonly T[]) => R {
   const known = new WeakMap<T, readonly { readonly run: readonly T[]; readonly result: R }[]>();
@@ -11,8 +13,4 @@ export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R
     if (first !== undefined) known.set(first, [{ run, result }, ...entries.slice(0, 3)]);
     return result;
   };
-}
-
-function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((element, i) => element === b[i]);
 }

@@ -20,6 +20,18 @@ export type ResourceType = CoreType | ExtraType;
 /** Something for each type that a class has. */
 export type OfTypes<T> = Readonly<Record<CoreType, T>> & Readonly<Partial<Record<ExtraType, T>>>;
 
+/** The same of each type that is there; those that few classes have come last. */
+export function mapTypes<A, B>(of: OfTypes<A>, change: (one: A) => B): OfTypes<B> {
+  const { clusters, endpoints, listeners, routes, ...extras } = of;
+  return {
+    clusters: change(clusters),
+    endpoints: change(endpoints),
+    listeners: change(listeners),
+    routes: change(routes),
+    ...Object.fromEntries(Object.entries(extras).map(([type, one]) => [type, change(one)])),
+  };
+}
+
 /** `stream`: as Istio writes it. `poll`: endpoints inlined, REST config sources, nothing that stock Envoy lacks. */
 export const shapes = ["stream", "poll"] as const;
 export type ShapeName = (typeof shapes)[number];

@@ -1,4 +1,4 @@
-import { type Blob, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
+import { type Blob, concatBytes, hashOf, type LazyBlob, madeBlob } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
 import { runBlobs } from "./long/encode-long.ts";
@@ -31,7 +31,7 @@ export function blobsOfSegment(
 ): readonly LazyBlob[] {
   if (ref.long !== undefined) {
     const runs = resources.flatMap((resource) => runBlobs(resource.runs ?? []));
-    return [...runs, ...lists.map(({ hash, bytes }) => ({ hash, make: () => bytes }))];
+    return [...runs, ...lists.map(madeBlob)];
   }
   const texts = { hash: ref.hash, make: () => segmentBytes(resources) };
   if (ref.binary === undefined) return [texts];
@@ -52,7 +52,7 @@ const stretchLength = 512 * 1024;
 
 /** Whether a stretch, which is cut by itself, ends between two neighbours: by what they are, whatever list they stand in. */
 export const endsStretch = (resource: CompiledResource, next: CompiledResource): boolean =>
-  isBorder(resource, next) || nameHash(`stretch ${resource.name}`) < textLength(resource) / stretchLength;
+  isBorder(resource, next) || nameHash(resource.name, "stretch ") < textLength(resource) / stretchLength;
 
 /** Whether what classes share ends between two neighbours, or begins; and on both sides of a long resource. */
 const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>

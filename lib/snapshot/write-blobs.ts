@@ -2,7 +2,8 @@ import { PortolanError } from "../config/diagnostic.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
-import type { BlobCheck, BlobMakers } from "./upkeep/blob-check.ts";
+import { type BlobGroup, blobsBeside, blobsIn, type NamedGroup } from "./blob-groups.ts";
+import type { BlobCheck } from "./upkeep/blob-check.ts";
 import { rescue } from "./upkeep/gc-ledger.ts";
 import type { EncodedWorld } from "./worlds/encode-world.ts";
 
@@ -17,18 +18,11 @@ export interface Written {
 /** Blobs that need not be written. */
 export interface InPlace {
   /** Named by HEAD, and so safe from being collected. */
-  readonly there: ReadonlySet<string>;
+  readonly there: readonly NamedGroup[];
   /** In the store, but perhaps about to be collected. */
-  readonly found: ReadonlySet<string>;
+  readonly found: readonly NamedGroup[];
   /** Written already for this very publish, by whoever made a part of it, but perhaps about to be collected; absent: none. */
   readonly laid?: ReadonlySet<string>;
-}
-
-/** Every blob of some worlds, roots after what they name. */
-export function blobsOf(worlds: Iterable<EncodedWorld>): BlobMakers {
-  const list = [...worlds];
-  const content = list.flatMap((world) => [...world.blobs()].map(({ hash, make }) => [hash, make] as const));
-  return new Map([...content, ...list.map(({ rootBlob }) => [rootBlob.hash, () => rootBlob.bytes] as const)]);
 }
 
 /**
@@ -43,13 +37,13 @@ export async function writeBlobs(
   worlds: readonly EncodedWorld[],
   { there, found: relied, laid = new Set() }: InPlace,
 ): Promise<Written> {
-  const blobs = blobsOf(worlds);
+  const blobs = blobsBeside(worlds, there);
   const roots = new Set(worlds.map(({ rootBlob }) => rootBlob.hash));
-  const found = new Set([...relied, ...[...blobs.keys()].filter((hash) => laid.has(hash) && !there.has(hash))]);
+  const found = new Set([...blobsIn(relied).keys(), ...[...blobs.keys()].filter((hash) => laid.has(hash))]);
   let objects = 0;
   let bytes = 0;
   const write = async (hash: string) => {
-    const blob = blobs.get(hash)?.();
+    const blob = (blobs.get(hash) ?? blobsIn(worlds).get(hash))?.make();
     if (blob === undefined) throw new PortolanError(`the store has lost blob ${hash}: it was collected meanwhile`);
     const put = await store.put(blobKey(hash), blob, { ifNoneMatch: "*" });
     if (put.kind === "lost") {
@@ -61,14 +55,14 @@ export async function writeBlobs(
     check.written([hash]);
   };
   // In the order of their names: a store of folders then writes many into one at a time.
-  const missing = [...blobs.keys()].filter((hash) => !there.has(hash) && !laid.has(hash)).sort();
+  const missing = [...blobs.keys()].filter((hash) => !laid.has(hash)).sort();
   await inParallel(
     missing.filter((hash) => !roots.has(hash)),
     write,
   );
   for (const hash of missing) if (roots.has(hash)) await write(hash);
   if (found.size > 0) await inParallel(await rescue(store, found), write);
-  const mended = await mendBlobs(store, check, blobs);
+  const mended = await mendBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };
 }
 
@@ -76,15 +70,14 @@ export async function writeBlobs(
 export async function mendBlobs(
   store: ObjectStore,
   check: BlobCheck,
-  blobs: BlobMakers,
+  groups: readonly BlobGroup[],
 ): Promise<Pick<Written, "objects" | "bytes">> {
-  const broken = await check.broken(blobs);
-  const sizes = await inParallel(broken, async (hash) => {
-    const blob = blobs.get(hash)?.() ?? new Uint8Array();
+  const sizes = await inParallel(await check.broken(groups), async ({ hash, make }) => {
+    const bytes = make();
     // Whatever lies there, it is not what its name says.
-    await store.put(blobKey(hash), blob);
+    await store.put(blobKey(hash), bytes);
     check.written([hash]);
-    return blob.length;
+    return bytes.length;
   });
   return { objects: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }

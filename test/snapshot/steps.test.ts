@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CompiledList, CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import type { PlannedStep } from "../../lib/snapshot/head/planned-step.ts";
 import { planSteps } from "../../lib/snapshot/head/steps.ts";
+import { createColumns } from "../../lib/snapshot/worlds/columns.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 
 const versionOf = (list: CompiledList) =>
@@ -10,6 +11,7 @@ const versionOf = (list: CompiledList) =>
     .flat()
     .map(({ name }) => name)
     .join("+");
+const encoder = { versionOf, columns: createColumns() };
 const pace = { settleMs: 1_000, retentionMs: 4_000 };
 const now = 100_000;
 
@@ -34,11 +36,11 @@ describe("planSteps", () => {
   it("takes one step when no cluster comes or goes", () => {
     const before = worldOf({ web: { clusters: { a: "1" }, routes: { "80": "90/10" } } });
     const after = worldOf({ web: { clusters: { a: "2" }, routes: { "80": "50/50" } } });
-    expect(planSteps(before, [], after, now, pace, versionOf)).toEqual([{ world: after, atMs: now }]);
+    expect(planSteps(before, [], after, now, pace, encoder)).toEqual([{ world: after, atMs: now }]);
   });
 
   it("adds clusters before routes name them", () => {
-    const steps = planSteps(mesh("a"), [], mesh("a", "b"), now, pace, versionOf);
+    const steps = planSteps(mesh("a"), [], mesh("a", "b"), now, pace, encoder);
     expect(steps.map((step) => [step.atMs - now, clusters(step), routed(step)])).toEqual([
       [0, ["a", "b"], ["a"]],
       [1_000, ["a", "b"], ["a", "b"]],
@@ -46,7 +48,7 @@ describe("planSteps", () => {
   });
 
   it("drops clusters only after routes have ceased to name them", () => {
-    const steps = planSteps(mesh("a", "b"), [], mesh("a"), now, pace, versionOf);
+    const steps = planSteps(mesh("a", "b"), [], mesh("a"), now, pace, encoder);
     expect(steps.map((step) => [step.atMs - now, clusters(step), routed(step)])).toEqual([
       [0, ["a", "b"], ["a"]],
       [4_000, ["a"], ["a"]],
@@ -56,7 +58,7 @@ describe("planSteps", () => {
   it("keeps route tables that a listener may still ask for", () => {
     const before = worldOf({ web: { listeners: { l: "rds x" }, routes: { x: "1" } } });
     const after = worldOf({ web: { listeners: { l: "rds y" }, routes: { y: "1" } } });
-    const [first, last] = planSteps(before, [], after, now, pace, versionOf);
+    const [first, last] = planSteps(before, [], after, now, pace, encoder);
     expect(first && Object.keys(contentsOf(first.world, "web", "routes"))).toEqual(["x", "y"]);
     expect(last?.world).toBe(after);
   });
@@ -64,7 +66,7 @@ describe("planSteps", () => {
   it("gives new content of a cluster at once", () => {
     const before = worldOf({ web: { clusters: { a: "old" }, routes: { "80": "a" } } });
     const after = worldOf({ web: { clusters: { a: "new", b: "1" }, routes: { "80": "a b" } } });
-    const [first] = planSteps(before, [], after, now, pace, versionOf);
+    const [first] = planSteps(before, [], after, now, pace, encoder);
     expect(first && contentsOf(first.world, "web", "clusters")).toEqual({ a: "new", b: "1" });
   });
 
@@ -77,7 +79,7 @@ describe("planSteps", () => {
       { new: { clusters: { b: "1" }, routes: { "80": "b" } } },
       { nodes: [{ keys: ["web-0.default"], classId: "new" }] },
     );
-    const [first, second, last] = planSteps(before, [], after, now, pace, versionOf);
+    const [first, second, last] = planSteps(before, [], after, now, pace, encoder);
     expect(first && contentsOf(first.world, "old", "clusters")).toEqual({ a: "1", b: "1" });
     expect(second && contentsOf(second.world, "new", "clusters")).toEqual({ a: "1", b: "1" });
     expect(last?.world).toBe(after);
@@ -96,7 +98,7 @@ describe("planSteps", () => {
         mesh(`s${i}`),
         at,
         pace,
-        versionOf,
+        encoder,
       );
       seen.push(...routed(first));
       expect(rest.length).toBeLessThan(12);
@@ -107,9 +109,9 @@ describe("planSteps", () => {
   });
 
   it("gives a cluster time again when it was taken back before it was ever routed to", () => {
-    const [joining, ...later] = planSteps(mesh("a"), [], mesh("d"), now, pace, versionOf);
-    const [back, ...pending] = planSteps(joining?.world ?? mesh("a"), later, mesh("a"), now + 1, pace, versionOf);
-    const again = planSteps(back?.world ?? mesh("a"), pending, mesh("d"), now + 2, pace, versionOf);
+    const [joining, ...later] = planSteps(mesh("a"), [], mesh("d"), now, pace, encoder);
+    const [back, ...pending] = planSteps(joining?.world ?? mesh("a"), later, mesh("a"), now + 1, pace, encoder);
+    const again = planSteps(back?.world ?? mesh("a"), pending, mesh("d"), now + 2, pace, encoder);
     const switched = again.find((step) => routed(step).includes("d"));
     expect((switched?.atMs ?? 0) - now).toBeGreaterThanOrEqual(pace.settleMs);
   });
@@ -126,7 +128,7 @@ describe("planSteps", () => {
           const served = timeline.findLast(({ atMs }) => atMs <= at);
           if (served === undefined) throw new Error("nothing served");
           const pending = timeline.filter(({ atMs }) => atMs > at);
-          const steps = planSteps(served.world, pending, mesh(...names), at, pace, versionOf);
+          const steps = planSteps(served.world, pending, mesh(...names), at, pace, encoder);
           expect(steps.map(({ atMs }) => atMs)).toEqual(steps.map(({ atMs }) => atMs).sort((a, b) => a - b));
           timeline.splice(timeline.indexOf(served) + 1, timeline.length, ...steps);
         }

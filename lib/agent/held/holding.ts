@@ -4,7 +4,7 @@ import { textRun } from "../../snapshot/long/long-resource.ts";
 import { versionOfText } from "../../snapshot/long/version-of-text.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
-import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
+import { type TreeEncoder, versionOfTree } from "../../snapshot/worlds/encode-tree.ts";
 
 /** A resource as the compiler wrote it. */
 export type HeldResource = CompiledResource;
@@ -72,7 +72,7 @@ export function heldResource(type: HeldType, name: string, text: string): HeldRe
 /** @param resources in any order, names unique */
 export function holdingOf(resources: readonly HeldResource[], encodeTree: TreeEncoder): Holding {
   const sorted = resources.toSorted((a, b) => byCodePoint(a.name, b.name));
-  const { version } = encodeTree(sorted.length === 0 ? [] : [sorted]);
+  const version = versionOfTree(encodeTree(sorted.length === 0 ? [] : [sorted]));
   return {
     version: wireVersion(version),
     resources: new Map(sorted.map((resource) => [resource.name, resource])),

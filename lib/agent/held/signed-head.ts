@@ -4,9 +4,8 @@ import type { NodeClaims } from "../../snapshot/classifier.ts";
 import { parseHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { needSigned } from "../../snapshot/head/signatures.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
-import { wireVersion } from "../../snapshot/parts-version.ts";
+import { versionOfParts, wireVersion } from "../../snapshot/parts-version.ts";
 import { type BlobSource, createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import type { FrontClient } from "./front-client.ts";
 import type { GenerationKeeper } from "./generation.ts";
 import type { HeldType, WholeHoldings } from "./holding.ts";
@@ -54,7 +53,7 @@ export function againstSignedHead(options: SignedHeadOptions): (holdings: WholeH
   };
 }
 
-const nothing = createTreeEncoder()([]).version;
+const nothing = versionOfParts([]);
 
 /** For each class that the node may be of, the versions of each type in some roots: while HEAD moves, types may be of two of them. */
 async function versionsFor(

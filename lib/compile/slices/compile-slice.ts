@@ -1,12 +1,13 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createMemo, forget, type Memo } from "../../mesh/memo/memo.ts";
+import { blobsIn } from "../../snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { readHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createBlobCheck } from "../../snapshot/upkeep/blob-check.ts";
 import { reachableFrom } from "../../snapshot/upkeep/reachable.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
-import { blobsOf, writeBlobs } from "../../snapshot/write-blobs.ts";
+import { writeBlobs } from "../../snapshot/write-blobs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { compileCounted, compilerVersion } from "../compile.ts";
 import { countLoaded, createShardCompiler, type LoadedWorld, loadWorld, type ShardCompiler } from "../compile-files.ts";
@@ -71,8 +72,8 @@ export function createSliceMaker(
     // Whether it is whole can be told of all slices together only, and is before HEAD moves.
     const encoded = encoder.encode(world);
     laid ??= await blobsInForce(store);
-    await writeBlobs(store, check, [encoded], { there: new Set(), found: new Set(), laid });
-    laid = new Set(blobsOf([encoded]).keys());
+    await writeBlobs(store, check, [encoded], { there: [], found: [], laid });
+    laid = new Set(blobsIn([encoded]).keys());
     return { world, root: encoded.rootBlob.hash, laid };
   };
 }

@@ -27,26 +27,27 @@ interface Change {
 /** Conditions of the switch to a target. A class that was not served before has nodes that start, and those fetch clusters first. */
 export function conditionsFor(change: Change, questions: Questions, versionOf: VersionOf): Conditions {
   const { served, pending, joined, ahead, target } = change;
-  const { relatives, holds, isReady } = questions;
+  const { relatives, typesOfOtherNames, holds, isReady } = questions;
+  if (pending.length === 0 && typesOfOtherNames(target, served, ["clusters"]).length === 0) return new Map();
   const before = relatives(target, served);
   const planned = pending.map(({ world, conditions }) => ({ classes: relatives(target, world), conditions }));
   const made = [...joined, ahead].map((world) => relatives(target, world));
   const conditions = new Map<string, readonly string[]>();
   for (const proxyClass of target.classes) {
     const { id } = proxyClass;
-    const earlier = before.get(id) ?? [];
+    const earlier = before.of(id);
     if (earlier.length === 0) continue;
     for (const shape of shapes) {
       const wanted = proxyClass[shape].clusters;
-      const listsOf = (classes: readonly CompiledClass[] = []) => classes.map((one) => one[shape].clusters);
+      const listsOf = (classes: readonly CompiledClass[]) => classes.map((one) => one[shape].clusters);
       const had = listsOf(earlier);
-      const later = planned.flatMap(({ classes }) => listsOf(classes.get(id)));
+      const later = planned.flatMap(({ classes }) => listsOf(classes.of(id)));
       const open = planned
-        .flatMap((step) => (step.classes.get(id) ?? []).map((one) => step.conditions?.get(conditionKey(shape, one.id))))
+        .flatMap((step) => step.classes.of(id).map((one) => step.conditions?.get(conditionKey(shape, one.id))))
         .filter((versions) => versions !== undefined);
       if (open.length === 0 && [...had, ...later].every((list) => holds(list, wanted))) continue;
       const isSlow = open.some(({ length }) => length === 0) || had.some((list) => !isReady(wanted, list, shape));
-      const lists = [...had, ...later, ...made.flatMap((classes) => listsOf(classes.get(id))), wanted];
+      const lists = [...had, ...later, ...made.flatMap((classes) => listsOf(classes.of(id))), wanted];
       const enough = isSlow ? [] : lists.filter((list) => holds(list, wanted));
       conditions.set(conditionKey(shape, id), versionsOf(enough, versionOf));
     }
@@ -75,13 +76,13 @@ export function carriedOn(
     [...conditions].map(([key, versions]) => {
       const shape = shapes.find((one) => key.startsWith(`${one}/`)) ?? "poll";
       const id = key.slice(shape.length + 1);
-      const listsOf = (classes: readonly CompiledClass[] = []) => classes.map((one) => one[shape].clusters);
-      const there = listsOf(before.get(id));
+      const listsOf = (classes: readonly CompiledClass[]) => classes.map((one) => one[shape].clusters);
+      const there = listsOf(before.of(id));
       const list = own.get(id)?.[shape].clusters;
       // A list without versions is there to stay: everybody waits.
       if (versions.length === 0 || list === undefined) return [key, versions] as const;
       const wanted = there.every((one) => holds(one, list)) ? list : [namesOfBoth(list, there)];
-      const enough = [...there, ...after.flatMap((classes) => listsOf(classes.get(id)))];
+      const enough = [...there, ...after.flatMap((classes) => listsOf(classes.of(id)))];
       const more = versionsOf(
         enough.filter((one) => holds(one, wanted)),
         versionOf,

@@ -7,7 +7,7 @@ import { createBlobCheck } from "../upkeep/blob-check.ts";
 import type { WorldEncoder } from "../worlds/encode-world.ts";
 import { type OpenWorlds, openWorlds } from "../worlds/open-worlds.ts";
 import type { RestoredWorld } from "../worlds/restore-world.ts";
-import { blobsOf, mendBlobs, type Written, writeBlobs } from "../write-blobs.ts";
+import { mendBlobs, type Written, writeBlobs } from "../write-blobs.ts";
 import { type Aims, aimsOf, noAims, sameAims } from "./aims.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { maxCohorts, regroup } from "./cohorts.ts";
@@ -85,7 +85,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const worlds = openWorlds(store, encoder, remembered, compiled);
     const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
-      const { objects, bytes } = await mendBlobs(store, check, blobsOf(worlds.made.values()));
+      const { objects, bytes } = await mendBlobs(store, check, [...worlds.made.values()]);
       return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };
     }
     const unread = new Set<string>();
@@ -105,11 +105,10 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
 
     // What HEAD names cannot be collected while HEAD is what it was; everything else that is relied on might be.
     const named = new Set(base === undefined ? [] : rootsOfHead(base.head));
-    const blobsBelow = (wanted: (root: string) => boolean) =>
-      new Set([...worlds.stored].flatMap(([root, { blobs }]) => (wanted(root) ? [root, ...blobs] : [])));
+    const stored = [...worlds.stored].map(([root, { blobs }]) => ({ blobs, isNamed: named.has(root) }));
     const written = await writeBlobs(store, check, [...worlds.made.values()], {
-      there: blobsBelow((root) => named.has(root)),
-      found: blobsBelow((root) => !named.has(root)),
+      there: stored.filter(({ isNamed }) => isNamed).map(({ blobs }) => blobs),
+      found: stored.filter(({ isNamed }) => !isNamed).map(({ blobs }) => blobs),
       laid,
     });
     // One that is collected meanwhile makes its step wait for the time.
@@ -164,14 +163,17 @@ async function planned(
 ): Promise<readonly Step[]> {
   if (lastRoot(current) === root) return current;
   const target = await worldToLeadTo(worlds, root);
-  const way = [];
+  const way: PlannedStep[] = [];
   for (const step of current) {
     const lackingBefore = worlds.lacking.size;
     try {
       const world = await worlds.get(step.root);
-      const gate = step.gate === undefined ? undefined : await readGate(store, step.gate);
-      const conditions = gate === undefined ? noCondition(world) : conditionsOf(gate);
-      way.push({ world, atMs: Date.parse(step.at), ...(step.gate === undefined ? {} : { conditions }) });
+      const atMs = Date.parse(step.at);
+      if (step.gate === undefined) way.push({ world, atMs });
+      else {
+        const gate = await readGate(store, step.gate);
+        way.push({ world, atMs, conditions: gate === undefined ? noCondition(world) : conditionsOf(gate) });
+      }
     } catch (cause) {
       // What cannot be read is served to nobody: better no steps than no way out of it. A store that fails is another matter.
       if (worlds.lacking.size === lackingBefore) throw cause;
@@ -182,7 +184,7 @@ async function planned(
   const plan =
     served === undefined
       ? [{ world: target, atMs: nowMs }]
-      : planSteps(served.world, pending, target, nowMs, pace, encoder.versionOf);
+      : planSteps(served.world, pending, target, nowMs, pace, encoder);
   return plan.map(({ world, atMs, conditions }: PlannedStep) => {
     const step = { root: worlds.rootOf(world), at: new Date(atMs).toISOString() };
     if (conditions === undefined) return step;

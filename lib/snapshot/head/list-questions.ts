@@ -1,6 +1,8 @@
-import { type CompiledClass, type CompiledList, resourcesIn } from "../compiled.ts";
-import { type ShapeName, shapes } from "../resource-type.ts";
-import { partsApart, rememberApart } from "../worlds/parts-apart.ts";
+import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
+import { rememberEach } from "../remember-each.ts";
+import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
+import type { WorldColumns } from "../worlds/columns.ts";
+import { type Apart, createPartsApart } from "../worlds/parts-apart.ts";
 import { createUnion, type Union } from "../worlds/unite-lists.ts";
 import { createRelatives, type Relatives } from "./relatives.ts";
 import { isReadyAtOnce } from "./warming.ts";
@@ -9,6 +11,12 @@ import { isReadyAtOnce } from "./warming.ts";
 export interface Questions {
   readonly unite: Union;
   readonly relatives: Relatives;
+  /** Those of some types of which a class may have other names than its relatives; the others need not be looked at. */
+  readonly typesOfOtherNames: <T extends ResourceType>(
+    world: CompiledWorld,
+    other: CompiledWorld,
+    types: readonly T[],
+  ) => readonly T[];
   /** Whether a class may ask for a listener or a route table that it did not have, or had with other content. */
   readonly bringsClassTraffic: (before: CompiledClass | undefined, after: CompiledClass) => boolean;
   /** Whether a list has every name of another one. */
@@ -17,33 +25,40 @@ export interface Questions {
   readonly isReady: (clusters: CompiledList, before: CompiledList, shape: ShapeName) => boolean;
 }
 
-export function createQuestions(): Questions {
-  const bringsContent = rememberApart(({ before, after }): boolean => {
+/** @param columns by which the worlds that are asked about were encoded */
+export function createQuestions(columns: WorldColumns): Questions {
+  const bringsContent = rememberEach(({ before, after }: Apart): boolean => {
     const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
     return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
   });
-  const brings = (before: CompiledList, after: CompiledList) => partsApart(before, after).some(bringsContent);
-  const lacks = rememberApart(({ before, after }): boolean => {
+  const apart = createPartsApart();
+  const brings = (before: CompiledList, after: CompiledList) => apart(before, after).some(bringsContent);
+  const lacks = rememberEach(({ before, after }: Apart): boolean => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).some(({ name }) => !names.has(name));
   });
   const ready = new Map(
     shapes.map((shape) => [
       shape,
-      rememberApart(({ before, after }) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
+      rememberEach(({ before, after }: Apart) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
     ]),
   );
+  const relatives = createRelatives();
   return {
-    unite: createUnion(),
-    relatives: createRelatives(),
+    unite: createUnion(apart),
+    relatives,
+    typesOfOtherNames: (world, other, types) => {
+      if (!relatives(world, other).areInPlace) return types;
+      const [own, others] = [columns.of(world), columns.of(other)];
+      return types.filter((type) => !columns.haveSameNames(own[type], others[type]));
+    },
     bringsClassTraffic: (before, after) =>
       shapes.some(
         (shape) =>
           brings(before?.[shape].listeners ?? [], after[shape].listeners) ||
           brings(before?.[shape].routes ?? [], after[shape].routes),
       ),
-    holds: (list, wanted) => !partsApart(list, wanted).some(lacks),
-    isReady: (clusters, before, shape) =>
-      partsApart(before, clusters).every((apart) => ready.get(shape)?.(apart) === true),
+    holds: (list, wanted) => !apart(list, wanted).some(lacks),
+    isReady: (clusters, before, shape) => apart(before, clusters).every((one) => ready.get(shape)?.(one) === true),
   };
 }

@@ -1,32 +1,48 @@
 import type { CompiledClass, CompiledNode, CompiledWorld } from "../compiled.ts";
+import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 
-/** For each class of one world, the classes of the other in which its nodes are: usually the one of the same id. */
-export type Relatives = (world: CompiledWorld, other: CompiledWorld) => ReadonlyMap<string, readonly CompiledClass[]>;
+/** For classes of one world, the classes of the other in which their nodes are. */
+export interface WorldRelatives {
+  /** Usually the one of the same id. */
+  of(id: string): readonly CompiledClass[];
+  /** Whether it is that for every class, and both worlds have the same ones. */
+  readonly areInPlace: boolean;
+}
+
+export type Relatives = (world: CompiledWorld, other: CompiledWorld) => WorldRelatives;
 
 /** Remembers what it was asked, and which nodes are in both of two worlds: steps of one plan share them. */
 export function createRelatives(): Relatives {
   const movesOf = rememberPairs(nodeMoves);
-  return rememberPairs((world: CompiledWorld, other: CompiledWorld) =>
-    classesOf(world, other, [...movesOf(world.nodes, other.nodes), ...defaultMoves(world, other)]),
-  );
+  const byId = rememberEach(classesById);
+  return rememberPairs((world: CompiledWorld, other: CompiledWorld): WorldRelatives => {
+    const there = byId(other.classes);
+    const movedTo = targetsOf([...movesOf(world.nodes, other.nodes), ...defaultMoves(world, other)]);
+    const sameId = (id: string) => there.get(id) ?? noClasses;
+    const areInPlace =
+      movedTo.size === 0 &&
+      world.classes.length === other.classes.length &&
+      world.classes.every(({ id }, i) => id === other.classes[i]?.id);
+    return { of: (id) => movedTo.get(id)?.flatMap(sameId) ?? sameId(id), areInPlace };
+  });
 }
+
+const noClasses: readonly CompiledClass[] = [];
+
+const classesById = (classes: CompiledWorld["classes"]): ReadonlyMap<string, readonly CompiledClass[]> =>
+  new Map(classes.map((proxyClass) => [proxyClass.id, [proxyClass]]));
 
 /** From a class of one world to a class of the other. */
 type Move = readonly [from: string, to: string];
 
-function classesOf(world: CompiledWorld, other: CompiledWorld, moves: readonly Move[]): ReturnType<Relatives> {
-  const others = new Map(other.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
+/** By the classes that nodes leave, these and those that they come to; sorted. */
+function targetsOf(moves: readonly Move[]): ReadonlyMap<string, readonly string[]> {
   const movedTo = new Map<string, Set<string>>();
   for (const [from, to] of moves) {
     if (from !== to) movedTo.set(from, (movedTo.get(from) ?? new Set([from])).add(to));
   }
-  return new Map(
-    world.classes.map(({ id }) => {
-      const ids = [...(movedTo.get(id) ?? [id])];
-      return [id, ids.sort().flatMap((there) => others.get(there) ?? [])] as const;
-    }),
-  );
+  return new Map([...movedTo].map(([from, to]) => [from, [...to].sort()]));
 }
 
 /** Classes between which nodes move, each pair once. */

@@ -12,7 +12,8 @@ import {
   listIn,
 } from "../compiled.ts";
 import type { ResourceType, ShapeName } from "../resource-type.ts";
-import { carriedOn, conditionsFor, type VersionOf } from "./conditions.ts";
+import type { WorldEncoder } from "../worlds/encode-world.ts";
+import { carriedOn, conditionsFor } from "./conditions.ts";
 import { createQuestions, type Questions } from "./list-questions.ts";
 import type { PlannedStep } from "./planned-step.ts";
 
@@ -42,6 +43,9 @@ export const heldPace: Pace = { settleMs: 2_500, retentionMs: 5_000 };
 /** Switches that nodes may be past already, each kept as a step until its time. Who is behind all of these waits for the time. */
 const maxSwitches = 4;
 
+/** What of a class may be there before anything asks for it. */
+const added = ["clusters", "endpoints", "extension_configs"] as const;
+
 /** What of a class stays for those who have not switched yet. */
 const retained = ["clusters", "endpoints", "routes"] as const;
 
@@ -50,7 +54,7 @@ const retained = ["clusters", "endpoints", "routes"] as const;
  *
  * @param served what is in force now
  * @param pending the later steps that an earlier publish has planned, in order of time
- * @param versionOf version of a class's list of resources, as nodes will say that they have it
+ * @param encoder knows the version of a class's list of resources, as nodes will say that they have it
  * @returns at least one step, the first of them now, times never falling, the last one `target` itself
  */
 export function planSteps(
@@ -59,9 +63,10 @@ export function planSteps(
   target: CompiledWorld,
   nowMs: number,
   pace: Pace,
-  versionOf: VersionOf,
+  encoder: Pick<WorldEncoder, "versionOf" | "columns">,
 ): readonly PlannedStep[] {
-  const questions = createQuestions();
+  const { versionOf, columns } = encoder;
+  const questions = createQuestions(columns);
   const first = joined(served, target, questions);
   const planned = pending.at(-1)?.world ?? served;
   // Everything that anybody may have by now stays; what is due to go by then goes at the switch's time.
@@ -113,12 +118,17 @@ const isNews = ({ world, atMs }: PlannedStep, i: number, steps: readonly Planned
 const roundUp = (ms: number, grid: number): number => (grid <= 0 ? ms : Math.ceil(ms / grid) * grid);
 
 /** The served world with the clusters and endpoints of the target added; the served world itself when that adds no name. */
-function joined(served: CompiledWorld, target: CompiledWorld, { unite, relatives }: Questions): CompiledWorld {
+function joined(served: CompiledWorld, target: CompiledWorld, questions: Questions): CompiledWorld {
+  const { unite, relatives, typesOfOtherNames } = questions;
+  const types = typesOfOtherNames(served, target, added);
+  if (types.length === 0) return served;
   const successors = relatives(served, target);
   return withClasses(served, (proxyClass) => {
-    const next = successors.get(proxyClass.id) ?? [];
-    return mapTypes(proxyClass, ["clusters", "endpoints", "extension_configs"], (old, shape, type) => {
-      const [newest = old, ...rest] = next.map((other) => listIn(other[shape], type));
+    const next = successors.of(proxyClass.id);
+    return mapTypes(proxyClass, types, (old, shape, type) => {
+      const lists = next.map((other) => listIn(other[shape], type));
+      if (lists.every((list) => list === old)) return old;
+      const [newest = old, ...rest] = lists;
       const all = unite(newest, [...rest, old]);
       // Content of names on both sides moves on with the first step, but only a new name is a reason to have one.
       return lengthOf(all) === lengthOf(old) ? old : all;
@@ -130,12 +140,14 @@ function joined(served: CompiledWorld, target: CompiledWorld, { unite, relatives
 function retaining(
   before: CompiledWorld,
   target: CompiledWorld,
-  types: readonly ResourceType[],
-  { unite, relatives }: Questions,
+  kept: readonly ResourceType[],
+  { unite, relatives, typesOfOtherNames }: Questions,
 ): CompiledWorld {
+  const types = typesOfOtherNames(target, before, kept);
+  if (types.length === 0) return target;
   const predecessors = relatives(target, before);
   return withClasses(target, (proxyClass) => {
-    const earlier = predecessors.get(proxyClass.id) ?? [];
+    const earlier = predecessors.of(proxyClass.id);
     return mapTypes(proxyClass, types, (now, shape, type) =>
       unite(
         now,

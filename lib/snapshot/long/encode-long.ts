@@ -1,6 +1,8 @@
 import { type Blob, hashOf, jsonBlob, type LazyBlob } from "../blob.ts";
 import type { CompiledResource, TextRun } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
+import { rememberEach } from "../remember-each.ts";
+import { rememberRuns } from "../remember-runs.ts";
 import type { LongRef, OriginList, RunList, SegmentRef } from "../root.ts";
 import { cutEvenly } from "./cut-evenly.ts";
 
@@ -16,18 +18,15 @@ export interface EncodedLong {
   readonly lists: readonly Blob[];
 }
 
-/** @param encodeOrigins may remember lists that it has encoded: tables of all namespaces have one */
-export function encodeLong(
-  { name, version, runs, from }: Long,
-  encodeOrigins: (from: readonly string[]) => readonly Blob[] = originBlobs,
-): EncodedLong {
-  const hasBinary = runs.every(({ binary }) => binary !== undefined);
-  const lists = cutEvenly(runs, runsPerList(runs.length), byHash).map((list) => {
-    const binaries = list.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash]));
-    const runList: RunList = { runs: list.map(({ hash }) => hash), ...(hasBinary ? { binaries } : {}) };
-    return jsonBlob(runList);
-  });
-  const origins = encodeOrigins(from);
+/** Encodes the lists that a long resource names. */
+export interface LongLists {
+  readonly ofRuns: (runs: readonly TextRun[]) => Blob;
+  readonly ofOrigins: (from: readonly string[]) => readonly Blob[];
+}
+
+export function encodeLong({ name, version, runs, from }: Long, encode: LongLists): EncodedLong {
+  const lists = cutEvenly(runs, runsPerList(runs.length), byHash).map(encode.ofRuns);
+  const origins = encode.ofOrigins(from);
   const long: LongRef = {
     version,
     lists: lists.map(({ hash }) => hash),
@@ -43,13 +42,26 @@ export function encodeLong(
 const runsPerList = (runs: number): number => 2 ** Math.floor(Math.log2(Math.sqrt(runs)));
 const byHash = { weight: () => 1, hash: ({ hash }: TextRun) => nameHash(hash) };
 
+/** The runs of a list, as they are named. All of a resource have a binary form, or none has. */
+function runList(runs: readonly TextRun[]): Blob {
+  const binaries = runs.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash]));
+  const list: RunList = { runs: runs.map(({ hash }) => hash), ...(binaries.length === 0 ? {} : { binaries }) };
+  return jsonBlob(list);
+}
+
 /** The objects that a long resource was made from, as they are stored. */
-export const originBlobs = (from: readonly string[]): readonly Blob[] =>
+const originLists = (from: readonly string[]): readonly Blob[] =>
   cutEvenly(from, originsPerList, byName).map((list) => jsonBlob({ from: list } satisfies OriginList));
 
 /** In UTF-16 code units. */
 const originsPerList = 16 * 1024;
 const byName = { weight: (key: string) => key.length, hash: nameHash };
+
+/** Remembers what it has encoded: tables of all namespaces share most runs, and their origins. */
+export const createLongLists = (): LongLists => ({
+  ofRuns: rememberRuns(runList),
+  ofOrigins: rememberEach(originLists),
+});
 
 /** The runs as they are stored. */
 export const runBlobs = (runs: readonly TextRun[]): readonly LazyBlob[] =>

@@ -55,21 +55,20 @@ function isObjects(value: unknown): value is readonly object[] {
   return Array.isArray(value) && value.every((element) => typeof element === "object" && element !== null);
 }
 
-/** An element of such a list. */
+/** An element of such a list, with what places it among others: tables of all namespaces have it, and are cut by it. */
 export interface Piece {
-  /** May be empty. */
-  readonly name: string;
   /** Its JSON. */
   readonly text: string;
-  /** What it is cut by: worked out once, since many messages have it. */
-  readonly domain: string;
+  /** Of its name, or of the text of one without: where a run ends follows from it. */
   readonly hash: number;
+  /** What follows the first label of its name. */
+  readonly domain: string;
 }
 
-/** @param text JSON of the element */
+/** @param text the element's JSON */
 export function pieceOf(element: object, text: string): Piece {
   const name = nameOf(element);
-  return { name, text, domain: name.slice(name.indexOf(".") + 1), hash: nameHash(`piece ${name || text}`) };
+  return { text, hash: nameHash(name || text, "piece "), domain: name.slice(name.indexOf(".") + 1) };
 }
 
 /** Name of an element, "" for one without. */

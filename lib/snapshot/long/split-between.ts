@@ -3,9 +3,11 @@ export function splitBetween<T>(
   list: readonly T[],
   endsBetween: (last: T, next: T) => boolean,
 ): readonly (readonly T[])[] {
-  const starts = list.flatMap((item, i) => {
-    const last = list[i - 1];
-    return i === 0 || (last !== undefined && endsBetween(last, item)) ? [i] : [];
-  });
+  const starts: number[] = [];
+  let last: T | undefined;
+  for (const [i, item] of list.entries()) {
+    if (last === undefined || endsBetween(last, item)) starts.push(i);
+    last = item;
+  }
   return starts.map((start, i) => list.slice(start, starts[i + 1]));
 }

@@ -1,15 +1,13 @@
 import { createHash } from "node:crypto";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, hashOf } from "../blob.ts";
-
-/** Bytes of blobs by their hashes, made when they are asked for. */
-export type BlobMakers = ReadonlyMap<string, () => Uint8Array<ArrayBuffer>>;
+import { blobKey, hashOf, type LazyBlob } from "../blob.ts";
+import type { BlobGroup } from "../blob-groups.ts";
 
 /** Looks whether blobs that should be in the store are there, and are what they should be. */
 export interface BlobCheck {
   /** Which of these are not; those that were looked at not long ago are taken for good. */
-  broken(blobs: BlobMakers): Promise<ReadonlySet<string>>;
+  broken(groups: readonly BlobGroup[]): Promise<readonly LazyBlob[]>;
   /** Takes note of blobs that were just written. */
   written(hashes: Iterable<string>): void;
 }
@@ -22,18 +20,25 @@ const maxRemembered = 200_000;
 
 export function createBlobCheck(store: ObjectStore): BlobCheck {
   let good = new Set<string>();
+  /** What was asked about as a whole, groups within it too, and is good. */
+  let goodGroups = new WeakSet<BlobGroup>();
   let sinceMs = performance.now();
   return {
-    async broken(blobs) {
+    async broken(groups) {
       if (performance.now() - sinceMs > goodForMs || good.size > maxRemembered) {
         good = new Set();
+        goodGroups = new WeakSet();
         sinceMs = performance.now();
       }
-      const unknown = new Map([...blobs].filter(([hash]) => !good.has(hash)));
-      const suspects = await notVouchedFor(store, unknown);
-      const looked = await inParallel(suspects, async (hash) => ((await isWhole(store, hash)) ? [] : [hash]));
-      const broken = new Set(looked.flat());
-      for (const hash of unknown.keys()) if (!broken.has(hash)) good.add(hash);
+      const asked = notIn(groups, goodGroups);
+      const blobs = asked.flatMap((group) => group.blobs);
+      const unknown = new Map(blobs.filter(({ hash }) => !good.has(hash)).map((blob) => [blob.hash, blob]));
+      const suspects = await notVouchedFor(store, [...unknown.values()]);
+      const looked = await inParallel(suspects, async (blob) => ((await isWhole(store, blob.hash)) ? [] : [blob]));
+      const broken = looked.flat();
+      for (const { hash } of broken) unknown.delete(hash);
+      for (const hash of unknown.keys()) good.add(hash);
+      if (broken.length === 0) for (const group of asked) goodGroups.add(group);
       return broken;
     },
     written(hashes) {
@@ -42,15 +47,19 @@ export function createBlobCheck(store: ObjectStore): BlobCheck {
   };
 }
 
+/** Groups and those within them, but for the good ones. */
+const notIn = (groups: readonly BlobGroup[], good: WeakSet<BlobGroup>): readonly BlobGroup[] =>
+  groups.filter((group) => !good.has(group)).flatMap((group) => [group, ...notIn(group.groups, good)]);
+
 /** Those for which the store's list does not vouch; all of them where it vouches for none. A list costs less than reading. */
-async function notVouchedFor(store: ObjectStore, blobs: BlobMakers): Promise<readonly string[]> {
-  if (blobs.size === 0) return [];
+async function notVouchedFor(store: ObjectStore, blobs: readonly LazyBlob[]): Promise<readonly LazyBlob[]> {
+  if (blobs.length === 0) return [];
   const listed = new Map<string, string>();
   for await (const { key, md5 } of store.list("blobs/")) {
-    if (md5 === undefined) return [...blobs.keys()];
+    if (md5 === undefined) return blobs;
     listed.set(key, md5);
   }
-  return [...blobs].flatMap(([hash, make]) => (listed.get(blobKey(hash)) === md5Of(make()) ? [] : [hash]));
+  return blobs.filter((blob) => listed.get(blobKey(blob.hash)) !== md5Of(blob.make()));
 }
 
 const md5Of = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");

@@ -9,6 +9,7 @@ import { refuseLostHead } from "../head/lost-head.ts";
 import { isSigned, type Trust } from "../head/signatures.ts";
 import { type BlobSource, createSnapshotReader } from "../snapshot-reader.ts";
 import { createWorldCheck } from "../worlds/check-world.ts";
+import { createColumns } from "../worlds/columns.ts";
 import { restoreWorld } from "../worlds/restore-world.ts";
 import { readLedger } from "./gc-ledger.ts";
 import { reachableFrom } from "./reachable.ts";
@@ -47,7 +48,7 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
   const reader = createSnapshotReader(watching(store, broken));
   const roots = new Set<string>();
   const blobs = new Set<string>();
-  const isWhole = createWorldCheck();
+  const isWhole = createWorldCheck(createColumns());
   let publications = 0;
 
   await attempt("HEAD", async () => {

@@ -1,5 +1,6 @@
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey } from "../blob.ts";
+import { blobsIn } from "../blob-groups.ts";
 import type { CompiledWorld } from "../compiled.ts";
 import { readHead, rootsOfHead } from "../head/head.ts";
 import { mendHistory } from "../head/head-copy.ts";
@@ -7,7 +8,6 @@ import { readHistory } from "../head/history.ts";
 import type { Root } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
 import { createWorldEncoder } from "../worlds/encode-world.ts";
-import { blobsOf } from "../write-blobs.ts";
 import { type FsckOptions, type FsckResult, fsck } from "./fsck.ts";
 
 /** Compiles anew what sources hold now, and what they held in the versions that roots were compiled from. */
@@ -46,7 +46,7 @@ async function mendFromSources(store: ObjectStore, remake: Remake, broken: Set<s
   const encoder = createWorldEncoder();
   for await (const world of remake(await sourcesOf(store))) {
     if (broken.size === 0) break;
-    for (const [hash, make] of blobsOf([encoder.encode(world)])) {
+    for (const { hash, make } of blobsIn([encoder.encode(world)]).values()) {
       if (!broken.delete(hash)) continue;
       await store.put(blobKey(hash), make());
       written += 1;

@@ -8,10 +8,11 @@ import {
   listIn,
   resourcesIn,
 } from "../compiled.ts";
+import { rememberEach } from "../remember-each.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
 import { diffJson, type JsonChange } from "./diff-json.ts";
 import { type ClassMove, movedClasses } from "./moved-classes.ts";
-import { partsApart, rememberApart } from "./parts-apart.ts";
+import { type Apart, createPartsApart } from "./parts-apart.ts";
 
 export interface WorldDiff {
   /** Classes of proxies that had none before. */
@@ -88,8 +89,11 @@ function addClass(found: Map<string, Found>, before: CompiledClass, after: Compi
 
 /** Compares two lists; parts that several classes share are compared once. */
 function createListDiff(): ListDiff {
-  const differences = rememberApart(({ before, after }) => diffResources(resourcesIn(before), resourcesIn(after)));
-  return (before, after) => partsApart(before, after).flatMap(differences);
+  const apart = createPartsApart();
+  const differences = rememberEach(({ before, after }: Apart) =>
+    diffResources(resourcesIn(before), resourcesIn(after)),
+  );
+  return (before, after) => apart(before, after).flatMap(differences);
 }
 
 function diffResources(before: CompiledPart, after: CompiledPart): readonly Pair[] {

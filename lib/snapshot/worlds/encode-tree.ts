@@ -1,29 +1,28 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { type Blob, hashOf, jsonBlob } from "../blob.ts";
+import { hashOf, jsonBlob, madeBlob } from "../blob.ts";
+import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
-import { encodeLong, hasRuns, originBlobs } from "../long/encode-long.ts";
+import { createLongLists, encodeLong, hasRuns } from "../long/encode-long.ts";
 import { splitBetween } from "../long/split-between.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { Part, SegmentList } from "../root.ts";
-import { secretNamesIn } from "../secret-names.ts";
+import { createSecretNames } from "../secret-names.ts";
 import { blobsOfSegment, cutSegments, endsStretch, type Segment, segmentRef } from "../segment.ts";
 import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
 /** One type's answer for one class, as it is stored. */
 export interface EncodedTree {
-  /** Equal for trees of the same parts. */
-  readonly key: string;
-  /** Covers names and content of the resources, and nothing else. */
-  readonly version: string;
   readonly runs: readonly EncodedRun[];
-  readonly parts: readonly EncodedPart[];
   /** Names of the secrets that the resources name, sorted. */
   readonly secrets: readonly string[];
 }
+
+/** Covers names and content of the resources, and nothing else. */
+export const versionOfTree = ({ runs }: EncodedTree): string => versionOfParts(runs.flatMap(({ parts }) => parts));
 
 /** What classes share, as it is stored: as a rule a part of their lists. */
 export interface EncodedRun {
@@ -32,16 +31,16 @@ export interface EncodedRun {
   readonly secrets: readonly string[];
 }
 
-/** A run of segments, as it is stored. */
-export interface EncodedPart {
+/** A run of segments, as it is stored; its blobs are theirs, and its list's where there is one. */
+export interface EncodedPart extends BlobGroup {
   /** Hash of the list, or of the segment where there is but one. */
   readonly key: string;
   /** Hash of the names and versions of its resources. */
   readonly content: string;
   /** Its JSON in the type's table. */
   readonly text: string;
-  /** The list's blob, where there is one. */
-  readonly blob: Blob | undefined;
+  /** Of the text: says where a list of parts ends. */
+  readonly textHash: number;
   readonly segments: readonly Segment[];
   /** Names of the secrets that its resources name, sorted. */
   readonly secrets: readonly string[];
@@ -55,11 +54,12 @@ export type TreeEncoder = (list: CompiledList) => EncodedTree;
  * list: where its segments end follows from its resources, and parts that end elsewhere are joined before they are cut.
  */
 export function createTreeEncoder(): TreeEncoder {
-  const originsOf = rememberEach(originBlobs);
+  const longLists = createLongLists();
+  const secretNamesIn = createSecretNames();
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
-    const { ref, lists } = hasRuns(first) ? encodeLong(first, originsOf) : { ref: segmentRef(resources), lists: [] };
+    const { ref, lists } = hasRuns(first) ? encodeLong(first, longLists) : { ref: segmentRef(resources), lists: [] };
     const blobs = blobsOfSegment({ ref, resources }, lists);
     return { ref, blobs, content, resources, secrets: secretNamesIn(resources) };
   });
@@ -69,26 +69,21 @@ export function createTreeEncoder(): TreeEncoder {
     const stored = storedForm(resources);
     const parts =
       stored === undefined ? cutParts(cutSegments(resources).map(segmentOf)).map(partOf) : [partInStore(stored)];
-    return { resources, parts, secrets: sortedSet(parts.flatMap(({ secrets }) => secrets)) };
+    return { resources, parts, secrets: uniteNames(parts.map(({ secrets }) => secrets)) };
   });
-  return rememberEach((list: CompiledList) =>
-    treeOf(cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts)))),
-  );
+  return rememberEach((list: CompiledList) => {
+    const runs = cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts)));
+    return { runs, secrets: uniteNames(runs.map(({ secrets }) => secrets)) };
+  });
 }
 
-function treeOf(runs: readonly EncodedRun[]): EncodedTree {
-  const parts = runs.flatMap((run) => run.parts);
-  return {
-    key: hashOf(parts.map(({ key }) => key).join()),
-    version: versionOfParts(parts),
-    runs,
-    parts,
-    secrets: sortedSet(runs.flatMap(({ secrets }) => secrets)),
-  };
-}
+const noNames: readonly string[] = [];
 
-const sortedSet = (names: readonly string[]): readonly string[] =>
-  names.length === 0 ? names : [...new Set(names)].sort(byCodePoint);
+/** Names of lists, sorted, each once. Most resources name no secret. */
+export function uniteNames(lists: readonly (readonly string[])[]): readonly string[] {
+  const some = lists.filter(({ length }) => length > 0);
+  return some.length === 0 ? noNames : [...new Set(some.flat())].sort(byCodePoint);
+}
 
 /** Parts of a list between which a part of the stored form would end anyway, whatever parts the list has. */
 const cutRuns = (list: CompiledList): readonly (readonly CompiledPart[])[] => splitBetween(list, endsApart);
@@ -101,22 +96,32 @@ function endsApart(part: CompiledPart, after: CompiledPart): boolean {
 }
 
 /** Nothing of it is to be written. */
-const partInStore = ({ reference }: StoredForm): EncodedPart => ({ ...reference, blob: undefined, segments: [] });
+const partInStore = ({ reference }: StoredForm): EncodedPart => newPart({ ...reference, blobs: [], segments: [] });
 
 function encodePart(segments: readonly Segment[]): EncodedPart {
   const [only, ...more] = segments;
-  const secrets = sortedSet(segments.flatMap((segment) => segment.secrets));
+  const secrets = uniteNames(segments.map((segment) => segment.secrets));
+  const blobs = segments.flatMap((segment) => segment.blobs);
   if (only !== undefined && more.length === 0) {
     const { ref, content } = only;
     const part: Part = { segment: ref, content };
-    return { key: ref.hash, content, text: JSON.stringify(part), blob: undefined, segments, secrets };
+    return newPart({ key: ref.hash, content, text: JSON.stringify(part), blobs, segments, secrets });
   }
   const list: SegmentList = { segments: segments.map(({ ref }) => ref) };
   const blob = jsonBlob(list);
   const content = hashOf(segments.map((segment) => segment.content).join());
   const part: Part = { list: blob.hash, content };
-  return { key: blob.hash, content, text: JSON.stringify(part), blob, segments, secrets };
+  const text = JSON.stringify(part);
+  return newPart({ key: blob.hash, content, text, blobs: [madeBlob(blob), ...blobs], segments, secrets });
 }
+
+const noGroups: readonly BlobGroup[] = [];
+
+const newPart = (part: Omit<EncodedPart, "textHash" | "groups">): EncodedPart => ({
+  ...part,
+  textHash: nameHash(part.text),
+  groups: noGroups,
+});
 
 /** About so many segments make a part. */
 const segmentsPerPart = 16;
@@ -127,4 +132,4 @@ const cutParts = (segments: readonly Segment[]): readonly (readonly Segment[])[]
     cutEvenly(stretch, segmentsPerPart, byLastName),
   );
 
-const byLastName = { weight: () => 1, hash: ({ ref }: Segment) => nameHash(`part ${ref.last}`) };
+const byLastName = { weight: () => 1, hash: ({ ref }: Segment) => nameHash(ref.last, "part ") };

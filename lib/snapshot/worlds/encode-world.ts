@@ -1,22 +1,29 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { type Blob, jsonBlob, type LazyBlob } from "../blob.ts";
-import { type CompiledClass, type CompiledList, type CompiledWorld, listIn } from "../compiled.ts";
+import { type Blob, jsonBlob, madeBlob } from "../blob.ts";
+import type { BlobGroup } from "../blob-groups.ts";
+import type { CompiledList, CompiledWorld } from "../compiled.ts";
 import { rootFormat } from "../format.ts";
-import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
+import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
+import { encodeNodeIndex } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
-import { type ExtraType, extraTypes, type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
-import type { ClassTable, Root, Shape } from "../root.ts";
-import { recordOf } from "../standing/standing-record.ts";
-import { buildTable, createTableEncoder, type EncodedTable, type TableOf } from "./encode-table.ts";
-import { createTreeEncoder, type TreeEncoder } from "./encode-tree.ts";
+import { rememberPairs } from "../remember-pairs.ts";
+import { rememberRuns } from "../remember-runs.ts";
+import { extraTypes, mapTypes, type OfTypes } from "../resource-type.ts";
+import type { NodeShardRef, Root } from "../root.ts";
+import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
+import { createColumns, type WorldColumns } from "./columns.ts";
+import { createClassesEncoder } from "./encode-classes.ts";
+import { createTableEncoder, type EncodedTable } from "./encode-table.ts";
+import { createTreeEncoder, uniteNames, versionOfTree } from "./encode-tree.ts";
 
-/** A root and all blobs that it reaches; the big ones are made when they are asked for. */
-export interface EncodedWorld {
+/**
+ * A root and all blobs that it reaches, the big ones made when they are asked for: the root's own, and groups of the others, which worlds
+ * share as far as they are alike.
+ */
+export interface EncodedWorld extends BlobGroup {
   readonly root: Root;
   readonly rootBlob: Blob;
   readonly tables: OfTypes<EncodedTable>;
-  /** Every blob but the root's own, each once. */
-  blobs(): Iterable<LazyBlob>;
 }
 
 /** Puts compiled worlds into their stored form. Equal worlds give equal bytes. */
@@ -24,80 +31,74 @@ export interface WorldEncoder {
   encode(world: CompiledWorld): EncodedWorld;
   /** The version that a list has as a tree. */
   versionOf(list: CompiledList): string;
+  readonly columns: WorldColumns;
 }
 
-/** Remembers lists, parts and the index of nodes by identity, for as long as they live; forgetting never changes a result. */
+/** Remembers lists, parts, tables and the index of nodes by identity; forgetting never changes a result. */
 export function createWorldEncoder(): WorldEncoder {
   const encodeTree = createTreeEncoder();
-  const tableOf = createTableEncoder();
-  const encodeNodes = rememberEach(encodeNodeIndex);
+  const versions = rememberEach((list: CompiledList) => ({ version: versionOfTree(encodeTree(list)) }));
+  const encoders: Encoders = {
+    columns: createColumns(),
+    table: createTableEncoder(encodeTree),
+    classes: createClassesEncoder(),
+    nodes: rememberEach(encodeNodes),
+    json: rememberEach(jsonBlob),
+    list: rememberRuns(jsonBlob),
+    texts: rememberEach(encodeTexts),
+    secretsOfClasses: rememberPairs(secretsOfClasses),
+    secretsByPart: rememberPairs(secretsByPart),
+  };
   return {
-    encode: (world) => encodeWorld(world, { encodeTree, tableOf, nodes: encodeNodes(world.nodes) }),
-    versionOf: (list) => encodeTree(list).version,
+    encode: (world) => encodeWorld(world, encoders),
+    versionOf: (list) => versions(list).version,
+    columns: encoders.columns,
   };
 }
 
-interface WorldEncoding {
-  readonly encodeTree: TreeEncoder;
-  readonly tableOf: TableOf;
-  readonly nodes: NodeIndex;
+/** What parts of a world are encoded by, each of which remembers what it has made. */
+interface Encoders {
+  readonly columns: WorldColumns;
+  readonly table: ReturnType<typeof createTableEncoder>;
+  readonly classes: ReturnType<typeof createClassesEncoder>;
+  readonly nodes: typeof encodeNodes;
+  readonly json: typeof jsonBlob;
+  /** By the elements. */
+  readonly list: (list: readonly object[]) => Blob;
+  readonly texts: typeof encodeTexts;
+  readonly secretsOfClasses: typeof secretsOfClasses;
+  readonly secretsByPart: typeof secretsByPart;
 }
 
-function encodeWorld(world: CompiledWorld, { encodeTree, tableOf, nodes }: WorldEncoding): EncodedWorld {
-  const builder = () => buildTable(encodeTree, tableOf);
-  const builders = { clusters: builder(), endpoints: builder(), listeners: builder(), routes: builder() };
+function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
+  const columns = encode.columns.of(world);
+  const [clusters, listeners] = [encode.table(columns.clusters), encode.table(columns.listeners)];
   // Where nobody has any, snapshots are what they were before there was such a type.
-  const extras = extraTypes
-    .filter((type) => world.classes.some((one) => shapes.some((shape) => listIn(one[shape], type).length > 0)))
-    .map((type) => ({ type, builder: builder() }));
-  const ofExtras = <T>(make: (extra: (typeof extras)[number]) => T): Partial<Record<ExtraType, T>> =>
-    Object.fromEntries(extras.map((extra) => [extra.type, make(extra)]));
-  const shapeOf = (compiled: CompiledWorld["classes"][number], shape: ShapeName): Shape => {
-    const lists = compiled[shape];
-    return {
-      clusters: builders.clusters.indexOf(lists.clusters),
-      endpoints: builders.endpoints.indexOf(lists.endpoints),
-      listeners: builders.listeners.indexOf(lists.listeners),
-      routes: builders.routes.indexOf(lists.routes),
-      ...ofExtras(({ type, builder }) => builder.indexOf(listIn(lists, type))),
-    };
-  };
-
-  const table: ClassTable = {
-    classes: world.classes.map((compiled) => {
-      const secrets = secretsOf(compiled, encodeTree);
-      return {
-        id: compiled.id,
-        stream: shapeOf(compiled, "stream"),
-        poll: shapeOf(compiled, "poll"),
-        ...(secrets.length === 0 ? {} : { secrets }),
-      };
-    }),
-  };
-  const classes = jsonBlob(table);
-  const classifier = jsonBlob(world.classifier);
-  const diagnostics = jsonBlob(world.diagnostics);
-  const legacy = world.legacy === undefined ? undefined : jsonBlob(world.legacy.index);
-  const statuses = world.statuses === undefined ? undefined : jsonBlob(world.statuses);
+  const extras = extraTypes.filter((type) => columns[type].some(({ length }) => length > 0));
   const tables = {
-    clusters: builders.clusters.finish(),
-    endpoints: builders.endpoints.finish(),
-    listeners: builders.listeners.finish(),
-    routes: builders.routes.finish(),
-    ...ofExtras(({ builder }) => builder.finish()),
+    clusters,
+    endpoints: encode.table(columns.endpoints),
+    listeners,
+    routes: encode.table(columns.routes),
+    ...Object.fromEntries(extras.map((type) => [type, encode.table(columns[type])])),
   };
-  const standing = world.made === undefined ? undefined : jsonBlob(recordOf(world.made, secretsByPart(tables)));
+  const classes = encode.classes({
+    ids: world.classes.map(({ id }) => id),
+    indexes: mapTypes<EncodedTable, readonly number[]>(tables, ({ indexes }) => indexes),
+    secrets: encode.secretsOfClasses(clusters, listeners),
+  });
+  const nodes = encode.nodes(world.nodes);
+  const classifier = encode.json(world.classifier);
+  const diagnostics = encode.list(world.diagnostics);
+  const legacy = world.legacy === undefined ? undefined : encode.json(world.legacy.index);
+  const statuses = world.statuses === undefined ? undefined : encode.json(world.statuses);
+  const standing =
+    world.made === undefined ? undefined : jsonBlob(recordOf(world.made, encode.secretsByPart(clusters, listeners)));
   const root: Root = {
     format: rootFormat,
     compiler: world.compiler,
     sources: world.sources.map(({ name, version }) => ({ name, version })),
-    tables: {
-      clusters: tables.clusters.blob.hash,
-      endpoints: tables.endpoints.blob.hash,
-      listeners: tables.listeners.blob.hash,
-      routes: tables.routes.blob.hash,
-      ...ofExtras(({ type }) => tables[type]?.blob.hash ?? ""),
-    },
+    tables: mapTypes<EncodedTable, string>(tables, ({ hash }) => hash),
     classes: classes.hash,
     classifier: classifier.hash,
     nodes: nodes.refs,
@@ -107,50 +108,36 @@ function encodeWorld(world: CompiledWorld, { encodeTree, tableOf, nodes }: World
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
     ...(standing === undefined ? {} : { standing: standing.hash }),
   };
-
-  return {
-    root,
-    rootBlob: jsonBlob(root),
-    tables,
-    *blobs() {
-      const seen = new Set<string>();
-      const parts = Object.values(tables).flatMap((table) => table.parts);
-      const ofTables = Object.values(tables).flatMap(({ blob, lists }) => [blob, ...lists]);
-      const lists = [...ofTables, ...parts.map(({ blob }) => blob)];
-      const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, statuses, standing, ...lists];
-      const small = all.filter((blob) => blob !== undefined);
-      for (const [hash, text] of Object.entries(world.legacy?.texts ?? {})) {
-        if (!seen.has(hash)) yield { hash, make: () => new TextEncoder().encode(text) };
-        seen.add(hash);
-      }
-      for (const { hash, bytes } of small) {
-        if (!seen.has(hash)) yield { hash, make: () => bytes };
-        seen.add(hash);
-      }
-      for (const blob of parts.flatMap(({ segments }) => segments).flatMap((segment) => segment.blobs)) {
-        if (!seen.has(blob.hash)) yield blob;
-        seen.add(blob.hash);
-      }
-    },
-  };
+  const rootBlob = jsonBlob(root);
+  const small = [classes, classifier, diagnostics, legacy, statuses, standing].filter((blob) => blob !== undefined);
+  const texts = world.legacy === undefined ? [] : [encode.texts(world.legacy.texts)];
+  const groups = [groupOf(small), nodes, ...texts, ...Object.values<EncodedTable>(tables)];
+  return { root, rootBlob, tables, blobs: [madeBlob(rootBlob)], groups };
 }
 
+const groupOf = (blobs: readonly Blob[]): BlobGroup => ({ blobs: blobs.map(madeBlob), groups: [] });
+
+function encodeNodes(nodes: CompiledWorld["nodes"]): BlobGroup & { readonly refs: readonly NodeShardRef[] } {
+  const { refs, blobs } = encodeNodeIndex(nodes);
+  return { refs, ...groupOf(blobs) };
+}
+
+const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({
+  blobs: Object.entries(texts).map(([hash, text]) => ({ hash, make: () => new TextEncoder().encode(text) })),
+  groups: [],
+});
+
 /** Names of secrets by the keys of the parts that name some, sorted by key. */
-function secretsByPart({ clusters, listeners }: EncodedWorld["tables"]): Readonly<Record<string, readonly string[]>> {
-  const naming = [...clusters.parts, ...listeners.parts].filter(({ secrets }) => secrets.length > 0);
+function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): StandingRecord["secrets"] {
+  const naming = [...clusters.groups, ...listeners.groups].filter(({ secrets }) => secrets.length > 0);
   const entries = naming.map(({ key, secrets }) => [key, secrets] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
-const noNames: readonly string[] = [];
-
-/** Names of the secrets that a class's listeners and clusters name, in either shape; sorted. */
-function secretsOf(compiled: CompiledClass, encodeTree: TreeEncoder): readonly string[] {
-  const names = new Set<string>();
-  for (const shape of shapes) {
-    for (const list of [compiled[shape].listeners, compiled[shape].clusters]) {
-      for (const name of encodeTree(list).secrets) names.add(name);
-    }
-  }
-  return names.size === 0 ? noNames : [...names].sort(byCodePoint);
+/** Of each class the names of the secrets that its listeners and clusters name, in either shape; sorted. */
+function secretsOfClasses(clusters: EncodedTable, listeners: EncodedTable): readonly (readonly string[])[] {
+  const inShape = ({ secrets }: EncodedTable, place: number): readonly string[] => secrets[place] ?? [];
+  return Array.from({ length: clusters.indexes.length / 2 }, (_class, row) =>
+    uniteNames([clusters, listeners].flatMap((table) => [inShape(table, 2 * row), inShape(table, 2 * row + 1)])),
+  );
 }

@@ -1,8 +1,7 @@
-import { blobOfKey, hashOf } from "../blob.ts";
+import { blobOfKey, hashOf, type LazyBlob } from "../blob.ts";
+import { blobsIn } from "../blob-groups.ts";
 import type { CompiledWorld } from "../compiled.ts";
 import { type BlobSource, createSnapshotReader } from "../snapshot-reader.ts";
-import type { BlobMakers } from "../upkeep/blob-check.ts";
-import { blobsOf } from "../write-blobs.ts";
 import type { EncodedWorld, WorldEncoder } from "./encode-world.ts";
 import { type RestoredWorld, restoreWorld } from "./restore-world.ts";
 
@@ -47,7 +46,7 @@ export function openWorlds(
     return encoded;
   };
   const lacking = new Set<string>();
-  const reader = createSnapshotReader(suppliedBy(store, () => blobsOf(made.values()), lacking));
+  const reader = createSnapshotReader(suppliedBy(store, () => blobsIn([...made.values()]), lacking));
   // What is read shares the objects of this one, so that comparing costs what differs.
   let like = compiled === undefined ? undefined : { world: compiled, encoded: make(compiled) };
 
@@ -68,22 +67,22 @@ export function openWorlds(
       const world = worlds.get(root);
       const encoded = made.get(root);
       if (world === undefined || encoded === undefined) return stored.get(root) ?? remembered.get(root);
-      return { world, blobs: new Set([...encoded.blobs()].map(({ hash }) => hash)) };
+      return { world, blobs: encoded };
     },
     rootOf: (world) => roots.get(world) ?? make(world).rootBlob.hash,
   };
 }
 
 /** A store whose missing and damaged blobs are made where that is possible. */
-function suppliedBy(store: BlobSource, blobs: () => BlobMakers, lacking: Set<string>): BlobSource {
+function suppliedBy(store: BlobSource, blobs: () => ReadonlyMap<string, LazyBlob>, lacking: Set<string>): BlobSource {
   return {
     async get(key, condition) {
       const found = await store.get(key, condition);
       const hash = blobOfKey(key);
       if (hash === undefined || (found.kind === "found" && hashOf(found.bytes) === hash)) return found;
-      const make = blobs().get(hash);
-      if (make === undefined) lacking.add(hash);
-      return make === undefined ? found : { kind: "found", bytes: make(), etag: "" };
+      const blob = blobs().get(hash);
+      if (blob === undefined) lacking.add(hash);
+      return blob === undefined ? found : { kind: "found", bytes: blob.make(), etag: "" };
     },
   };
 }

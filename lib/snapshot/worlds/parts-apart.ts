@@ -1,4 +1,5 @@
 import type { CompiledList, CompiledPart } from "../compiled.ts";
+import { rememberPairs } from "../remember-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
 
 /** Parts of two lists that only one of them has. */
@@ -13,39 +14,53 @@ export interface Apart {
  *
  * @returns none for lists of the same parts
  */
-export function partsApart(before: CompiledList, after: CompiledList): readonly Apart[] {
-  if (before === after) return [];
-  const [old, now] = [new Set(before), new Set(after)];
-  const gone = before.filter((part) => !now.has(part));
-  const come = after.filter((part) => !old.has(part));
-  return [true, false].flatMap((ofWorkload): readonly Apart[] => {
-    const isSide = (part: CompiledPart) => isOfWorkload(part[0]?.name ?? "") === ofWorkload;
-    const apart = { before: gone.filter(isSide), after: come.filter(isSide) };
-    return apart.before.length + apart.after.length === 0 ? [] : [apart];
+export type PartsApart = (before: CompiledList, after: CompiledList) => readonly Apart[];
+
+/** Remembers lists that were compared. The same parts apart are the same object: what is made of it is remembered by it, for all classes. */
+export function createPartsApart(): PartsApart {
+  const same = createSameAparts();
+  const compare = rememberPairs((before: CompiledList, after: CompiledList): readonly Apart[] => {
+    const [gone, come] = [notIn(before, after), notIn(after, before)];
+    return [true, false].flatMap((ofWorkload): readonly Apart[] => {
+      const isSide = (part: CompiledPart) => isOfWorkload(part[0]?.name ?? "") === ofWorkload;
+      const apart = { before: gone.filter(isSide), after: come.filter(isSide) };
+      return apart.before.length + apart.after.length === 0 ? [] : [same(apart)];
+    });
   });
+  return (before, after) => (before === after ? nothing : compare(before, after));
 }
 
-interface Node<R> {
-  readonly next: WeakMap<CompiledPart, Node<R>>;
-  made: { readonly result: R } | undefined;
+const nothing: readonly Apart[] = [];
+
+/** Parts of a list that another has not. Most of those that both have stand at one place. */
+function notIn(list: CompiledList, other: CompiledList): CompiledList {
+  const moved = list.filter((part, i) => part !== other[i]);
+  if (moved.length === 0) return moved;
+  const there = new Set(other);
+  return moved.filter((part) => !there.has(part));
 }
 
-const createNode = <R>(): Node<R> => ({ next: new WeakMap(), made: undefined });
+/** By the parts that lead to it. */
+interface Node {
+  readonly next: WeakMap<CompiledPart, Node>;
+  apart: Apart | undefined;
+}
 
 /** Stands between the parts of the two sides. */
 const between: CompiledPart = [];
 
-/** Remembers what was made of differences, by the identity of their parts: classes that share parts share what comes of them. */
-export function rememberApart<R>(make: (apart: Apart) => R): (apart: Apart) => R {
-  const root = createNode<R>();
+/** Gives the first of those that are alike. */
+function createSameAparts(): (apart: Apart) => Apart {
+  const newNode = (): Node => ({ next: new WeakMap(), apart: undefined });
+  const root = newNode();
+  const nodeAfter = (node: Node, part: CompiledPart): Node => {
+    const next = node.next.get(part) ?? newNode();
+    if (!node.next.has(part)) node.next.set(part, next);
+    return next;
+  };
   return (apart) => {
-    let node = root;
-    for (const part of [...apart.before, between, ...apart.after]) {
-      const next: Node<R> = node.next.get(part) ?? createNode();
-      node.next.set(part, next);
-      node = next;
-    }
-    node.made ??= { result: make(apart) };
-    return node.made.result;
+    const node = [...apart.before, between, ...apart.after].reduce(nodeAfter, root);
+    node.apart ??= apart;
+    return node.apart;
   };
 }

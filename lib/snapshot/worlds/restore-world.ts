@@ -1,3 +1,4 @@
+import type { NamedGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
 import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
 import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.ts";
@@ -9,10 +10,11 @@ import type { EncodedRun } from "./encode-tree.ts";
 import type { EncodedWorld } from "./encode-world.ts";
 import { createLongLoader } from "./restore-long.ts";
 
-/** A stored world as the compiler once handed it in, and the names of all blobs that its root reaches. */
+/** A stored world as the compiler once handed it in, and its blobs. */
 export interface RestoredWorld {
   readonly world: CompiledWorld;
-  readonly blobs: ReadonlySet<string>;
+  /** All that its root reaches, and the root's own. */
+  readonly blobs: NamedGroup;
 }
 
 /**
@@ -30,6 +32,7 @@ export async function restoreWorld(
   const loaded = await reader.root(rootHash);
   const { root } = loaded;
   const blobs = new Set<string>([
+    rootHash,
     root.classes,
     root.classifier,
     root.diagnostics,
@@ -84,7 +87,7 @@ export async function restoreWorld(
     compiler: root.compiler,
     ...(record === undefined ? {} : { made: madeOf(record) }),
   };
-  return { world, blobs };
+  return { world, blobs: { blobs: Array.from(blobs, (hash) => ({ hash })), groups: [] } };
 }
 
 /** Loads lists by their parts; each part and segment is read once, so that lists share them and their resources as objects. */
@@ -139,8 +142,7 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
 
 /** What is known already, the longest runs first. */
 function runsByFirstPart(like: EncodedWorld | undefined): ReadonlyMap<string, readonly EncodedRun[]> {
-  const trees = Object.values(like?.tables ?? {}).flatMap((table) => table.trees);
-  const runs = [...new Set(trees.flatMap((tree) => tree.runs))];
+  const runs = Object.values(like?.tables ?? {}).flatMap((table) => table.runs);
   return Map.groupBy(
     runs.sort((a, b) => b.parts.length - a.parts.length),
     ({ parts }) => parts[0]?.key ?? "",

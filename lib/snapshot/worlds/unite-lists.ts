@@ -1,8 +1,9 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type CompiledList, type CompiledPart, type CompiledResource, resourcesIn } from "../compiled.ts";
+import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
-import { partsApart, rememberApart } from "./parts-apart.ts";
+import { type Apart, createPartsApart, type PartsApart } from "./parts-apart.ts";
 
 /**
  * Unites lists: all of the first, and of the others what has a name of its own, the earlier list winning. The first list itself when
@@ -10,17 +11,20 @@ import { partsApart, rememberApart } from "./parts-apart.ts";
  */
 export type Union = (first: CompiledList, others: readonly CompiledList[]) => CompiledList;
 
-export function createUnion(): Union {
-  const lacking = rememberApart(({ before, after }): CompiledPart => {
+/** @param apart knows lists that were compared already */
+export function createUnion(apart: PartsApart = createPartsApart()): Union {
+  const lacking = rememberEach(({ before, after }: Apart): CompiledPart => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).filter(({ name }) => !names.has(name));
   });
   const insert = createInserter();
-  const unitePair = rememberPairs((first: CompiledList, second: CompiledList) =>
-    partsApart(first, second)
+  const insertAll = rememberPairs((first: CompiledList, second: CompiledList) =>
+    apart(first, second)
       .map(lacking)
       .reduce((list, added) => (added.length === 0 ? list : insert(list, added)), first),
   );
+  const unitePair = (first: CompiledList, second: CompiledList): CompiledList =>
+    apart(first, second).some((one) => lacking(one).length > 0) ? insertAll(first, second) : first;
   return (first, others) => others.reduce((list, other) => (other === list ? list : unitePair(list, other)), first);
 }
 
