@@ -11,8 +11,8 @@ export interface Memo {
 
 /** The inside of a memo; only the steps look at it. */
 export interface Known {
-  /** What each step remembers: the node before its first input, by its name. */
-  readonly roots: Map<string, KnownNode>;
+  /** What each step remembers: the node before its first input, at its number. */
+  readonly roots: (KnownNode | undefined)[];
   /** The node before lists and values that are made one. */
   readonly root: KnownNode;
   /** Lists, maps and passes as they were last, by name. */
@@ -55,25 +55,29 @@ const createNode = (): KnownNode => ({
   next: undefined,
 });
 
-function createRoot(): KnownNode {
-  const root = createNode();
-  return root;
-}
-
 /** A memo that lives as long as its owner: one per compiler process. */
 export function createMemo(): Memo {
-  return { known: { roots: new Map(), root: createRoot(), last: new Map(), round: 0, hits: 0, misses: 0 } };
+  return { known: { roots: [], root: createNode(), last: new Map(), round: 0, hits: 0, misses: 0 } };
 }
 
 /** Remembers nothing: what every remembered result must equal. */
 export const noMemo: Memo = { known: undefined };
 
-/** The node before the first input of a step. */
-export function rootOf({ roots }: Known, name: string): KnownNode {
-  const known = roots.get(name);
+const numbers = new Map<string, number>();
+
+/** Of a step: a new process may number them otherwise. */
+export function numberOf(name: string): number {
+  const number = numbers.get(name) ?? numbers.size;
+  numbers.set(name, number);
+  return number;
+}
+
+/** The node before the first input of a step. @param number of the step */
+export function rootOf({ roots }: Known, number: number): KnownNode {
+  const known = roots[number];
   if (known !== undefined) return known;
-  const made = createRoot();
-  roots.set(name, made);
+  const made = createNode();
+  roots[number] = made;
   return made;
 }
 

@@ -16,10 +16,10 @@ export function pass<C extends object, E, I, T>(
   kinds: InputKinds<C>,
   make: (element: E, read: I, context: C, memo: Memo) => T,
 ): Pass<C, E, I, T> {
-  const { only } = inputReader(name, kinds);
+  const { own } = inputReader(name, kinds);
   const fields = fieldsOf(kinds);
   return (memo, slot, elements, context, read) => {
-    const used = only(context);
+    const used = own(context);
     const terms = fields.flatMap((field) => termsOf(kinds[field], used[field]));
     const key = `pass|${name}|${slot}`;
     const last = lastMade<Made<E, I, T>>(memo, key);

@@ -1,4 +1,4 @@
-import { follow, type Known, type KnownNode, keepAt, knownAt, type Memo, rootOf, unknownYet } from "./memo.ts";
+import { follow, type Known, type KnownNode, keepAt, knownAt, type Memo, numberOf, rootOf, unknownYet } from "./memo.ts";
 import { plainText, shortKey } from "./plain-text.ts";
 
 /**
@@ -31,15 +31,15 @@ export function step<I extends object, T>(
 ): Step<I, T> {
   const inputsOf = inputReader(name, kinds);
   return (memo, inputs) => {
-    if (memo.known === undefined) return make(inputsOf.only(inputs), memo);
-    const { node, key, isWhole } = inputsOf.find(memo.known, inputs);
+    if (memo.known === undefined) return make(inputsOf.own(inputs), memo);
+    const { node, key, missing } = inputsOf.find(memo.known, inputs);
     const known = knownAt<T>(node, key);
     if (known !== unknownYet) {
       memo.known.hits += 1;
       return known;
     }
     memo.known.misses += 1;
-    return keepAt(node, key, make(isWhole ? inputs : inputsOf.only(inputs), memo));
+    return keepAt(node, key, make(inputsOf.own(inputs, missing), memo));
   };
 }
 
@@ -58,22 +58,25 @@ interface Found {
   readonly node: KnownNode;
   /** The inputs that count by value. */
   readonly key: unknown;
-  /** Whether the caller's object holds every input and nothing else. */
-  readonly isWhole: boolean;
+  /** How many inputs the caller's object does not have. */
+  readonly missing: number;
 }
 
 /** How the inputs of one step are read. */
 export interface InputReader<I extends object> {
   find(known: Known, inputs: I): Found;
-  /** The inputs without anything else that the caller's object holds. */
-  only(inputs: I): I;
+  /**
+   * The inputs without anything else that the caller's object holds.
+   *
+   * @param missing as found; without it the inputs are put together anew
+   */
+  own(inputs: I, missing?: number): I;
 }
 
 /** @param name as of `step` */
 export function inputReader<I extends object>(name: string, kinds: InputKinds<I>): InputReader<I> {
+  const number = numberOf(name);
   const fields = fieldsOf(kinds);
-  // Without a prototype, so that a name alone says whether a field is an input.
-  const isInput: Readonly<Record<string, unknown>> = Object.setPrototypeOf({ ...kinds }, null);
   const held = fields.filter((field) => kinds[field] !== "value");
   const isList = held.map((field) => kinds[field] === "elements");
   const values = fields.filter((field) => kinds[field] === "value");
@@ -85,14 +88,14 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
   return {
     // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
     find: (known, inputs) => {
-      let node = rootOf(known, name);
-      let given = fields.length;
+      let node = rootOf(known, number);
+      let missing = 0;
       for (let at = 0; at < held.length; at++) {
         const field = held[at] as keyof I;
         const input = inputs[field];
         if (input === undefined) {
           node = follow(node, absent);
-          if (!(field in inputs)) given -= 1;
+          if (!(field in inputs)) missing += 1;
         } else if (isList[at] === true)
           for (const element of elementsOf(input))
             node = follow(node, objectOf(element === undefined ? absentElement : element));
@@ -100,25 +103,22 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
       }
       if (only !== undefined) {
         const value = inputs[only];
-        if (value === undefined && !(only in inputs)) given -= 1;
-        const isWhole = countFields(inputs) === given;
-        if (isOwnKey(value)) return { node, key: value ?? absent, isWhole };
-        return { node: follow(node, written), key: keptKey(plainText(value)), isWhole };
+        if (value === undefined && !(only in inputs)) missing += 1;
+        if (isOwnKey(value)) return { node, key: value ?? absent, missing };
+        return { node: follow(node, written), key: keptKey(plainText(value)), missing };
       }
       let key = "";
       for (let at = 0; at < values.length; at++) {
         const field = values[at] as keyof I;
         const value = inputs[field];
-        if (value === undefined && !(field in inputs)) given -= 1;
+        if (value === undefined && !(field in inputs)) missing += 1;
         key += plainText(value);
       }
       for (const field of measured) key += `${elementsOf(inputs[field]).length};`;
-      return { node, key: keptKey(key), isWhole: countFields(inputs) === given };
+      return { node, key: keptKey(key), missing };
     },
-    only: (inputs) => {
-      for (const field in inputs) if (isInput[field] === undefined) return ownOf(inputs, fields);
-      return inputs;
-    },
+    own: (inputs, missing) =>
+      missing !== undefined && countFields(inputs) === fields.length - missing ? inputs : ownOf(inputs, fields),
   };
 }
 

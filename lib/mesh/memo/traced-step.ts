@@ -23,8 +23,8 @@ export function tracedStep<I extends object, S extends object, T>(
     return recorder.end(make(inputs, recorder.watched(), memo));
   };
   return (memo, inputs, source) => {
-    if (memo.known === undefined) return recorded(createTrace<T>(), inputsOf.only(inputs), source, memo);
-    const { node, key, isWhole } = inputsOf.find(memo.known, inputs);
+    if (memo.known === undefined) return recorded(createTrace<T>(), inputsOf.own(inputs), source, memo);
+    const { node, key, missing } = inputsOf.find(memo.known, inputs);
     const trace = valueAt(node, key, createTrace<T>);
     const found = findResult(trace, source);
     if (found !== undefined) {
@@ -32,7 +32,7 @@ export function tracedStep<I extends object, S extends object, T>(
       return found;
     }
     memo.known.misses += 1;
-    return recorded(trace, isWhole ? inputs : inputsOf.only(inputs), source, memo);
+    return recorded(trace, inputsOf.own(inputs, missing), source, memo);
   };
 }
 
