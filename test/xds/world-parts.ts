@@ -207,7 +207,7 @@ export function clusterView(parts: Parts): ClusterView {
   const scope = scopeOf(services, { sidecar: parts.sidecar });
   const destinationRule = (of: Service): MeshDestinationRule | undefined => parts.rules?.[of.hostname];
   const outbound: OutboundClusterView = {
-    key: "",
+    key: () => "",
     proxy: { ...proxy, ...parts.proxy },
     lookups: lookups(parts),
     scope,

@@ -111,7 +111,9 @@ const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
 function classId(proxy: Proxy, views: ProxyViews): string {
   const { clusters, endpoints, listeners, routes } = views;
   const names = namesIn(views);
-  const keys = [clusters.key, endpoints.key, listeners.key, routes.key, ...(names === undefined ? [] : [names.key])];
+  const keys = [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])].map(({ key }) =>
+    key(),
+  );
   return `${proxy.type}-${fingerprint(plainText(keys))}`;
 }
 

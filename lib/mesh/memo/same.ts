@@ -44,6 +44,9 @@ export function sameList<T>(
   return list;
 }
 
+/** The one list without elements. */
+const nothing: readonly never[] = [];
+
 /** Lists that are remembered under one name. */
 const maxLists = 32;
 
@@ -96,6 +99,7 @@ function hasSameEntries<T>(last: ReadonlyMap<string, T>, map: ReadonlyMap<string
  */
 export function oneList<T extends object>({ known }: Memo, list: readonly T[]): readonly T[] {
   if (known === undefined) return list;
+  if (list.length === 0) return nothing;
   let node = known.root;
   for (const element of list) node = follow(node, element);
   return valueAt(node, "list", () => list);

@@ -1,4 +1,14 @@
-import { follow, type Known, type KnownNode, keepAt, knownAt, type Memo, numberOf, rootOf, unknownYet } from "./memo.ts";
+import {
+  follow,
+  type Known,
+  type KnownNode,
+  keepAt,
+  knownAt,
+  type Memo,
+  numberOf,
+  rootOf,
+  unknownYet,
+} from "./memo.ts";
 import { plainText, shortKey } from "./plain-text.ts";
 
 /**

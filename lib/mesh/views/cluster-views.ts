@@ -63,9 +63,9 @@ interface ClusterInputs {
 }
 
 const clusterNames: InputNames<ClusterInputs> = {
-  outbound: ({ key }) => key,
+  outbound: ({ key }) => key(),
   patches: patchNames,
-  inbound: ({ key }) => key,
+  inbound: ({ key }) => key(),
 };
 
 const wholeClusterView = step(

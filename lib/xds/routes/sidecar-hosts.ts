@@ -7,10 +7,10 @@ import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
-import { defaultHosts, hostKinds } from "./default-hosts.ts";
+import { defaultHosts } from "./default-hosts.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
-import { type HostContext, type HostGroup, hostGroups, namesSomeService } from "./host-groups.ts";
+import { type HostContext, type HostGroup, hostGroups, namesSomeService, sidecarPlace } from "./host-groups.ts";
 import { domainsOf, hostPiece } from "./host-piece.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
 import type { ServiceDomains } from "./service-domains.ts";
@@ -39,10 +39,17 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
     namesPorts: table.settings.proxyless,
   });
   const { memo, settings, domains, view } = table;
-  const slot = `${settings.proxyless ? "grpc|" : ""}${view.key}|${listener.spec?.bind ?? ""}|${port}`;
+  const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
   const { virtualServiceByHost } = listener;
-  const byDefault = { settings, domains, ...ruleSource(view), services, port };
-  const context = { ...byDefault, labels: view.sourceLabels, caller: view.proxy.namespace };
+  const rules = ruleSource(view);
+  const place = sidecarPlace(memo, {
+    ...rules,
+    services,
+    port,
+    labels: view.sourceLabels,
+    caller: view.proxy.namespace,
+  });
+  const context = { settings, domains, services, port, place };
   const brought = hostsOfVirtualServices(memo, slot, listener.virtualServices, context, ({ hosts }) =>
     hosts.some(isWildcard) ? virtualServiceByHost : undefined,
   );
@@ -52,7 +59,7 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
     for (const hostname of hostnames) claimed.add(hostname);
     for (const host of hosts) candidates.push(host);
   }
-  for (const { hostname, candidate } of defaultHosts(memo, byDefault)) {
+  for (const { hostname, candidate } of defaultHosts(memo, { settings, domains, services, port, ...rules })) {
     if (!claimed.has(hostname)) candidates.push(candidate);
   }
   const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
@@ -74,7 +81,7 @@ const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
  */
 const hostsOfVirtualServices = pass(
   "virtual hosts of virtual services",
-  { ...hostKinds, labels: "value", caller: "value" },
+  { settings: "identity", domains: "identity", services: "identity", place: "identity", port: "value" },
   (
     virtualService: MeshVirtualService,
     byHost: EgressListener["virtualServiceByHost"] | undefined,
