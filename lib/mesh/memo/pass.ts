@@ -52,7 +52,8 @@ function termsOf(kind: "identity" | "elements" | "value", input: unknown): reado
     case "identity":
       return [input];
     case "elements":
-      return [elementsOf(input).length, ...elementsOf(input)];
+      // A list that is not there is not an empty one.
+      return input === undefined ? [input] : [elementsOf(input).length, ...elementsOf(input)];
     default:
       return [plainText(input)];
   }

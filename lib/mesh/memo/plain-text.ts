@@ -28,14 +28,19 @@ export function plainText(value: unknown): string {
 function objectText(value: object | null): string {
   if (value === null) return "n";
   if (Array.isArray(value)) return listText(value);
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw new TypeError("no plain value: an object of a class");
+  if (!isPlainObject(value)) throw new TypeError("no plain value: an object of a class");
   let text = "{";
   for (const name of sorted(Object.keys(value))) {
     const field: unknown = Reflect.get(value, name);
     if (field !== undefined) text += plainText(name) + plainText(field);
   }
   return `${text}}`;
+}
+
+/** Whether an object is no more than its fields. */
+export function isPlainObject(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function listText(list: readonly unknown[]): string {
@@ -45,10 +50,30 @@ function listText(list: readonly unknown[]): string {
 }
 
 /** Any order will do that is the same everywhere. Most objects were written in it; the others are short. */
-function sorted(names: string[]): readonly string[] {
+export function sorted(names: string[]): readonly string[] {
   for (let at = 1; at < names.length; at++) if ((names[at - 1] ?? "") > (names[at] ?? "")) return names.sort();
   return names;
 }
+
+/** What a plain value is compared by: itself where it is its own text, else its text, behind a mark that no other text begins with. */
+export function plainPart(value: unknown): unknown {
+  switch (typeof value) {
+    case "string":
+      if (value.length <= longestPart && !value.startsWith(mark)) return value;
+      break;
+    case "number":
+    case "boolean":
+    case "undefined":
+      return value;
+  }
+  const text = plainText(value);
+  return mark + (text.length > longestPart ? shortKey(text) : text);
+}
+
+const mark = "\u0000";
+
+/** Parts up to this length are kept as they are, in UTF-16 code units: a list of a mesh's services is longer than all that is made of it. */
+const longestPart = 4096;
 
 /** A short text that stands for a long one in a name. */
 export function fingerprint(text: string): string {

@@ -1,5 +1,5 @@
-import { follow, type LastMade, type Memo, valueAt } from "./memo.ts";
-import { plainText } from "./plain-text.ts";
+import { type Cell, cellAt, type LastMade, type Memo, unknownYet } from "./memo.ts";
+import { isPlainObject, plainPart, sorted } from "./plain-text.ts";
 
 /** Compiles after which what nobody asked for again is forgotten. */
 const retainedRounds = 64;
@@ -100,15 +100,31 @@ function hasSameEntries<T>(last: ReadonlyMap<string, T>, map: ReadonlyMap<string
 export function oneList<T extends object>({ known }: Memo, list: readonly T[]): readonly T[] {
   if (known === undefined) return list;
   if (list.length === 0) return nothing;
-  let node = known.root;
-  for (const element of list) node = follow(node, element);
-  return valueAt(node, "list", () => list);
+  // A cell has the type of what leads to it.
+  return keptIn(cellAt(known.lists, [...list, end]), list) as readonly T[];
 }
 
-/**
- * The one object with this value: a plain value that is asked for often can be an input that counts by identity. Its text is made
- * each time, and soonest of an object whose fields stand in the order of their names.
- */
+/** The one object with this value: a plain value that is asked for often can be an input that counts by identity. */
 export function oneValue<T extends object>({ known }: Memo, value: T): T {
-  return known === undefined ? value : valueAt(known.root, `value\u0000${plainText(value)}`, () => value);
+  return known === undefined ? value : (keptIn(cellAt(known.values, wayOf(value)), value) as T);
+}
+
+/** Fields in the order of their names; one that is undefined counts as one that is not there. */
+function wayOf(value: object): readonly unknown[] {
+  if (!isPlainObject(value)) return [plainPart(value), end];
+  const way: unknown[] = [];
+  for (const name of sorted(Object.keys(value))) {
+    const field: unknown = Reflect.get(value, name);
+    if (field !== undefined) way.push(name, plainPart(field));
+  }
+  way.push(end);
+  return way;
+}
+
+/** Stands at the end of ways of which one could be the beginning of another. */
+const end: object = Object.freeze({});
+
+function keptIn(cell: Cell, value: unknown): unknown {
+  if (cell.value === unknownYet) cell.value = value;
+  return cell.value;
 }

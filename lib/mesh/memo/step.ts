@@ -1,15 +1,5 @@
-import {
-  follow,
-  type Known,
-  type KnownNode,
-  keepAt,
-  knownAt,
-  type Memo,
-  numberOf,
-  rootOf,
-  unknownYet,
-} from "./memo.ts";
-import { plainText, shortKey } from "./plain-text.ts";
+import { type Cell, cellAt, type Known, type Memo, numberOf, rootOf, unknownYet } from "./memo.ts";
+import { plainPart } from "./plain-text.ts";
 
 /**
  * How each input of a step counts: `identity` for immutable objects, which every stage keeps as they are as long as nothing
@@ -42,45 +32,32 @@ export function step<I extends object, T>(
   const inputsOf = inputReader(name, kinds);
   return (memo, inputs) => {
     if (memo.known === undefined) return make(inputsOf.own(inputs), memo);
-    const { node, key, missing } = inputsOf.find(memo.known, inputs);
-    const known = knownAt<T>(node, key);
-    if (known !== unknownYet) {
-      memo.known.hits += 1;
-      return known;
-    }
-    memo.known.misses += 1;
-    return keepAt(node, key, make(inputsOf.own(inputs, missing), memo));
+    const cell = inputsOf.find(memo.known, inputs);
+    if (cell.value === unknownYet) {
+      memo.known.misses += 1;
+      cell.value = make(inputsOf.own(inputs, cell.way), memo);
+    } else memo.known.hits += 1;
+    // A cell belongs to one step, and a step has one type of result.
+    return cell.value as T;
   };
 }
-
-/** Stands for an input that is not there. */
-const absent: object = Object.freeze({});
 
 /** Stands for an element that is not there. */
 const absentElement: object = Object.freeze({});
 
-/** Leads to what is remembered by texts that were made of a value, and are none themselves. */
-const written: object = Object.freeze({});
-
-/** Where the inputs of one step lead to among what is remembered. */
-interface Found {
-  /** The node behind the inputs that count by identity, their own or that of their elements. */
-  readonly node: KnownNode;
-  /** The inputs that count by value. */
-  readonly key: unknown;
-  /** How many inputs the caller's object does not have. */
-  readonly missing: number;
-}
+/** Stands behind the last element of a list. */
+const listEnd: object = Object.freeze({});
 
 /** How the inputs of one step are read. */
 export interface InputReader<I extends object> {
-  find(known: Known, inputs: I): Found;
+  /** Where the result is remembered: behind the inputs that count by identity, or their elements, and those that count by value. */
+  find(known: Known, inputs: I): Cell;
   /**
    * The inputs without anything else that the caller's object holds.
    *
-   * @param missing as found; without it the inputs are put together anew
+   * @param way of the inputs; without it they are put together anew
    */
-  own(inputs: I, missing?: number): I;
+  own(inputs: I, way?: readonly unknown[]): I;
 }
 
 /** @param name as of `step` */
@@ -90,66 +67,29 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
   const held = fields.filter((field) => kinds[field] !== "value");
   const isList = held.map((field) => kinds[field] === "elements");
   const values = fields.filter((field) => kinds[field] === "value");
-  // How long a single list is follows from how far its elements led.
-  const lists = held.filter((_, at) => isList[at] === true);
-  const measured = lists.length > 1 ? lists : [];
-  const [first] = values;
-  const only = values.length === 1 && measured.length === 0 ? first : undefined;
   return {
     // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
     find: (known, inputs) => {
-      let node = rootOf(known, number);
-      let missing = 0;
+      const way: unknown[] = new Array(fields.length);
+      let length = 0;
       for (let at = 0; at < held.length; at++) {
-        const field = held[at] as keyof I;
-        const input = inputs[field];
-        if (input === undefined) {
-          node = follow(node, absent);
-          if (!(field in inputs)) missing += 1;
-        } else if (isList[at] === true)
+        const input = inputs[held[at] as keyof I];
+        if (input === undefined) way[length++] = undefined;
+        else if (isList[at] === true) {
           for (const element of elementsOf(input))
-            node = follow(node, objectOf(element === undefined ? absentElement : element));
-        else node = follow(node, objectOf(input));
+            way[length++] = objectOf(element === undefined ? absentElement : element);
+          way[length++] = listEnd;
+        } else way[length++] = objectOf(input);
       }
-      if (only !== undefined) {
-        const value = inputs[only];
-        if (value === undefined && !(only in inputs)) missing += 1;
-        if (isOwnKey(value)) return { node, key: value ?? absent, missing };
-        return { node: follow(node, written), key: keptKey(plainText(value)), missing };
-      }
-      let key = "";
-      for (let at = 0; at < values.length; at++) {
-        const field = values[at] as keyof I;
-        const value = inputs[field];
-        if (value === undefined && !(field in inputs)) missing += 1;
-        key += plainText(value);
-      }
-      for (const field of measured) key += `${elementsOf(inputs[field]).length};`;
-      return { node, key: keptKey(key), missing };
+      for (let at = 0; at < values.length; at++) way[length++] = plainPart(inputs[values[at] as keyof I]);
+      return cellAt(rootOf(known, number), way);
     },
-    own: (inputs, missing) =>
-      missing !== undefined && countFields(inputs) === fields.length - missing ? inputs : ownOf(inputs, fields),
+    own: (inputs, way) => {
+      const given = way?.includes(undefined) ? fields.filter((field) => field in inputs) : fields;
+      return way !== undefined && countFields(inputs) === given.length ? inputs : ownOf(inputs, fields);
+    },
   };
 }
-
-/** What is its own key, and no other's. */
-function isOwnKey(value: unknown): value is string | number | boolean | undefined {
-  switch (typeof value) {
-    case "string":
-      return value.length <= longestKey;
-    case "number":
-    case "boolean":
-    case "undefined":
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** Keys up to this length are kept as they are, in UTF-16 code units: a list of a mesh's services is longer than all that is made of it. */
-const longestKey = 4096;
-
-const keptKey = (key: string): string => (key.length > longestKey ? shortKey(key) : key);
 
 function countFields(object: object): number {
   let count = 0;
@@ -171,11 +111,7 @@ function objectOf(input: unknown): object {
   throw new TypeError(`counts by identity and is no object: ${String(input)}`);
 }
 
-const absentList: readonly unknown[] = [absent];
-
-/** The elements of a list; undefined stands for a list that is not there, which is not an empty one. */
 export function elementsOf(input: unknown): readonly unknown[] {
-  if (input === undefined) return absentList;
   if (Array.isArray(input)) return input;
   throw new TypeError(`counts by its elements and is no list: ${String(input)}`);
 }
