@@ -40,13 +40,14 @@ export const generateFromViews = (views: ProxyViews, memo: Memo): StageOfUnits<C
 export const generateUnits = (views: EnvoyViews, wanted: readonly Unit[], memo: Memo): StageOfUnits<ClassResources> =>
   classResources(memo, { ...views, wanted });
 
-interface SomeOfViews extends Omit<EnvoyViews, "kind"> {
+interface SomeOfViews extends EnvoyViews {
   readonly wanted: readonly Unit[];
 }
 
 const classResources = step(
   "resources of a class",
   {
+    kind: "value",
     clusters: "identity",
     endpoints: "identity",
     listeners: "identity",

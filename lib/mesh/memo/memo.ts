@@ -14,10 +14,7 @@ export interface Memo {
 /** The inside of a memo; only the steps look at it. */
 export interface Known {
   /** What each step remembers, at its number. */
-  readonly roots: (Branch | undefined)[];
-  /** Lists and values that are made one. */
-  readonly lists: Branch;
-  readonly values: Branch;
+  readonly roots: (Cell | Branch | undefined)[];
   /** Lists, maps and passes as they were last, by name. */
   readonly last: Map<string, LastMade>;
   /** Compiles begun with this memo. */
@@ -48,16 +45,6 @@ export class Cell {
   }
 }
 
-/** A memo that lives as long as its owner: one per compiler process. */
-export function createMemo(): Memo {
-  return {
-    known: { roots: [], lists: createFork(), values: createFork(), last: new Map(), round: 0, hits: 0, misses: 0 },
-  };
-}
-
-/** Remembers nothing: what every remembered result must equal. */
-export const noMemo: Memo = { known: undefined };
-
 const numbers = new Map<string, number>();
 
 /** Of a step: a new process may number them otherwise. */
@@ -67,41 +54,56 @@ export function numberOf(name: string): number {
   return number;
 }
 
-/** What a step remembers. @param number of the step */
-export function rootOf({ roots }: Known, number: number): Branch {
-  const known = roots[number];
-  if (known !== undefined) return known;
-  const made = createFork<Cell | Branch>();
-  roots[number] = made;
-  return made;
+/** A memo that lives as long as its owner: one per compiler process. */
+export function createMemo(): Memo {
+  return { known: { roots: new Array(numbers.size), last: new Map(), round: 0, hits: 0, misses: 0 } };
 }
 
+/** Remembers nothing: what every remembered result must equal. */
+export const noMemo: Memo = { known: undefined };
+
 /**
- * The cell at the end of a way. A cell stands where its way parts from all others, and most stand near the root: branches are
- * made when a second way comes.
+ * The cell at the end of a way. It stands where its way parts from all others, as a rule near the beginning: branches are made
+ * when a second way comes.
  *
- * @param way none may be the beginning of another under one root; objects before plain values, which hold what is behind them
+ * @param number of the step
+ * @param way none may be the beginning of another one of the step; objects before plain values, which hold what is behind them
  */
-export function cellAt(root: Branch, way: readonly unknown[]): Cell {
-  let branch = root;
+export function cellAt({ roots }: Known, number: number, way: readonly unknown[]): Cell {
+  let next = roots[number];
+  if (next === undefined) {
+    const made = new Cell(way);
+    roots[number] = made;
+    return made;
+  }
+  if (next instanceof Cell) {
+    if (endsAlike(next.way, way, 0)) return next;
+    next = branchAt(next, 0);
+    roots[number] = next;
+  }
+  let branch: Branch = next;
   for (let at = 0; ; at++) {
-    const part = way[at];
-    const next = behind(branch, part);
-    if (next === undefined) {
+    const below = behind(branch, way[at]);
+    if (below === undefined) {
       const made = new Cell(way);
-      put(branch, part, made);
+      put(branch, way[at], made);
       return made;
     }
-    if (!(next instanceof Cell)) {
-      branch = next;
-      continue;
+    if (!(below instanceof Cell)) branch = below;
+    else if (endsAlike(below.way, way, at + 1)) return below;
+    else {
+      const parting = branchAt(below, at + 1);
+      put(branch, way[at], parting);
+      branch = parting;
     }
-    if (endsAlike(next.way, way, at + 1)) return next;
-    const parting = createFork<Cell | Branch>();
-    put(parting, next.way[at + 1], next);
-    put(branch, part, parting);
-    branch = parting;
   }
+}
+
+/** A branch with one cell behind it. */
+function branchAt(cell: Cell, at: number): Branch {
+  const branch = createFork<Cell | Branch>();
+  put(branch, cell.way[at], cell);
+  return branch;
 }
 
 /** @param from before it both are the same */

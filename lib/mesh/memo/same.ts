@@ -1,4 +1,4 @@
-import { type Cell, cellAt, type LastMade, type Memo, unknownYet } from "./memo.ts";
+import { type Cell, cellAt, type LastMade, type Memo, numberOf, unknownYet } from "./memo.ts";
 import { isPlainObject, plainPart, sorted } from "./plain-text.ts";
 
 /** Compiles after which what nobody asked for again is forgotten. */
@@ -43,6 +43,9 @@ export function sameList<T>(
   keepLast(memo, `list|${name}`, list);
   return list;
 }
+
+const lists = numberOf("one list");
+const values = numberOf("one value");
 
 /** The one list without elements. */
 const nothing: readonly never[] = [];
@@ -101,12 +104,12 @@ export function oneList<T extends object>({ known }: Memo, list: readonly T[]): 
   if (known === undefined) return list;
   if (list.length === 0) return nothing;
   // A cell has the type of what leads to it.
-  return keptIn(cellAt(known.lists, [...list, end]), list) as readonly T[];
+  return keptIn(cellAt(known, lists, [...list, end]), list) as readonly T[];
 }
 
 /** The one object with this value: a plain value that is asked for often can be an input that counts by identity. */
 export function oneValue<T extends object>({ known }: Memo, value: T): T {
-  return known === undefined ? value : (keptIn(cellAt(known.values, wayOf(value)), value) as T);
+  return known === undefined ? value : (keptIn(cellAt(known, values, wayOf(value)), value) as T);
 }
 
 /** Fields in the order of their names; one that is undefined counts as one that is not there. */

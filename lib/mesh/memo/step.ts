@@ -1,4 +1,4 @@
-import { type Cell, cellAt, type Known, type Memo, numberOf, rootOf, unknownYet } from "./memo.ts";
+import { type Cell, cellAt, type Known, type Memo, numberOf, unknownYet } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 
 /**
@@ -55,7 +55,7 @@ export interface InputReader<I extends object> {
   /**
    * The inputs without anything else that the caller's object holds.
    *
-   * @param way of the inputs; without it they are put together anew
+   * @param way of the inputs, where it is known: it says whether some may not be there
    */
   own(inputs: I, way?: readonly unknown[]): I;
 }
@@ -82,11 +82,12 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
         } else way[length++] = objectOf(input);
       }
       for (let at = 0; at < values.length; at++) way[length++] = plainPart(inputs[values[at] as keyof I]);
-      return cellAt(rootOf(known, number), way);
+      return cellAt(known, number, way);
     },
     own: (inputs, way) => {
-      const given = way?.includes(undefined) ? fields.filter((field) => field in inputs) : fields;
-      return way !== undefined && countFields(inputs) === given.length ? inputs : ownOf(inputs, fields);
+      const mayMiss = way === undefined || way.includes(undefined);
+      const given = mayMiss ? fields.filter((field) => field in inputs) : fields;
+      return countFields(inputs) === given.length ? inputs : ownOf(inputs, fields);
     },
   };
 }

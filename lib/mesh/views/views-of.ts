@@ -68,7 +68,7 @@ export function tracedViewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): TracedViews
     return { value: views.value, questions: [questions, views.questions] };
   }
   const services = serviceScopeOf(scope, memo);
-  const selection = selectionOf(memo, { lasting: lastingMesh(memo, mesh), services }, node);
+  const selection = selectionOf(memo, { lasting: lastingMesh(mesh, memo), services }, node);
   const surroundings = surroundingsOf(memo, { mesh, scope, isGateway: seat.type === "router" }, node);
   const { proxy: classProxy } = selection.value;
   const names = classProxy.autoAllocatedAddresses ? namesOf(memo, { mesh, scope, proxy: classProxy }, node) : undefined;

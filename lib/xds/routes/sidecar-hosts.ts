@@ -9,7 +9,7 @@ import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
 import { defaultHosts } from "./default-hosts.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
-import { type Candidate, settledHosts } from "./host-claims.ts";
+import { type Candidate, settledHosts, type TablePlace } from "./host-claims.ts";
 import { type HostContext, type HostGroup, hostGroups, namesSomeService, sidecarPlace } from "./host-groups.ts";
 import { domainsOf, hostPiece } from "./host-piece.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
@@ -33,36 +33,26 @@ export interface SidecarHosts {
  * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
 export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
-  const services = tableServices(table.memo, {
-    services: listener.services,
-    port,
-    namesPorts: table.settings.proxyless,
-  });
   const { memo, settings, domains, view } = table;
+  const services = tableServices(memo, { services: listener.services, port, namesPorts: settings.proxyless });
   const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
-  const { virtualServiceByHost } = listener;
-  const rules = ruleSource(view);
-  const place = sidecarPlace(memo, {
-    ...rules,
-    services,
-    port,
-    labels: view.sourceLabels,
-    caller: view.proxy.namespace,
-  });
-  const context = { settings, domains, services, port, place };
-  const brought = hostsOfVirtualServices(memo, slot, listener.virtualServices, context, ({ hosts }) =>
-    hosts.some(isWildcard) ? virtualServiceByHost : undefined,
-  );
+  const at = { services, port, slot };
   const claimed = new Set<string>();
   const candidates: Candidate[] = [];
-  for (const { hostnames, hosts } of brought) {
+  for (const { hostnames, hosts } of broughtHosts(listener, at, table)) {
     for (const hostname of hostnames) claimed.add(hostname);
     for (const host of hosts) candidates.push(host);
   }
-  for (const { hostname, candidate } of defaultHosts(memo, { settings, domains, services, port, ...rules })) {
+  for (const { hostname, candidate } of defaultHosts(memo, {
+    settings,
+    domains,
+    services,
+    port,
+    ...ruleSource(view),
+  })) {
     if (!claimed.has(hostname)) candidates.push(candidate);
   }
-  const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
+  const { pieces, diagnostics } = settledHosts(candidates, at, memo);
   return { pieces: pieces.sort(byName), diagnostics };
 }
 
@@ -71,6 +61,21 @@ interface BroughtHosts {
   /** Services for which it stands. */
   readonly hostnames: readonly string[];
   readonly hosts: readonly Candidate[];
+}
+
+/** What all virtual services of a listener bring. */
+function broughtHosts(
+  { virtualServices, virtualServiceByHost }: EgressListener,
+  { services, port, slot }: TablePlace,
+  { memo, settings, domains, view }: TableContext,
+): readonly BroughtHosts[] {
+  if (virtualServices.length === 0) return [];
+  const { sourceLabels: labels, proxy } = view;
+  const place = sidecarPlace(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
+  const context = { settings, domains, services, port, place };
+  return hostsOfVirtualServices(memo, slot, virtualServices, context, ({ hosts }) =>
+    hosts.some(isWildcard) ? virtualServiceByHost : undefined,
+  );
 }
 
 const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
