@@ -38,6 +38,9 @@ export async function compareWith({ names, ...options }: AgainstOptions): Promis
   if (apart.length > 0) await compareApart({ ...options, names: apart });
 }
 
+/** Times as long as in the other checkout, which is still called as fast. */
+const tolerated = 1.15;
+
 const isInOne = (name: string): name is keyof typeof worksOf => Object.hasOwn(worksOf, name);
 
 async function compareInOne(
@@ -47,7 +50,12 @@ async function compareInOne(
   const [here, there] = [await checkoutIn(process.cwd()), await checkoutIn(resolve(folder))];
   const works = names.flatMap((name) => worksOf[name](services));
   const rows = takeInTurns(works, here, there, quick);
-  report.table(`${names.join(" ")}: median rounds, ms; here / there: under 1 is faster than ${resolve(folder)}`, rows);
+  report.table(
+    `${names.join(" ")}: ms, lower quartiles; here / there: under 1 is faster than ${resolve(folder)}`,
+    rows,
+  );
+  const slower = rows.filter((row) => Number(row["here / there"]) > tolerated).map((row) => row[""]);
+  report.line(`more than ${tolerated} times: ${slower.length === 0 ? "none" : slower.join(", ")}`);
 }
 
 /** A process for each benchmark, each turn and each checkout. */

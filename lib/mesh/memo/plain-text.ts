@@ -28,19 +28,14 @@ export function plainText(value: unknown): string {
 function objectText(value: object | null): string {
   if (value === null) return "n";
   if (Array.isArray(value)) return listText(value);
-  if (!isPlainObject(value)) throw new TypeError("no plain value: an object of a class");
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw new TypeError("no plain value: an object of a class");
   let text = "{";
   for (const name of sorted(Object.keys(value))) {
     const field: unknown = Reflect.get(value, name);
     if (field !== undefined) text += plainText(name) + plainText(field);
   }
   return `${text}}`;
-}
-
-/** Whether an object is no more than its fields. */
-export function isPlainObject(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function listText(list: readonly unknown[]): string {
@@ -50,7 +45,7 @@ function listText(list: readonly unknown[]): string {
 }
 
 /** Any order will do that is the same everywhere. Most objects were written in it; the others are short. */
-export function sorted(names: string[]): readonly string[] {
+function sorted(names: string[]): readonly string[] {
   for (let at = 1; at < names.length; at++) if ((names[at - 1] ?? "") > (names[at] ?? "")) return names.sort();
   return names;
 }
@@ -67,7 +62,7 @@ export function plainPart(value: unknown): unknown {
       return value;
   }
   const text = plainText(value);
-  return mark + (text.length > longestPart ? shortKey(text) : text);
+  return mark + (text.length > longestPart ? hash("sha256", text) : text);
 }
 
 const mark = "\u0000";
@@ -79,6 +74,3 @@ const longestPart = 4096;
 export function fingerprint(text: string): string {
   return hash("sha256", text).slice(0, 24);
 }
-
-/** A text that stands for a long key wherever keys are compared. */
-export const shortKey = (key: string): string => hash("sha256", key);

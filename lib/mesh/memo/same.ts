@@ -1,5 +1,5 @@
 import { type Cell, cellAt, type LastMade, type Memo, numberOf, unknownYet } from "./memo.ts";
-import { isPlainObject, plainPart, sorted } from "./plain-text.ts";
+import { plainPart } from "./plain-text.ts";
 
 /** Compiles after which what nobody asked for again is forgotten. */
 const retainedRounds = 64;
@@ -107,24 +107,15 @@ export function oneList<T extends object>({ known }: Memo, list: readonly T[]): 
   return keptIn(cellAt(known, lists, [...list, end]), list) as readonly T[];
 }
 
-/** The one object with this value: a plain value that is asked for often can be an input that counts by identity. */
+/**
+ * The one object with this value: a plain value that is asked for often can be an input that counts by identity. Its text is made
+ * each time, and soonest of an object whose fields stand in the order of their names.
+ */
 export function oneValue<T extends object>({ known }: Memo, value: T): T {
-  return known === undefined ? value : (keptIn(cellAt(known, values, wayOf(value)), value) as T);
+  return known === undefined ? value : (keptIn(cellAt(known, values, [plainPart(value)]), value) as T);
 }
 
-/** Fields in the order of their names; one that is undefined counts as one that is not there. */
-function wayOf(value: object): readonly unknown[] {
-  if (!isPlainObject(value)) return [plainPart(value), end];
-  const way: unknown[] = [];
-  for (const name of sorted(Object.keys(value))) {
-    const field: unknown = Reflect.get(value, name);
-    if (field !== undefined) way.push(name, plainPart(field));
-  }
-  way.push(end);
-  return way;
-}
-
-/** Stands at the end of ways of which one could be the beginning of another. */
+/** Stands behind the last element: no list is the beginning of another then. */
 const end: object = Object.freeze({});
 
 function keptIn(cell: Cell, value: unknown): unknown {
