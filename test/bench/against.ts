@@ -6,6 +6,8 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { checkoutIn } from "./checkout.ts";
+import { takeInTurns, worksOf } from "./in-turns.ts";
 import type { Report, Row } from "./report.ts";
 
 /** What both checkouts are asked for. */
@@ -28,8 +30,36 @@ export function problemOfFolder(folder: string): string | undefined {
   return existsSync(join(folder, program)) ? undefined : `--against ${folder}: there is no ${program}`;
 }
 
-/** Runs every benchmark in turns, a process each, and reports the rows that both checkouts have. */
-export async function compareWith({ folder, names, report, ...options }: AgainstOptions): Promise<void> {
+/** Runs every benchmark in turns, those of generation in this process and the others in one each, and reports the rows that both checkouts have. */
+export async function compareWith({ names, ...options }: AgainstOptions): Promise<void> {
+  const inOne = names.filter(isInOne);
+  const apart = names.filter((name) => !isInOne(name));
+  if (inOne.length > 0) await compareInOne(inOne, options);
+  if (apart.length > 0) await compareApart({ ...options, names: apart });
+}
+
+/** Times as long as in the other checkout, which is still called as fast. */
+const tolerated = 1.15;
+
+const isInOne = (name: string): name is keyof typeof worksOf => Object.hasOwn(worksOf, name);
+
+async function compareInOne(
+  names: readonly (keyof typeof worksOf)[],
+  { folder, services, quick, report }: Omit<AgainstOptions, "names">,
+): Promise<void> {
+  const [here, there] = [await checkoutIn(process.cwd()), await checkoutIn(resolve(folder))];
+  const works = names.flatMap((name) => worksOf[name](services));
+  const rows = takeInTurns(works, here, there, quick);
+  report.table(
+    `${names.join(" ")}: ms, lower quartiles; here / there: under 1 is faster than ${resolve(folder)}`,
+    rows,
+  );
+  const slower = rows.filter((row) => Number(row["here / there"]) > tolerated).map((row) => row[""]);
+  report.line(`more than ${tolerated} times: ${slower.length === 0 ? "none" : slower.join(", ")}`);
+}
+
+/** A process for each benchmark, each turn and each checkout. */
+async function compareApart({ folder, names, report, ...options }: AgainstOptions): Promise<void> {
   const checkouts = { here: process.cwd(), there: resolve(folder) };
   report.line(
     `of ${options.turns} turns the best median each, ms; here / there: under 1 is faster than ${checkouts.there}`,

@@ -13,8 +13,8 @@ import type { BenchOptions, Row } from "./report.ts";
 import { namespaceName, syntheticMesh } from "./synthetic-mesh.ts";
 import { elapsedIn, measure, roundsOf, timingRow } from "./yardstick.ts";
 
-const size = 20;
-const teams = new Set(Array.from({ length: size }, (_, at) => namespaceName(at)));
+export const fleetSize = 20;
+const teams = new Set(Array.from({ length: fleetSize }, (_, at) => namespaceName(at)));
 
 /** A document for each namespace that lets its sidecars see it and the control plane's. */
 const sidecars = [...teams].map((namespace) =>
@@ -26,8 +26,14 @@ const sidecars = [...teams].map((namespace) =>
   }),
 );
 
+/** The mesh of 1,000 services by what its sidecars see. */
+export function fleetTexts(): Readonly<Record<keyof typeof istioFleet, string>> {
+  const { text } = syntheticMesh(1000);
+  return { "own namespace": `${text}---\n${sidecars.join("\n---\n")}\n`, everything: text };
+}
+
 /** A sidecar of one workload in each namespace. */
-function onePerNamespace(proxies: readonly Proxy[]): readonly Proxy[] {
+export function onePerNamespace(proxies: readonly Proxy[]): readonly Proxy[] {
   const found = new Map<string, Proxy>();
   for (const proxy of proxies) {
     const { namespace } = proxy;
@@ -84,12 +90,19 @@ function fleetRows(text: string, scope: keyof typeof istioFleet, { yard, quick }
 
 export async function fleetBench(options: BenchOptions): Promise<void> {
   const { report, yard, quick } = options;
-  const { text } = syntheticMesh(1000);
-  report.table(`${size} sidecars in ${size} namespaces of the mesh of 1,000 services; Istio with one worker`, [
-    ...fleetRows(`${text}---\n${sidecars.join("\n---\n")}\n`, "own namespace", options),
-    ...fleetRows(text, "everything", options),
-  ]);
-  const everyone = worldOf(readFiles([{ file: "input.yaml", text }]), defaultWorldOptions, createMemo()).value;
+  const texts = fleetTexts();
+  report.table(
+    `${fleetSize} sidecars in ${fleetSize} namespaces of the mesh of 1,000 services; Istio with one worker`,
+    [
+      ...fleetRows(texts["own namespace"], "own namespace", options),
+      ...fleetRows(texts.everything, "everything", options),
+    ],
+  );
+  const everyone = worldOf(
+    readFiles([{ file: "input.yaml", text: texts.everything }]),
+    defaultWorldOptions,
+    createMemo(),
+  ).value;
   let classes = 0;
   const all = measure(
     (_, start) => {

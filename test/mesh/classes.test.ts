@@ -66,8 +66,8 @@ describe("views of a proxy", () => {
             const made = bytes.get(proxy.id)?.[type] ?? new Map<string, string>();
             // Which load assignments and route tables there are is for clusters and listeners to say.
             if (type === "clusters" || type === "listeners")
-              same(`${type}|${views[type].key}`, [...made.keys()].join());
-            for (const [name, text] of made) same(`${type}|${views[type].key}|${name}`, text);
+              same(`${type}|${views[type].key()}`, [...made.keys()].join());
+            for (const [name, text] of made) same(`${type}|${views[type].key()}|${name}`, text);
           }
         }
       }),
@@ -117,8 +117,8 @@ describe("views of a proxy", () => {
           expect(views.routes).toBe(seen[at]?.routes);
           expect(views.listeners).toBe(seen[at]?.listeners);
           // Clusters and endpoints name all PeerAuthentications as one.
-          expect(views.clusters.key).toBe(seen[at]?.clusters.key);
-          expect(views.endpoints.key).toBe(seen[at]?.endpoints.key);
+          expect(views.clusters.key()).toBe(seen[at]?.clusters.key());
+          expect(views.endpoints.key()).toBe(seen[at]?.endpoints.key());
         }
       }),
       runs,
@@ -184,7 +184,7 @@ describe("the class of a proxy", () => {
         for (const [at, proxy] of of.proxies.entries()) {
           const found = classes.find(({ id }) => id === nodes[at]?.classId);
           const own = viewsOf(mesh, proxy, memo);
-          for (const type of resourceTypes) expect(found?.views[type].key).toBe(own[type].key);
+          for (const type of resourceTypes) expect(found?.views[type].key()).toBe(own[type].key());
         }
       }),
       runs,

@@ -218,7 +218,7 @@ export function clusterView(parts: Parts): ClusterView {
   const scope = scopeOf(services, { sidecar: parts.sidecar });
   const destinationRule = (of: Service): MeshDestinationRule | undefined => parts.rules?.[of.hostname];
   const outbound: OutboundClusterView = {
-    key: "",
+    key: () => "",
     proxy: { ...proxy, ...parts.proxy },
     lookups: lookups(parts),
     scope,
@@ -228,13 +228,13 @@ export function clusterView(parts: Parts): ClusterView {
     tlsClientFiles: parts.clientFiles ?? {},
   };
   return {
-    key: "",
+    key: () => "",
     outbound,
     own: {
       proxy: outbound.proxy,
       patches: { patches: [] },
       inbound: {
-        key: "",
+        key: () => "",
         targets: [],
         ingressListeners: parts.sidecar?.spec.ingress ?? [],
         destinationRule,

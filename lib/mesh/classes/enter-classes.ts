@@ -71,7 +71,7 @@ const namesOfClasses = column(
 function keysOf(views: ProxyViews): readonly string[] {
   const { clusters, endpoints, listeners, routes } = views;
   const names = namesIn(views);
-  return [clusters.key, endpoints.key, listeners.key, routes.key, ...(names === undefined ? [] : [names.key])];
+  return [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])].map((of) => of.key());
 }
 
 const areSame = (a: ProxyViews, b: ProxyViews): boolean =>

@@ -1,3 +1,5 @@
+import { behind, createFork, type Fork, put } from "./fork.ts";
+
 /**
  * What a compiler process remembers between one compile and the next: results of steps (`step.ts`, `traced-step.ts`,
  * `pass.ts`), by what they were made from. Entries go with the objects that they were made from.
@@ -11,10 +13,8 @@ export interface Memo {
 
 /** The inside of a memo; only the steps look at it. */
 export interface Known {
-  /** What each step remembers: the node before its first input, by its name. */
-  readonly roots: Map<string, KnownNode>;
-  /** The node before lists and values that are made one. */
-  root: KnownNode;
+  /** What each step remembers, at its number. */
+  readonly roots: (Cell | Branch | undefined)[];
   /** Lists, maps and passes as they were last, by name. */
   readonly last: Map<string, LastMade>;
   /** Compiles begun with this memo. */
@@ -29,109 +29,92 @@ export interface LastMade {
   usedInRound: number;
 }
 
-/**
- * What is remembered under a chain of objects, and the objects that follow. Most nodes have one value and one object after
- * them, so collections are made only when there is more: they cost the garbage collector far more than the values do, weak
- * ones most of all.
- */
-export interface KnownNode {
-  /** The text of a step's plain inputs. */
-  key: unknown;
-  value: unknown;
-  others: Map<unknown, unknown> | undefined;
-  /** The one object that follows, as long as there is one. It is held, so it may outlive its owner until a second comes. */
-  only: object | undefined;
-  afterOnly: KnownNode | undefined;
-  /** Every object that follows, once there were two. */
-  next: WeakMap<object, KnownNode> | undefined;
+/** Where ways part. */
+type Branch = Fork<Cell | Branch>;
+
+/** Nothing is remembered there. */
+export const unknownYet: unique symbol = Symbol("unknown yet");
+
+/** Something remembered, and the way that leads to it: what it was made from, one after the other. */
+export class Cell {
+  readonly way: readonly unknown[];
+  value: unknown = unknownYet;
+
+  constructor(way: readonly unknown[]) {
+    this.way = way;
+  }
 }
 
-const createNode = (): KnownNode => ({
-  key: undefined,
-  value: undefined,
-  others: undefined,
-  only: undefined,
-  afterOnly: undefined,
-  next: undefined,
-});
+const numbers = new Map<string, number>();
 
-function createRoot(): KnownNode {
-  const root = createNode();
-  return root;
+/** Of a step: a new process may number them otherwise. */
+export function numberOf(name: string): number {
+  const number = numbers.get(name) ?? numbers.size;
+  numbers.set(name, number);
+  return number;
 }
 
 /** A memo that lives as long as its owner: one per compiler process. */
 export function createMemo(): Memo {
-  return { known: { roots: new Map(), root: createRoot(), last: new Map(), round: 0, hits: 0, misses: 0 } };
+  return { known: { roots: new Array(numbers.size), last: new Map(), round: 0, hits: 0, misses: 0 } };
 }
 
 /** Empties a memo, for whoever has little room and will hardly ask for the same again. */
 export function forget({ known }: Memo): void {
-  known?.roots.clear();
+  known?.roots.fill(undefined);
   known?.last.clear();
-  if (known !== undefined) known.root = createRoot();
 }
 
 /** Remembers nothing: what every remembered result must equal. */
 export const noMemo: Memo = { known: undefined };
 
-/** The node before the first input of a step. */
-export function rootOf({ roots }: Known, name: string): KnownNode {
-  const known = roots.get(name);
-  if (known !== undefined) return known;
-  const made = createRoot();
-  roots.set(name, made);
-  return made;
-}
-
-/** The node behind an object. */
-export function follow(node: KnownNode, object: object): KnownNode {
-  if (node.only === object && node.afterOnly !== undefined) return node.afterOnly;
-  const known = node.next?.get(object);
-  if (known !== undefined) return known;
-  const made = createNode();
-  if (node.next !== undefined) node.next.set(object, made);
-  else if (node.only === undefined) {
-    node.only = object;
-    node.afterOnly = made;
-  } else {
-    node.next = new WeakMap();
-    if (node.afterOnly !== undefined) node.next.set(node.only, node.afterOnly);
-    node.next.set(object, made);
-    node.only = undefined;
-    node.afterOnly = undefined;
+/**
+ * The cell at the end of a way. It stands where its way parts from all others, as a rule near the beginning: branches are made
+ * when a second way comes.
+ *
+ * @param number of the step
+ * @param way none may be the beginning of another one of the step; objects before plain values, which hold what is behind them
+ */
+export function cellAt({ roots }: Known, number: number, way: readonly unknown[]): Cell {
+  let next = roots[number];
+  if (next === undefined) {
+    const made = new Cell(way);
+    roots[number] = made;
+    return made;
   }
-  return made;
-}
-
-/** Values that one node keeps for plain inputs; beyond it starts anew. */
-const maxOthers = 16_384;
-
-/** Nothing is remembered there. */
-export const unknownYet: unique symbol = Symbol("unknown yet");
-
-/** The value at a node. */
-export function knownAt<T>(node: KnownNode, key: unknown): T | typeof unknownYet {
-  // A node belongs to one step, and a step has one type of result.
-  if (node.key === key) return node.value as T;
-  const { others } = node;
-  return others?.has(key) ? (others.get(key) as T) : unknownYet;
-}
-
-/** Puts a value where there was none. */
-export function keepAt<T>(node: KnownNode, key: unknown, value: T): T {
-  if (node.key === undefined) {
-    node.key = key;
-    node.value = value;
-  } else {
-    if (node.others === undefined || node.others.size >= maxOthers) node.others = new Map();
-    node.others.set(key, value);
+  if (next instanceof Cell) {
+    if (endsAlike(next.way, way, 0)) return next;
+    next = branchAt(next, 0);
+    roots[number] = next;
   }
-  return value;
+  let branch: Branch = next;
+  for (let at = 0; ; at++) {
+    const below = behind(branch, way[at]);
+    if (below === undefined) {
+      const made = new Cell(way);
+      put(branch, way[at], made);
+      return made;
+    }
+    if (!(below instanceof Cell)) branch = below;
+    else if (endsAlike(below.way, way, at + 1)) return below;
+    else {
+      const parting = branchAt(below, at + 1);
+      put(branch, way[at], parting);
+      branch = parting;
+    }
+  }
 }
 
-/** The value at a node, made when it is not there. */
-export function valueAt<T>(node: KnownNode, key: unknown, make: () => T): T {
-  const known = knownAt<T>(node, key);
-  return known === unknownYet ? keepAt(node, key, make()) : known;
+/** A branch with one cell behind it. */
+function branchAt(cell: Cell, at: number): Branch {
+  const branch = createFork<Cell | Branch>();
+  put(branch, cell.way[at], cell);
+  return branch;
+}
+
+/** @param from before it both are the same */
+function endsAlike(a: readonly unknown[], b: readonly unknown[], from: number): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = from; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
 }

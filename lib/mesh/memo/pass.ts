@@ -1,5 +1,5 @@
 import type { Memo } from "./memo.ts";
-import { plainText } from "./plain-text.ts";
+import { plainPart } from "./plain-text.ts";
 import { isSame, keepLast, lastMade } from "./same.ts";
 import { elementsOf, fieldsOf, type InputKinds, inputReader } from "./step.ts";
 
@@ -16,11 +16,15 @@ export function pass<C extends object, E, I, T>(
   kinds: InputKinds<C>,
   make: (element: E, read: I, context: C, memo: Memo) => T,
 ): Pass<C, E, I, T> {
-  const { only } = inputReader(name, kinds);
+  const { own } = inputReader(name, kinds);
   const fields = fieldsOf(kinds);
   return (memo, slot, elements, context, read) => {
-    const used = only(context);
-    const terms = fields.flatMap((field) => termsOf(kinds[field], used[field]));
+    const used = own(context);
+    const terms: unknown[] = [];
+    for (let at = 0; at < fields.length; at++) {
+      const field = fields[at] as keyof C;
+      addTerms(terms, kinds[field], used[field]);
+    }
     const key = `pass|${name}|${slot}`;
     const last = lastMade<Made<E, I, T>>(memo, key);
     const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
@@ -46,16 +50,11 @@ export function pass<C extends object, E, I, T>(
   };
 }
 
-/** What an input is compared by. */
-function termsOf(kind: "identity" | "elements" | "value", input: unknown): readonly unknown[] {
-  switch (kind) {
-    case "identity":
-      return [input];
-    case "elements":
-      return [elementsOf(input).length, ...elementsOf(input)];
-    default:
-      return [plainText(input)];
-  }
+/** What an input is compared by. A list that is not there is not an empty one. */
+function addTerms(terms: unknown[], kind: "identity" | "elements" | "value", input: unknown): void {
+  if (kind === "value") terms.push(plainPart(input));
+  else if (kind === "identity" || input === undefined) terms.push(input);
+  else terms.push(elementsOf(input).length, ...elementsOf(input));
 }
 
 /** One pass: what it read, and what it made. */

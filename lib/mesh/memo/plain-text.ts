@@ -50,10 +50,27 @@ function sorted(names: string[]): readonly string[] {
   return names;
 }
 
+/** What a plain value is compared by: itself where it is its own text, else its text, behind a mark that no other text begins with. */
+export function plainPart(value: unknown): unknown {
+  switch (typeof value) {
+    case "string":
+      if (value.length <= longestPart && !value.startsWith(mark)) return value;
+      break;
+    case "number":
+    case "boolean":
+    case "undefined":
+      return value;
+  }
+  const text = plainText(value);
+  return mark + (text.length > longestPart ? hash("sha256", text) : text);
+}
+
+const mark = "\u0000";
+
+/** Parts up to this length are kept as they are, in UTF-16 code units: a list of a mesh's services is longer than all that is made of it. */
+const longestPart = 4096;
+
 /** A short text that stands for a long one in a name. */
 export function fingerprint(text: string): string {
   return hash("sha256", text).slice(0, 24);
 }
-
-/** A text that stands for a long key wherever keys are compared. */
-export const shortKey = (key: string): string => hash("sha256", key);

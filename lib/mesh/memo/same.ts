@@ -1,5 +1,5 @@
-import { follow, type LastMade, type Memo, valueAt } from "./memo.ts";
-import { plainText } from "./plain-text.ts";
+import { type Cell, cellAt, type LastMade, type Memo, numberOf, unknownYet } from "./memo.ts";
+import { plainPart } from "./plain-text.ts";
 
 /** Compiles after which what nobody asked for again is forgotten. */
 const retainedRounds = 64;
@@ -43,6 +43,12 @@ export function sameList<T>(
   keepLast(memo, `list|${name}`, list);
   return list;
 }
+
+const lists = numberOf("one list");
+const values = numberOf("one value");
+
+/** The one list without elements. */
+const nothing: readonly never[] = [];
 
 /** Lists that are remembered under one name. */
 const maxLists = 32;
@@ -96,9 +102,9 @@ function hasSameEntries<T>(last: ReadonlyMap<string, T>, map: ReadonlyMap<string
  */
 export function oneList<T extends object>({ known }: Memo, list: readonly T[]): readonly T[] {
   if (known === undefined) return list;
-  let node = known.root;
-  for (const element of list) node = follow(node, element);
-  return valueAt(node, "list", () => list);
+  if (list.length === 0) return nothing;
+  // A cell has the type of what leads to it.
+  return keptIn(cellAt(known, lists, [...list, end]), list) as readonly T[];
 }
 
 /**
@@ -106,5 +112,13 @@ export function oneList<T extends object>({ known }: Memo, list: readonly T[]): 
  * each time, and soonest of an object whose fields stand in the order of their names.
  */
 export function oneValue<T extends object>({ known }: Memo, value: T): T {
-  return known === undefined ? value : valueAt(known.root, `value\u0000${plainText(value)}`, () => value);
+  return known === undefined ? value : (keptIn(cellAt(known, values, [plainPart(value)]), value) as T);
+}
+
+/** Stands behind the last element: no list is the beginning of another then. */
+const end: object = Object.freeze({});
+
+function keptIn(cell: Cell, value: unknown): unknown {
+  if (cell.value === unknownYet) cell.value = value;
+  return cell.value;
 }

@@ -1,5 +1,5 @@
-import { follow, type Known, type KnownNode, keepAt, knownAt, type Memo, rootOf, unknownYet } from "./memo.ts";
-import { plainText, shortKey } from "./plain-text.ts";
+import { type Cell, cellAt, type Known, type Memo, numberOf, unknownYet } from "./memo.ts";
+import { plainPart } from "./plain-text.ts";
 
 /**
  * How each input of a step counts: `identity` for immutable objects, which every stage keeps as they are as long as nothing
@@ -31,115 +31,66 @@ export function step<I extends object, T>(
 ): Step<I, T> {
   const inputsOf = inputReader(name, kinds);
   return (memo, inputs) => {
-    if (memo.known === undefined) return make(inputsOf.only(inputs), memo);
-    const { node, key, isWhole } = inputsOf.find(memo.known, inputs);
-    const known = knownAt<T>(node, key);
-    if (known !== unknownYet) {
-      memo.known.hits += 1;
-      return known;
-    }
-    memo.known.misses += 1;
-    return keepAt(node, key, make(isWhole ? inputs : inputsOf.only(inputs), memo));
+    if (memo.known === undefined) return make(inputsOf.own(inputs), memo);
+    const cell = inputsOf.find(memo.known, inputs);
+    if (cell.value === unknownYet) {
+      memo.known.misses += 1;
+      cell.value = make(inputsOf.own(inputs, cell.way), memo);
+    } else memo.known.hits += 1;
+    // A cell belongs to one step, and a step has one type of result.
+    return cell.value as T;
   };
 }
-
-/** Stands for an input that is not there. */
-const absent: object = Object.freeze({});
 
 /** Stands for an element that is not there. */
 const absentElement: object = Object.freeze({});
 
-/** Leads to what is remembered by texts that were made of a value, and are none themselves. */
-const written: object = Object.freeze({});
-
-/** Where the inputs of one step lead to among what is remembered. */
-interface Found {
-  /** The node behind the inputs that count by identity, their own or that of their elements. */
-  readonly node: KnownNode;
-  /** The inputs that count by value. */
-  readonly key: unknown;
-  /** Whether the caller's object holds every input and nothing else. */
-  readonly isWhole: boolean;
-}
+/** Stands behind the last element of a list. */
+const listEnd: object = Object.freeze({});
 
 /** How the inputs of one step are read. */
 export interface InputReader<I extends object> {
-  find(known: Known, inputs: I): Found;
-  /** The inputs without anything else that the caller's object holds. */
-  only(inputs: I): I;
+  /** Where the result is remembered: behind the inputs that count by identity, or their elements, and those that count by value. */
+  find(known: Known, inputs: I): Cell;
+  /**
+   * The inputs without anything else that the caller's object holds.
+   *
+   * @param way of the inputs, where it is known: it says whether some may not be there
+   */
+  own(inputs: I, way?: readonly unknown[]): I;
 }
 
 /** @param name as of `step` */
 export function inputReader<I extends object>(name: string, kinds: InputKinds<I>): InputReader<I> {
+  const number = numberOf(name);
   const fields = fieldsOf(kinds);
-  // Without a prototype, so that a name alone says whether a field is an input.
-  const isInput: Readonly<Record<string, unknown>> = Object.setPrototypeOf({ ...kinds }, null);
   const held = fields.filter((field) => kinds[field] !== "value");
   const isList = held.map((field) => kinds[field] === "elements");
   const values = fields.filter((field) => kinds[field] === "value");
-  // How long a single list is follows from how far its elements led.
-  const lists = held.filter((_, at) => isList[at] === true);
-  const measured = lists.length > 1 ? lists : [];
-  const [first] = values;
-  const only = values.length === 1 && measured.length === 0 ? first : undefined;
   return {
     // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
     find: (known, inputs) => {
-      let node = rootOf(known, name);
-      let given = fields.length;
+      const way: unknown[] = new Array(fields.length);
+      let length = 0;
       for (let at = 0; at < held.length; at++) {
-        const field = held[at] as keyof I;
-        const input = inputs[field];
-        if (input === undefined) {
-          node = follow(node, absent);
-          if (!(field in inputs)) given -= 1;
-        } else if (isList[at] === true)
+        const input = inputs[held[at] as keyof I];
+        if (input === undefined) way[length++] = undefined;
+        else if (isList[at] === true) {
           for (const element of elementsOf(input))
-            node = follow(node, objectOf(element === undefined ? absentElement : element));
-        else node = follow(node, objectOf(input));
+            way[length++] = objectOf(element === undefined ? absentElement : element);
+          way[length++] = listEnd;
+        } else way[length++] = objectOf(input);
       }
-      if (only !== undefined) {
-        const value = inputs[only];
-        if (value === undefined && !(only in inputs)) given -= 1;
-        const isWhole = countFields(inputs) === given;
-        if (isOwnKey(value)) return { node, key: value ?? absent, isWhole };
-        return { node: follow(node, written), key: keptKey(plainText(value)), isWhole };
-      }
-      let key = "";
-      for (let at = 0; at < values.length; at++) {
-        const field = values[at] as keyof I;
-        const value = inputs[field];
-        if (value === undefined && !(field in inputs)) given -= 1;
-        key += plainText(value);
-      }
-      for (const field of measured) key += `${elementsOf(inputs[field]).length};`;
-      return { node, key: keptKey(key), isWhole: countFields(inputs) === given };
+      for (let at = 0; at < values.length; at++) way[length++] = plainPart(inputs[values[at] as keyof I]);
+      return cellAt(known, number, way);
     },
-    only: (inputs) => {
-      for (const field in inputs) if (isInput[field] === undefined) return ownOf(inputs, fields);
-      return inputs;
+    own: (inputs, way) => {
+      const mayMiss = way === undefined || way.includes(undefined);
+      const given = mayMiss ? fields.filter((field) => field in inputs) : fields;
+      return countFields(inputs) === given.length ? inputs : ownOf(inputs, fields);
     },
   };
 }
-
-/** What is its own key, and no other's. */
-function isOwnKey(value: unknown): value is string | number | boolean | undefined {
-  switch (typeof value) {
-    case "string":
-      return value.length <= longestKey;
-    case "number":
-    case "boolean":
-    case "undefined":
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** Keys up to this length are kept as they are, in UTF-16 code units: a list of a mesh's services is longer than all that is made of it. */
-const longestKey = 4096;
-
-const keptKey = (key: string): string => (key.length > longestKey ? shortKey(key) : key);
 
 function countFields(object: object): number {
   let count = 0;
@@ -161,11 +112,7 @@ function objectOf(input: unknown): object {
   throw new TypeError(`counts by identity and is no object: ${String(input)}`);
 }
 
-const absentList: readonly unknown[] = [absent];
-
-/** The elements of a list; undefined stands for a list that is not there, which is not an empty one. */
 export function elementsOf(input: unknown): readonly unknown[] {
-  if (input === undefined) return absentList;
   if (Array.isArray(input)) return input;
   throw new TypeError(`counts by its elements and is no list: ${String(input)}`);
 }

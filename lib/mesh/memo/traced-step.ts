@@ -1,4 +1,4 @@
-import { type Memo, valueAt } from "./memo.ts";
+import { type Memo, unknownYet } from "./memo.ts";
 import { type InputKinds, inputReader } from "./step.ts";
 
 /**
@@ -23,16 +23,18 @@ export function tracedStep<I extends object, S extends object, T>(
     return recorder.end(make(inputs, recorder.watched(), memo));
   };
   return (memo, inputs, source) => {
-    if (memo.known === undefined) return recorded(createTrace<T>(), inputsOf.only(inputs), source, memo);
-    const { node, key, isWhole } = inputsOf.find(memo.known, inputs);
-    const trace = valueAt(node, key, createTrace<T>);
+    if (memo.known === undefined) return recorded(createTrace<T>(), inputsOf.own(inputs), source, memo);
+    const cell = inputsOf.find(memo.known, inputs);
+    if (cell.value === unknownYet) cell.value = createTrace<T>();
+    // A cell belongs to one step, and a step has one type of result.
+    const trace = cell.value as Trace<T>;
     const found = findResult(trace, source);
     if (found !== undefined) {
       memo.known.hits += 1;
       return found;
     }
     memo.known.misses += 1;
-    return recorded(trace, isWhole ? inputs : inputsOf.only(inputs), source, memo);
+    return recorded(trace, inputsOf.own(inputs, cell.way), source, memo);
   };
 }
 

@@ -50,7 +50,10 @@ export const serviceScopeOf = (scope: SidecarScope, memo: Memo): ServiceScope =>
 const partOfServices = step(
   "services of a scope",
   { scope: "identity" },
-  ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ServiceScope => serviceScope(memo, scope),
+  ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ServiceScope => {
+    const { egressListeners: _, ...services } = scope;
+    return serviceScope(memo, services);
+  },
 );
 
 const serviceScope = step(

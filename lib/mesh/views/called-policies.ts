@@ -29,11 +29,12 @@ export function selectCalledPolicies(
   const namespaces = [
     ...new Set(scope.egressListeners.flatMap(({ services }) => namespacesOfDynamicHosts(memo, { services }))),
   ];
+  if (namespaces.length === 0) return noneCalled;
   const others = namespaces.filter((other) => other !== scope.namespace && other !== mesh.config.rootNamespace);
   const policiesIn = (calledNamespace: string): readonly Config<AuthorizationPolicy>[] =>
     oneList(memo, mesh.policies(workload().calling(calledNamespace)).authorization);
   return calledPolicies(memo, {
-    any: namespaces.length > 0,
+    any: true,
     namespaces: others,
     policies: oneList(memo, others.map(policiesIn)),
   });
@@ -51,15 +52,15 @@ const calledNames: InputNames<CalledInputs> = {
   policies: (lists) => lists.map(objectNames),
 };
 
-const calledPolicies = step(
-  "called policies",
-  { any: "value", namespaces: "value", policies: "identity" },
-  (inputs: CalledInputs): CalledPolicies => ({
-    key: viewKey(calledNames, inputs),
-    any: inputs.any,
-    byNamespace: new Map(inputs.namespaces.map((namespace, at) => [namespace, inputs.policies[at] ?? []])),
-  }),
-);
+const calledOf = (inputs: CalledInputs): CalledPolicies => ({
+  key: viewKey(calledNames, inputs),
+  any: inputs.any,
+  byNamespace: new Map(inputs.namespaces.map((namespace, at) => [namespace, inputs.policies[at] ?? []])),
+});
+
+const calledPolicies = step("called policies", { any: "value", namespaces: "value", policies: "identity" }, calledOf);
+
+const noneCalled = calledOf({ any: false, namespaces: [], policies: [] });
 
 /** Namespaces of services that are resolved at run time. */
 const namespacesOfDynamicHosts = step(

@@ -72,7 +72,7 @@ interface ClusterKeyInputs {
 const clusterNames: InputNames<{ outbound: unknown; patches: EnvoyFilterPatches; inbound: View }> = {
   outbound: itself,
   patches: patchNames,
-  inbound: ({ key }) => key,
+  inbound: ({ key }) => key(),
 };
 
 /** The keys of cluster views. */
@@ -88,7 +88,7 @@ export function clusterViews(
   slot: string,
   sides: { readonly own: readonly OwnClusterView[]; readonly outbound: readonly OutboundClusterView[] },
 ): readonly ClusterView[] {
-  const key = clusterKeys(memo, slot, { own: sides.own, outbound: sides.outbound.map((view) => view.key) });
+  const key = clusterKeys(memo, slot, { own: sides.own, outbound: sides.outbound.map((view) => view.key()) });
   return bothSides(memo, slot, { ...sides, key });
 }
 

@@ -72,7 +72,7 @@ export function viewsOfEnvoys(mesh: Mesh, envoys: readonly PlacedEnvoy[], memo: 
   const selections = selectionsOf(memo, slot, {
     node: envoys.map(({ node }) => node),
     services,
-    lasting: forAll(lastingMesh(memo, mesh)),
+    lasting: forAll(lastingMesh(mesh, memo)),
   });
   const selected = selections.map(({ value }) => value);
   const surroundings = surroundingsOfAll(mesh, envoys, memo);

@@ -76,7 +76,7 @@ interface RouteInputs {
 
 const routeNames: InputNames<RouteInputs> = {
   gateways: objectNames,
-  merged: ({ key }) => key,
+  merged: ({ key }) => key(),
   // Follow from the gateways and the namespace.
   bound: (lists) => lists.length,
   namespace: itself,

@@ -160,7 +160,7 @@ const listenerNames: InputNames<ListenerInputs> = {
   proxy: itself,
   lookups: sameForAll,
   scope: ({ id }) => id,
-  inbound: ({ key }) => key,
+  inbound: ({ key }) => key(),
   authorization: objectNames,
   takesMutualTls: itself,
   ownAddresses: itself,

@@ -80,7 +80,7 @@ interface InboundInputs {
 }
 
 const inboundNames: InputNames<InboundInputs> = {
-  served: ({ key }) => key,
+  served: ({ key }) => key(),
   policy: (policy) => policy && objectName(policy),
   general: itself,
 };

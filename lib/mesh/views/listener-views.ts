@@ -40,7 +40,7 @@ const outboundNames: InputNames<OutboundInputs> = {
   scope: ({ id }) => id,
   sourceLabels: itself,
   policies: policyNames,
-  calledPolicies: ({ key }) => key,
+  calledPolicies: ({ key }) => key(),
   tracing: itself,
   options: itself,
   ownAddresses: itself,
@@ -80,11 +80,11 @@ interface ListenerInputs {
 }
 
 const listenerNames: InputNames<ListenerInputs> = {
-  outbound: ({ key }) => key,
+  outbound: ({ key }) => key(),
   policies: policyNames,
   patches: patchNames,
-  inbound: ({ key }) => key,
-  gateway: (gateway) => gateway?.key,
+  inbound: ({ key }) => key(),
+  gateway: (gateway) => gateway?.key(),
 };
 
 const wholeListenerView = step(
@@ -102,7 +102,7 @@ export function listenerView(
   memo: Memo,
 ): ListenerView {
   const { policies } = besides;
-  const calling = callingPolicies(memo, { policies, callsDynamicHosts: outbound.calledPolicies.any });
+  const calling = callingPolicies(policies, outbound.calledPolicies.any, memo);
   return wholeListenerView(memo, {
     ...besides,
     outbound: outboundListenerView(memo, { ...outbound, policies: calling }),

@@ -26,8 +26,12 @@ const listeners: ReadonlySet<ApplyTo> = new Set([
   ...routeTargets,
 ]);
 
+const none: EnvoyFilterPatches = { patches: [] };
+const nowhere: PatchSelection = { clusters: none, listeners: none, routes: none };
+
 /** @param patches those of a proxy, in the order in which they apply */
 export function selectPatches(patches: readonly SelectedPatch[], memo: Memo): PatchSelection {
+  if (patches.length === 0) return nowhere;
   return {
     clusters: ofTargets(patches, clusters, memo),
     listeners: ofTargets(patches, listeners, memo),
@@ -37,6 +41,7 @@ export function selectPatches(patches: readonly SelectedPatch[], memo: Memo): Pa
 
 function ofTargets(patches: readonly SelectedPatch[], targets: ReadonlySet<ApplyTo>, memo: Memo): EnvoyFilterPatches {
   const kept = patches.filter(({ patch }) => targets.has(patch.applyTo));
+  if (kept.length === 0) return none;
   return envoyFilterPatches(memo, {
     patches: oneList(
       memo,

@@ -23,7 +23,7 @@ const routeNames: InputNames<RouteInputs> = {
   scope: ({ id }) => id,
   sourceLabels: itself,
   patches: patchNames,
-  gateway: (gateway) => gateway?.key,
+  gateway: (gateway) => gateway?.key(),
   httpProxyPort: itself,
 };
 

@@ -32,7 +32,12 @@ export type LastingMesh = Pick<
 >;
 
 /** Of a mesh; one object for all meshes in which they are the same. */
-export const lastingMesh = step(
+export function lastingMesh(mesh: Mesh, memo: Memo): LastingMesh {
+  const { config, form, services, peerAuthentication, policies, envoyFilters, networks } = mesh;
+  return lastingParts(memo, { config, form, services, peerAuthentication, policies, envoyFilters, networks });
+}
+
+const lastingParts = step(
   "lasting parts of a mesh",
   {
     config: "identity",
@@ -43,7 +48,7 @@ export const lastingMesh = step(
     envoyFilters: "identity",
     networks: "identity",
   },
-  (mesh: LastingMesh): LastingMesh => mesh,
+  (parts: LastingMesh): LastingMesh => parts,
 );
 
 /**

@@ -1,3 +1,4 @@
+import { lazily } from "../memo/lazy.ts";
 import { fingerprint, plainText } from "../memo/plain-text.ts";
 import { fieldsOf } from "../memo/step.ts";
 
@@ -7,12 +8,16 @@ import { fieldsOf } from "../memo/step.ts";
  */
 export type InputNames<I extends object> = { readonly [K in keyof I]-?: (input: I[K]) => unknown };
 
-/** The key of a view: 24 characters, the same in every process. It changes when other things are selected, not when they change. */
-export function viewKey<I extends object>(names: InputNames<I>, inputs: I): string {
-  let text = "";
-  for (const field of fieldsOf(names)) text += plainText(names[field](inputs[field]));
-  return fingerprint(text);
-}
+/**
+ * The key of a view: 24 characters, the same in every process. It changes when other things are selected, not when they change. Worked
+ * out when it is asked for, since of the views that others are made of nobody does who only makes resources.
+ */
+export const viewKey = <I extends object>(names: InputNames<I>, inputs: I): (() => string) =>
+  lazily(() => {
+    let text = "";
+    for (const field of fieldsOf(names)) text += plainText(names[field](inputs[field]));
+    return fingerprint(text);
+  });
 
 export const sameForAll = (): string => "";
 

@@ -122,7 +122,7 @@ export interface ListenerScope extends ServiceScope {
 /** What every view has. */
 export interface View {
   /** Names what was selected: the same in every process, and for no two views of one mesh. Made from the view's inputs. */
-  readonly key: string;
+  key(): string;
 }
 
 /** What the views of listeners and route tables have. */

@@ -28,18 +28,12 @@ export function onePolicies(policies: WorkloadPolicies, memo: Memo): WorkloadPol
 }
 
 /** What is left of policies on the way out: those about callers count in front of hosts that are resolved at run time, and nowhere else. */
-export const callingPolicies = step(
-  "policies on the way out",
-  { policies: "identity", callsDynamicHosts: "value" },
-  (
-    { policies, callsDynamicHosts }: { readonly policies: WorkloadPolicies; readonly callsDynamicHosts: boolean },
-    memo: Memo,
-  ): WorkloadPolicies =>
-    onePolicies(
-      { ...policies, authorization: callsDynamicHosts ? policies.authorization : [], requestAuthentication: [] },
-      memo,
-    ),
-);
+export function callingPolicies(policies: WorkloadPolicies, callsDynamicHosts: boolean, memo: Memo): WorkloadPolicies {
+  const authorization = callsDynamicHosts ? policies.authorization : [];
+  if (policies.authorization.length === authorization.length && policies.requestAuthentication.length === 0)
+    return policies;
+  return onePolicies({ ...policies, authorization, requestAuthentication: [] }, memo);
+}
 
 export const policyNames = (policies: WorkloadPolicies) => [
   objectNames(policies.authorization),

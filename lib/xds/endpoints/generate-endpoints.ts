@@ -76,7 +76,7 @@ const sharedAssignments = step(
   "shared load assignments",
   { view: "identity", clusters: "identity" },
   ({ view, clusters }: Omit<AskingSide, "side">, memo: Memo) => {
-    const asking = sameList(memo, `EDS clusters|${view.key}`, edsClusters(memo, { clusters }));
+    const asking = sameList(memo, `EDS clusters|${view.key()}`, edsClusters(memo, { clusters }));
     return loadAssignments(memo, { view, clusters: asking, side: "shared" });
   },
 );
@@ -108,7 +108,7 @@ const loadAssignments = step(
     const { lookups, scope, destinationRule } = view;
     const questions = questionsOf(memo, { clusters, serviceByHostname: scope.serviceByHostname });
     const context = { seen: sight(memo, sightOf(view, false)), destinationRule };
-    return answers(memo, `${side}|${view.key}`, questions, context, ({ service }) =>
+    return answers(memo, `${side}|${view.key()}`, questions, context, ({ service }) =>
       service === undefined ? nobody : lookups.endpoints(service),
     );
   },

@@ -27,7 +27,7 @@ export function grpcClusters({ outbound, sendsRefusals }: GrpcClusterView, memo:
   const { scope, lookups, destinationRule, key } = outbound;
   const { serviceAccounts } = lookups;
   const context = { destinationRule, serviceAccounts, sendsRefusals };
-  return inOrder(memo, { lists: ofServices(memo, key, scope.services, context, lookups.endpoints) });
+  return inOrder(memo, { lists: ofServices(memo, key(), scope.services, context, lookups.endpoints) });
 }
 
 /** Of several services of one host the last is the one that is found by it. */

@@ -20,7 +20,7 @@ type Listeners = readonly Resource<ListenerJson>[];
 /** Every listener that a program may ask for, sorted by name. */
 export function grpcListeners(view: GrpcListenerView, memo: Memo): Stage<Listeners> {
   const { scope, proxy } = view;
-  const outbound = targetsOf(memo, { lists: ofServices(memo, view.key, scope.services, { proxy }, () => undefined) });
+  const outbound = targetsOf(memo, { lists: ofServices(memo, view.key(), scope.services, { proxy }, () => undefined) });
   const served = serverListeners(memo, { view });
   return { value: together(memo, { outbound, inbound: served.value }), diagnostics: served.diagnostics };
 }

@@ -49,7 +49,7 @@ export function grpcTables(
     const pieces = (wholePorts ? ofPort : ofPort.filter((piece) => answersTo(piece, host.toLowerCase(), port))).map(
       (piece) => (sendsRefusals ? piece : takenHost(memo, { piece })),
     );
-    const kept = sameList(memo, `gRPC route table|${view.key}|${name}`, pieces);
+    const kept = sameList(memo, `gRPC route table|${view.key()}|${name}`, pieces);
     return [grpcTable(memo, { name, pieces: kept })];
   });
   return { value, diagnostics };

@@ -37,7 +37,7 @@ function ofGateway(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJs
   const { view, memo } = walk;
   const listeners = resourcesOf(gatewayListeners(walk), securedKeys(view.policies), memo);
   // As long as every listener is the one of before, so is their list: what is made from it is not made again.
-  return { shared: sameList(memo, `listeners|${view.key}`, uniqueByName(listeners)), own: noResources };
+  return { shared: sameList(memo, `listeners|${view.key()}`, uniqueByName(listeners)), own: noResources };
 }
 
 function ofSidecar(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJson>> {
@@ -83,7 +83,7 @@ const outboundSide = step(
       ...(httpProxy === undefined ? [] : [httpProxy]),
       ...(virtual === undefined ? [] : resourcesOf([virtual], behindAll, memo)),
     ]);
-    return { value: sameList(memo, `outbound listeners|${view.key}`, listeners), diagnostics };
+    return { value: sameList(memo, `outbound listeners|${view.key()}`, listeners), diagnostics };
   },
 );
 

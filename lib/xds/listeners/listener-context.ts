@@ -72,7 +72,10 @@ const listenerContext = step(
 );
 
 /** The context of a view, and what making it found wrong. */
-export const contextOf = (view: OutboundListenerView, memo: Memo): Stage<ListenerContext> => contextOfView(memo, view);
+export function contextOf(view: OutboundListenerView, memo: Memo): Stage<ListenerContext> {
+  const { lookups, scope, proxy, options, policies, calledPolicies, sourceLabels, tracing } = view;
+  return contextOfView(memo, { lookups, scope, proxy, options, policies, calledPolicies, sourceLabels, tracing });
+}
 
 type ContextView = Omit<OutboundListenerView, "key" | "destinationRule" | "ownAddresses">;
 

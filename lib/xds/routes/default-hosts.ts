@@ -24,22 +24,20 @@ export interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" 
   readonly port: number;
 }
 
-export const hostKinds = {
-  settings: "identity",
-  domains: "identity",
-  services: "identity",
-  serviceByHostname: "identity",
-  destinationRule: "identity",
-  port: "value",
-} as const;
-
 /**
  * What each service would have if no virtual service claimed it, in order of host names. Remembered as a whole, because
  * most changes are about other objects.
  */
 export const defaultHosts = step(
   "default virtual hosts",
-  hostKinds,
+  {
+    settings: "identity",
+    domains: "identity",
+    services: "identity",
+    serviceByHostname: "identity",
+    destinationRule: "identity",
+    port: "value",
+  },
   ({ services, port: tablePort, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
     const { settings, domains } = table;
     const isOnlyPort = tablePort !== 0;

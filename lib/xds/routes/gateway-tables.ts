@@ -1,7 +1,6 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { Config } from "../../config/config.ts";
 import { intersectHosts } from "../../config/host-name.ts";
-import type { Gateway, Server } from "../../config/kinds/gateway.ts";
+import type { Server } from "../../config/kinds/gateway.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { step } from "../../mesh/memo/step.ts";
@@ -10,8 +9,8 @@ import type { Service } from "../../registry/service.ts";
 import { blackHoleHost, virtualHostName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { serverHostsFor } from "./gateway-hosts.ts";
-import { type GatewayHost, gatewayVirtualHosts } from "./gateway-virtual-hosts.ts";
-import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
+import { type GatewayHost, gatewayVirtualHosts, type RoutesAtGateway } from "./gateway-virtual-hosts.ts";
+import { placedRoutes } from "./placed-routes.ts";
 import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
 import { hashRule, ruleSource, type TableContext } from "./table-context.ts";
 import { emptyTable, keptTable, type VirtualHostPiece } from "./virtual-host.ts";
@@ -31,7 +30,7 @@ export function gatewayTables(
     const servers = gateway?.merged.serversByRouteName.get(name) ?? [];
     if (gateway === undefined || servers.length === 0) return emptyTable(name);
     const pieces = gatewayPieces(servers, gateway, table);
-    return keptTable(table.view.key, { name, pieces }, table.memo);
+    return keptTable(table.view.key(), { name, pieces }, table.memo);
   });
 }
 
@@ -47,8 +46,8 @@ function gatewayPieces(
     for (const virtualService of gateway.virtualServices(server.gatewayName)) {
       const common = hostsInCommon(server, virtualService, table);
       if (common.length === 0) continue;
-      const placed = routesOf(server, virtualService);
-      if (placed.routes.length > 0) for (const host of common) addHost(hosts, server, host, placed);
+      const part = routesOf(server, virtualService);
+      if (part !== undefined) for (const host of common) addHost(hosts, server, host, part);
     }
     // A server that redirects answers for its hosts also where nobody routes them.
     if (tls?.httpsRedirect === true) for (const host of serverHosts) addHost(hosts, server, host, undefined);
@@ -85,7 +84,7 @@ function addHost(
   hosts: Map<string, GatewayHost>,
   gatewayServer: GatewayServer,
   written: string,
-  part: PlacedRoutes | undefined,
+  part: RoutesAtGateway | undefined,
 ): void {
   const { server, gateway } = gatewayServer;
   const host = written.toLowerCase();
@@ -109,34 +108,21 @@ function addHost(
 /** Routes are translated once for each gateway and virtual service of a table, for the first server that yields any. */
 function rememberedRoutes(
   table: TableContext,
-): (server: GatewayServer, virtualService: MeshVirtualService) => PlacedRoutes {
-  const made = new Map<MeshVirtualService, { readonly gateway: string; readonly placed: PlacedRoutes }[]>();
-  return ({ server, gateway, gatewayName }, virtualService) => {
+): (server: GatewayServer, virtualService: MeshVirtualService) => RoutesAtGateway | undefined {
+  const made = new Map<MeshVirtualService, RoutesAtGateway[]>();
+  return ({ server, gatewayName }, virtualService) => {
     const known = made.get(virtualService);
     const present = known?.find(({ gateway }) => gateway === gatewayName);
-    if (present !== undefined) return present.placed;
+    if (present !== undefined) return present;
     const { namespace } = virtualService.config.meta;
-    const shared = placedRoutes(virtualService, gatewayPlace(server, gatewayName, namespace, table), table);
-    if (shared.routes.length === 0) return shared;
-    const placed = atGateway(table.memo, { gateway, placed: shared });
-    const entry = { gateway: gatewayName, placed };
-    if (known === undefined) made.set(virtualService, [entry]);
-    else known.push(entry);
-    return placed;
+    const placed = placedRoutes(virtualService, gatewayPlace(server, gatewayName, namespace, table), table);
+    if (placed.routes.length === 0) return undefined;
+    const part = { gateway: gatewayName, placed };
+    if (known === undefined) made.set(virtualService, [part]);
+    else known.push(part);
+    return part;
   };
 }
-
-interface AtGateway {
-  readonly gateway: Config<Gateway>;
-  readonly placed: PlacedRoutes;
-}
-
-/** Hosts of two Gateways stay apart, also where their routes are the same: each Gateway has its own object of them. */
-const atGateway = step(
-  "routes at a gateway",
-  { gateway: "identity", placed: "identity" },
-  ({ placed }: AtGateway): PlacedRoutes => ({ ...placed }),
-);
 
 function gatewayPlace(server: Server, gateway: string, namespace: string, { view, memo }: TableContext): RoutePlace {
   const rules = ruleSource(view);

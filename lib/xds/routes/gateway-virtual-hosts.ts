@@ -11,11 +11,18 @@ import { isCatchAll } from "./route-match.ts";
 import type { TableContext } from "./table-context.ts";
 import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
 
+/** Routes of a virtual service; of two Gateways they stay apart, also where they are the same. */
+export interface RoutesAtGateway {
+  /** `namespace/name`. */
+  readonly gateway: string;
+  readonly placed: PlacedRoutes;
+}
+
 /** A host that some server has: the routes of every virtual service for it, joined in order. */
 export interface GatewayHost {
   readonly host: string;
   readonly port: number;
-  readonly parts: PlacedRoutes[];
+  readonly parts: RoutesAtGateway[];
   /** One for each Gateway that has the host. */
   readonly servers: GatewayServer[];
   /** Some server of the host redirects to HTTPS. */
@@ -38,17 +45,17 @@ function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost
   const [first] = sorted;
   // Where one virtual service has all hosts.
   if (first !== undefined && hosts.every((host) => isLike(host, first))) return [sorted];
-  const identities = new Map<PlacedRoutes, number>();
-  const identityOf = (part: PlacedRoutes): number => {
+  const identities = new Map<RoutesAtGateway, number>();
+  const identityOf = (part: RoutesAtGateway): number => {
     const id = identities.get(part) ?? identities.size;
     identities.set(part, id);
     return id;
   };
   // Mostly one virtual service has the routes of a host, and stands for them itself.
-  const keyOfParts = (parts: readonly PlacedRoutes[]): PlacedRoutes | string =>
+  const keyOfParts = (parts: readonly RoutesAtGateway[]): RoutesAtGateway | string =>
     parts.length === 1 && parts[0] !== undefined ? parts[0] : parts.map(identityOf).join(",");
   const groups: GatewayHost[][] = [];
-  const last = new Map<PlacedRoutes | string, GatewayHost[]>();
+  const last = new Map<RoutesAtGateway | string, GatewayHost[]>();
   for (const host of sorted) {
     const key = keyOfParts(host.parts);
     const group = last.get(key);
@@ -72,13 +79,15 @@ function isLike({ parts, requiresTls }: GatewayHost, other: GatewayHost): boolea
 function groupPiece(group: readonly GatewayHost[], { memo, settings }: TableContext): VirtualHostPiece {
   const [first] = group;
   if (first === undefined) throw new Error("a virtual host has at least one host");
-  const { port, parts, requiresTls } = first;
+  const { port, requiresTls } = first;
+  const parts = first.parts.map(({ placed }) => placed);
   const domains = group.map((member) => member.host);
   const gateways = serversOf(group).map((server) => server.gateway);
   return gatewayHost(memo, { headers: settings.headers, parts, gateways, port, requiresTls, domains });
 }
 
-interface Inputs extends Pick<GatewayHost, "port" | "parts" | "requiresTls"> {
+interface Inputs extends Pick<GatewayHost, "port" | "requiresTls"> {
+  readonly parts: readonly PlacedRoutes[];
   readonly headers: ForwardedHeaders;
   readonly gateways: readonly Config<Gateway>[];
   /** The first gives the virtual host its name. */

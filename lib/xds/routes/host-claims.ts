@@ -24,7 +24,7 @@ export interface Candidate {
 }
 
 /** Where virtual hosts meet. */
-interface TablePlace {
+export interface TablePlace {
   readonly services: TableServices;
   /** 0: a table of all ports. */
   readonly port: number;

@@ -4,20 +4,18 @@ import type { Labels } from "../../config/labels.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";
 import { isOfGatewayApi, type MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
 import type { DefaultHosts } from "./default-hosts.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
 import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
-import { hashRule } from "./table-context.ts";
+import { hashRule, type RuleSource } from "./table-context.ts";
 import type { TableService, TableServices } from "./table-services.ts";
 
 /** All that the hosts of a virtual service depend on beside it. */
-export interface HostContext extends DefaultHosts {
-  /** Of the caller, as far as somebody may match them. */
-  readonly labels: Labels;
-  /** The caller's namespace. */
-  readonly caller: string;
+export interface HostContext extends Pick<DefaultHosts, "settings" | "domains" | "services" | "port"> {
+  readonly place: RoutePlace;
 }
 
 /** A virtual service on one port: the hosts that it brings, and its routes. */
@@ -51,7 +49,7 @@ export function hostGroups(
   context: HostContext,
   memo: Memo,
 ): HostGroup[] {
-  const place = sidecarPlace(context, memo);
+  const { place } = context;
   const placed = placedRoutes(virtualService, place, { settings: context.settings, memo });
   if (placed.routes.length === 0) return [];
   const { matched, plainHosts } = splitHosts(virtualService, byHost, context.services);
@@ -86,19 +84,40 @@ function isForCaller(
   return matched.some(({ service }) => service.attributes.namespace === namespace || sourceNamespace === namespace);
 }
 
-/** In the table of one port every service has just this port, so only a table of all ports asks which one it has. */
-function sidecarPlace({ services, port, labels, caller, ...rules }: HostContext, memo: Memo): RoutePlace {
-  const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
-  return {
-    port,
-    gateway: meshGateway,
-    terminatesTls: false,
-    ...sourceOf(caller, labels),
-    externalName: (host) => service(host)?.attributes.externalName,
-    onlyPort: port === 0 ? (host) => onlyPortOf(service(host)) : () => undefined,
-    hashRule: (host) => hashRule(rules, host, memo),
-  };
+interface SidecarPlace extends RuleSource, Pick<DefaultHosts, "services" | "port"> {
+  /** Of the caller, as far as somebody may match them. */
+  readonly labels: Labels;
+  /** The caller's namespace. */
+  readonly caller: string;
 }
+
+/**
+ * Where all virtual services of a table are written. In the table of one port every service has just this port, so only a table of
+ * all ports asks which one it has.
+ */
+export const sidecarPlace = step(
+  "place of a sidecar's table",
+  {
+    services: "identity",
+    serviceByHostname: "identity",
+    destinationRule: "identity",
+    port: "value",
+    labels: "value",
+    caller: "value",
+  },
+  ({ services, port, labels, caller, ...rules }: SidecarPlace, memo: Memo): RoutePlace => {
+    const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
+    return {
+      port,
+      gateway: meshGateway,
+      terminatesTls: false,
+      ...sourceOf(caller, labels),
+      externalName: (host) => service(host)?.attributes.externalName,
+      onlyPort: port === 0 ? (host) => onlyPortOf(service(host)) : () => undefined,
+      hashRule: (host) => hashRule(rules, host, memo),
+    };
+  },
+);
 
 /**
  * Which hosts of a virtual service are services of the table, and which are only names. A service that several wildcards

@@ -30,8 +30,10 @@ export interface DomainPerspectives {
   readonly abroad: DomainPerspective;
 }
 
-export const domainPerspectives = (proxy: DomainPerspective, memo: Memo): DomainPerspectives =>
-  perspectivesOf(memo, proxy);
+export function domainPerspectives(proxy: DomainPerspective, memo: Memo): DomainPerspectives {
+  const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses } = proxy;
+  return perspectivesOf(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses });
+}
 
 const perspectivesOf = step(
   "domain perspectives",

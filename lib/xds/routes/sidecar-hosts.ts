@@ -8,10 +8,10 @@ import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
-import { type DefaultHost, defaultHosts, hostKinds } from "./default-hosts.ts";
+import { type DefaultHost, defaultHosts } from "./default-hosts.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
-import { type Candidate, settledHosts } from "./host-claims.ts";
-import { type HostContext, type HostGroup, hostGroups, namesSomeService } from "./host-groups.ts";
+import { type Candidate, settledHosts, type TablePlace } from "./host-claims.ts";
+import { type HostContext, type HostGroup, hostGroups, namesSomeService, sidecarPlace } from "./host-groups.ts";
 import { domainsOf, hostPiece } from "./host-piece.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
 import type { ServiceDomains } from "./service-domains.ts";
@@ -34,27 +34,20 @@ export interface SidecarHosts {
  * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
 export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
-  const services = tableServices(table.memo, {
-    services: listener.services,
-    port,
-    namesPorts: table.settings.proxyless,
-  });
   const { memo, settings, domains, view } = table;
-  const slot = `${settings.proxyless ? "grpc|" : ""}${view.key}|${listener.spec?.bind ?? ""}|${port}`;
-  const { virtualServiceByHost } = listener;
-  const byDefault = { settings, domains, ...ruleSource(view), services, port };
-  const context = { ...byDefault, labels: view.sourceLabels, caller: view.proxy.namespace };
-  const brought = hostsOfVirtualServices(memo, slot, listener.virtualServices, context, ({ hosts }) =>
-    hosts.some(isWildcard) ? virtualServiceByHost : undefined,
-  );
+  const services = tableServices(memo, { services: listener.services, port, namesPorts: settings.proxyless });
+  const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
+  const at = { services, port, slot };
+  const brought = broughtHosts(listener, at, table);
   const claimed = sameList(
     memo,
     `claimed services|${slot}`,
     brought.map(({ hostnames }) => hostnames),
     (last, hostnames) => isSame(last, hostnames),
   );
-  const others = unclaimedHosts(memo, { claimed, hosts: defaultHosts(memo, byDefault) });
-  return settledHosts([...brought.flatMap(({ hosts }) => hosts), ...others], { services, port, slot }, memo);
+  const hosts = defaultHosts(memo, { settings, domains, services, port, ...ruleSource(view) });
+  const others = unclaimedHosts(memo, { claimed, hosts });
+  return settledHosts([...brought.flatMap((of) => of.hosts), ...others], at, memo);
 }
 
 interface Unclaimed {
@@ -79,6 +72,21 @@ interface BroughtHosts {
   readonly hosts: readonly Candidate[];
 }
 
+/** What all virtual services of a listener bring. */
+function broughtHosts(
+  { virtualServices, virtualServiceByHost }: EgressListener,
+  { services, port, slot }: TablePlace,
+  { memo, settings, domains, view }: TableContext,
+): readonly BroughtHosts[] {
+  if (virtualServices.length === 0) return [];
+  const { sourceLabels: labels, proxy } = view;
+  const place = sidecarPlace(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
+  const context = { settings, domains, services, port, place };
+  return hostsOfVirtualServices(memo, slot, virtualServices, context, ({ hosts }) =>
+    hosts.some(isWildcard) ? virtualServiceByHost : undefined,
+  );
+}
+
 const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
 
 /**
@@ -87,7 +95,7 @@ const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
  */
 const hostsOfVirtualServices = pass(
   "virtual hosts of virtual services",
-  { ...hostKinds, labels: "value", caller: "value" },
+  { settings: "identity", domains: "identity", services: "identity", place: "identity", port: "value" },
   (
     virtualService: MeshVirtualService,
     byHost: EgressListener["virtualServiceByHost"] | undefined,

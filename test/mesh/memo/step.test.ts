@@ -55,7 +55,34 @@ describe("a step", () => {
     expect(cluster(memo, { service, ports: [...ports] })).toBe(first);
     for (const at of [0, 5_000, 9_999]) expect(cluster(memo, { service, ports: ports.with(at, 7) })).not.toBe(first);
     const { find } = inputReader<Inputs>("test: long", { service: "identity", rule: "identity", ports: "value" });
-    expect(memo.known && find(memo.known, { service, ports }).key).toHaveLength(64);
+    expect(memo.known && find(memo.known, { service, ports }).way.at(-1)).toHaveLength(1 + 64);
+  });
+
+  it("finds every one of many results again, wherever their inputs part", () => {
+    const of = step(
+      "test: parting",
+      { left: "identity", list: "elements", right: "identity", port: "value", name: "value" },
+      (inputs: {
+        readonly left: object;
+        readonly list: readonly object[] | undefined;
+        readonly right: object | undefined;
+        readonly port: number;
+        readonly name: string;
+      }) => ({ inputs }),
+    );
+    const memo = createMemo();
+    const [x, y] = [{}, {}];
+    const all = [x, y].flatMap((left) =>
+      [undefined, [], [x], [x, y], [y]].flatMap((list) =>
+        [undefined, x, y].flatMap((right) =>
+          [0, 1].flatMap((port) => ["", "1", "\u00001"].map((name) => ({ left, list, right, port, name }))),
+        ),
+      ),
+    );
+    const made = all.map((inputs) => of(memo, inputs));
+    expect(made.map(({ inputs }) => inputs)).toEqual(all);
+    expect(all.map((inputs) => of(memo, inputs)).every((one, at) => one === made[at])).toBe(true);
+    expect(memo.known?.misses).toBe(all.length);
   });
 
   it("does not mix up two objects that change places", () => {

@@ -73,7 +73,7 @@ export function routeView(parts: ViewParts): RouteView {
     virtualServiceByHost: () => new Map(services.flatMap((of) => mostSpecificOwner(of, virtualServices))),
   };
   return {
-    key: "test",
+    key: () => "test",
     proxy: { ...proxy, ...parts.proxy },
     lookups: {
       mesh: defaultMeshConfig,

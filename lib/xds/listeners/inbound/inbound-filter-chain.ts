@@ -3,7 +3,6 @@ import { lazily } from "../../../mesh/memo/lazy.ts";
 import type { Memo } from "../../../mesh/memo/memo.ts";
 import { step } from "../../../mesh/memo/step.ts";
 import type { MutualTlsMode } from "../../../mesh/views/views.ts";
-import type { Protocol } from "../../../registry/service.ts";
 import {
   altStatName,
   configPath,
@@ -15,11 +14,7 @@ import {
   virtualInboundHttpChain,
   virtualInboundListener,
 } from "../../names.ts";
-import {
-  type InboundRouteTarget,
-  inboundPassthroughTarget,
-  inboundRouteConfiguration,
-} from "../../routes/inbound-route.ts";
+import { type InboundRouteTarget, inboundRouteConfiguration } from "../../routes/inbound-route.ts";
 import { meshDownstreamContext } from "../../tls/downstream-mesh.ts";
 import { downstreamTlsSocket } from "../../tls/downstream-socket.ts";
 import { httpConnectionManager } from "../filters/http-connection-manager.ts";
@@ -30,19 +25,16 @@ import { protocolClass } from "../outbound/outbound-entry.ts";
 import { type InboundChainKind, inboundChainKinds } from "./inbound-chains.ts";
 import type { InboundPort, InboundWalk } from "./inbound-port.ts";
 
-/** What a set of inbound chains serves, reduced to what the chains say. */
-interface InboundTarget {
-  /** 0: any port. */
+/** What a set of inbound chains serves, reduced to what the chains say. TCP extensions are asked about the service's port, HTTP ones about the workload's. */
+interface InboundTarget extends InboundRouteTarget {
+  /** Of the workload; 0: any. */
   readonly port: number;
-  /** Port that TCP extensions are asked about: the service's, where HTTP ones are asked about the workload's. */
-  readonly servicePort: number;
-  readonly protocol: Protocol;
-  readonly cluster: string;
   readonly tcpStatPrefix: string;
   readonly httpStatPrefix: string;
-  readonly routes: InboundRouteTarget;
-  readonly chainName: Readonly<Record<InboundChainKind["carries"], string>>;
-  readonly metadata: FilterChainJson;
+  readonly tcpChain: string;
+  readonly httpChain: string;
+  /** Path of the Sidecar that declares the port. */
+  readonly sidecar: string | undefined;
 }
 
 /** The chains of a port that the workload serves. */
@@ -54,25 +46,28 @@ export function inboundPortChains(
   const cluster = inboundClusterName(targetPort);
   const name = listenerName(bind, targetPort);
   const pattern = context.mesh.inboundClusterStatName;
-  const target: InboundTarget = {
+  return inboundChains(memo, {
+    context,
+    mode: inbound.mtlsMode(targetPort),
     port: targetPort,
     servicePort: servicePort.port,
     protocol: servicePort.protocol,
+    hostname,
     cluster,
     tcpStatPrefix:
       pattern === ""
         ? cluster
         : statName(pattern, { hostname, subset: "", port: servicePort.port, portName: servicePort.name, service }),
     httpStatPrefix: httpStatPrefix("inbound", name),
-    routes: { hostname, servicePort, cluster },
-    chainName: { http: name, tcp: name },
-    metadata: sidecar === undefined ? {} : { metadata: { filterMetadata: { istio: { config: configPath(sidecar) } } } },
-  };
-  return inboundChains(memo, { context, target, mode: inbound.mtlsMode(targetPort) });
+    tcpChain: name,
+    httpChain: name,
+    sidecar: sidecar && configPath(sidecar),
+  });
 }
 
 /**
- * The chains for traffic that no service names: for every port, and for each one that only a PeerAuthentication speaks of.
+ * The chains for traffic that no service names, which goes where it was going: for every port, and for each one that only a
+ * PeerAuthentication speaks of.
  * @see docs/how-istio-does-it/listeners.md#inbound-chains
  */
 export function inboundPassthroughChains(
@@ -80,20 +75,22 @@ export function inboundPassthroughChains(
   served: ReadonlySet<number>,
 ): readonly FilterChainJson[] {
   const ports = inbound.portLevelPorts.filter((port) => !served.has(port)).toSorted((a, b) => a - b);
-  return [0, ...ports].flatMap((port) => {
-    const target: InboundTarget = {
+  return [0, ...ports].flatMap((port) =>
+    inboundChains(memo, {
+      context,
+      mode: inbound.mtlsMode(port),
       port,
       servicePort: 0,
       protocol: "Unsupported",
+      hostname: "",
       cluster: inboundPassthroughCluster,
       tcpStatPrefix: passthroughStatPrefix(context),
       httpStatPrefix: altStatName(inboundPassthroughCluster),
-      routes: inboundPassthroughTarget,
-      chainName: { http: virtualInboundHttpChain, tcp: virtualInboundListener },
-      metadata: {},
-    };
-    return inboundChains(memo, { context, target, mode: inbound.mtlsMode(port) });
-  });
+      tcpChain: virtualInboundListener,
+      httpChain: virtualInboundHttpChain,
+      sidecar: undefined,
+    }),
+  );
 }
 
 /** A pattern is filled for pass-through as well, with nothing to say but the port's name. */
@@ -103,31 +100,44 @@ function passthroughStatPrefix({ mesh }: ListenerContext): string {
   return statName(pattern, { hostname: "", subset: "", port: 0, portName: virtualInboundListener, service: undefined });
 }
 
-interface Inputs {
+interface Inputs extends InboundTarget {
   readonly context: ListenerContext;
-  readonly target: InboundTarget;
   readonly mode: MutualTlsMode;
 }
 
 const inboundChains = step(
   "inbound chains",
-  { context: "identity", target: "value", mode: "value" },
-  ({ context, target, mode }: Inputs, memo: Memo): readonly FilterChainJson[] => {
+  {
+    context: "identity",
+    mode: "value",
+    port: "value",
+    servicePort: "value",
+    protocol: "value",
+    hostname: "value",
+    cluster: "value",
+    tcpStatPrefix: "value",
+    httpStatPrefix: "value",
+    tcpChain: "value",
+    httpChain: "value",
+    sidecar: "value",
+  },
+  (target: Inputs, memo: Memo): readonly FilterChainJson[] => {
+    const { context, mode, port, protocol, httpChain, tcpChain, sidecar } = target;
     // Chains of a port share their filters.
     const filters = {
       http: lazily(() => httpFilters(context, target, memo)),
       tcp: lazily(() => tcpFilters(context, target)),
     };
-    return inboundChainKinds(mode, protocolClass(target.protocol)).map((kind) => ({
-      name: target.chainName[kind.carries],
+    return inboundChainKinds(mode, protocolClass(protocol)).map((kind) => ({
+      name: kind.carries === "http" ? httpChain : tcpChain,
       filterChainMatch: {
-        ...(target.port === 0 ? {} : { destinationPort: target.port }),
+        ...(port === 0 ? {} : { destinationPort: port }),
         transportProtocol: kind.transportProtocol,
         ...(kind.applicationProtocols.length === 0 ? {} : { applicationProtocols: [...kind.applicationProtocols] }),
       },
       filters: filters[kind.carries](),
       ...(kind.terminates ? { transportSocket: meshSocket(context, kind.carries) } : {}),
-      ...target.metadata,
+      ...(sidecar === undefined ? {} : { metadata: { filterMetadata: { istio: { config: sidecar } } } }),
     }));
   },
 );
@@ -141,7 +151,7 @@ function httpFilters(context: ListenerContext, target: InboundTarget, memo: Memo
   const options = {
     place,
     statPrefix: target.httpStatPrefix,
-    routes: { kind: "inline", table: inboundRouteConfiguration(target.routes) },
+    routes: { kind: "inline", table: inboundRouteConfiguration(target) },
     protocol: target.protocol,
   } as const;
   return httpChainFilters(context, place, httpConnectionManager(context, options, memo));
