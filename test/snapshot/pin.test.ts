@@ -220,8 +220,9 @@ describe("rollback by a number", () => {
   it("counts what was served, and neither canaries, aborts, collections nor what was only recorded", async () => {
     const { publish, served, store, options, head } = scene();
     await publish("1");
+    const root = (await head()).steps.at(-1)?.root ?? "";
     await publish("2");
-    await setCanary(store, { root: (await head()).steps[0]?.root ?? "", ...tenPercent }, options);
+    await setCanary(store, { root, ...tenPercent }, options);
     await abortCanary(store, options);
     await publish("3");
     await rollback(store, 1, options);
