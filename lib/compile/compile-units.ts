@@ -129,8 +129,9 @@ const compiledSides = column(
       const [a, b] = [encode(all, one), encode(all, other)];
       return { value: [a.value, b.value], diagnostics: [...a.diagnostics, ...b.diagnostics] };
     };
-    const withFiles = certificates === "sds" || reader === "grpc";
-    const streamed = withFiles ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
+    // Else they are files beside the proxy.
+    const fetched = certificates === "sds" || reader === "grpc";
+    const streamed = fetched ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
     const stream = encodeAll(streamed);
     // A program asks over streams, for certificates its bootstrap: its answers have one shape.
     if (reader === "grpc") return { stream: stream.value, poll: stream.value, diagnostics: stream.diagnostics };
