@@ -8,6 +8,7 @@ import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { kubeOption } from "../kube/kube-connection.ts";
 import { clusterContent } from "../kube/kube-read.ts";
 import { counted } from "../numbers.ts";
+import { jsonOption } from "../output-option.ts";
 import { pathText, type Register, type Terminal } from "../terminal.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";
@@ -39,6 +40,7 @@ export const registerAnalyze: Register = (program, terminal) => {
     .option("--failure-threshold <level>", "exit code 1 from this level on: Error, Warning, Info", level, "Error")
     .option("--output-threshold <level>", "show messages from this level on", level, "Info")
     .addOption(new Option("-o, --output <format>", "how to print").choices(formats).default("log"))
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --kube=prod\n  portolan analyze --list",

@@ -3,6 +3,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { kubeOption, takenHint } from "../kube/kube-connection.ts";
 import { objectsInCluster } from "../kube/kube-read.ts";
 import { wholeNumber } from "../numbers.ts";
+import { jsonOption } from "../output-option.ts";
 import type { Register } from "../terminal.ts";
 import { objectsAt, objectsOf, whereElse } from "./config-find.ts";
 import { type NamedObjects, namedObjects } from "./config-kind.ts";
@@ -30,6 +31,7 @@ export const registerGet: Register = (program, terminal) => {
     .option("-n, --namespace <name>", "the namespace; all when listing without it")
     .option("-A, --all-namespaces", "of all namespaces")
     .addOption(new Option("-o, --output <format>", "how to print").choices(outputFormats).default("short"))
+    .addOption(jsonOption())
     .addOption(kubeOption("what a live Kubernetes cluster holds").conflicts(["source", "at"]))
     .option("--at <revision>", "as they were at a revision of what was applied", wholeNumber(1))
     .addHelpText(

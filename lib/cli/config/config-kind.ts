@@ -86,11 +86,25 @@ function kindsNamed(word: string): Pick<NamedObjects, "kind" | "others"> {
   if (joined !== plain && knownKinds.some((known) => isMeant(known, joined))) {
     throw new InvalidArgumentError(`types are written without hyphens: ${joined} instead of ${word}`);
   }
-  const names = knownKinds.map(({ kind }) => kind.toLowerCase()).sort(byCodePoint);
-  const meant = nearestName(plain, names);
-  throw new InvalidArgumentError(
-    `there is no type ${word}; ${meant === undefined ? "" : `did you mean ${meant}? `}\`portolan get TYPE\` knows ${names.join(", ")}`,
+  const meant = nearestName(
+    plain,
+    knownKinds.map(({ kind }) => kind.toLowerCase()),
   );
+  const advice =
+    meant === undefined ? `\`portolan get TYPE\` knows ${knownNames().join(", ")}` : `did you mean ${meant}?`;
+  throw new InvalidArgumentError(`there is no type ${word}; ${advice}`);
+}
+
+/** What to write for each kind; of two with one name the later one has its group. */
+function knownNames(): readonly string[] {
+  const taken = new Set<string>();
+  const names = knownKinds.map(({ kind, group }) => {
+    const name = kind.toLowerCase();
+    if (taken.has(name)) return `${name}.${group}`;
+    taken.add(name);
+    return name;
+  });
+  return names.sort(byCodePoint);
 }
 
 /** The same, of Istio's kinds only. @throws InvalidArgumentError for others, which come with a folder */

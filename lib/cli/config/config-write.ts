@@ -11,6 +11,7 @@ import { examplesText } from "../examples.ts";
 import { kubeOption } from "../kube/kube-connection.ts";
 import { writeToCluster } from "../kube/kube-write.ts";
 import { counted } from "../numbers.ts";
+import { jsonOption } from "../output-option.ts";
 import type { Register, Terminal } from "../terminal.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
@@ -63,6 +64,7 @@ function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): v
   addPlaceOptions(addInputOptions(command))
     .option("--dry-run", "check everything, and write nothing")
     .addOption(new Option("-o, --output <format>", "print the objects").choices(outputFormats))
+    .addOption(jsonOption())
     .addOption(kubeOption("into a live Kubernetes cluster instead of a store; Kubernetes' own kinds too"))
     .action(async (options: WriteOptions) => {
       const { kube } = options;

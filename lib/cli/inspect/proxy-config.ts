@@ -6,6 +6,7 @@ import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";
 import { storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
+import { jsonOption } from "../output-option.ts";
 import { urlFor } from "../server-url.ts";
 import { addFrontOptions } from "../snapshots/ask-front.ts";
 import { rootNames } from "../snapshots/root-named.ts";
@@ -27,7 +28,6 @@ interface Options extends RowFilter {
   readonly admin?: string;
   readonly diff?: boolean;
   readonly output: "table" | "json" | "yaml";
-  readonly json?: boolean;
 }
 
 const types = [...tableTypes, "secrets", "all"] as const;
@@ -63,7 +63,7 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
     .option("--name <part>", "whose name has this in it")
     .option("--address <ip>", "listeners and endpoints of this address")
     .addOption(new Option("-o, --output <form>", "form").choices(["table", "json", "yaml"]).default("table"))
-    .option("--json", "the same as -o json")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `\nTypes: ${types.join(", ")}. ${rootNames}\n${examplesText([
@@ -113,7 +113,7 @@ function show(
   const { type } = options;
   const asked = (list: readonly StoredResource[]) =>
     list.filter((one) => (type === "all" || one.type === type) && isAskedFor(one, options));
-  const form = options.json === true ? "json" : options.output;
+  const form = options.output;
   if (options.diff === true && compiled !== undefined && running !== undefined) {
     const differences = runningDifferences(asked(compiled.resources), asked(running.resources));
     printDifferences(terminal, differences, form, compiled.title);

@@ -206,7 +206,7 @@ describe("the commands that read and delete configuration", () => {
     const path = join(folder, "again.yaml");
     writeFileSync(path, yaml);
     expect(await store("apply", "-f", path)).toBe("Unchanged config DestinationRule/default/a");
-    expect(JSON.parse(await store("get", "destinationrules", "-o", "json"))).toMatchObject({ kind: "List" });
+    expect(JSON.parse(await store("get", "destinationrules", "--json"))).toMatchObject({ kind: "List" });
   });
 
   it("get says what is wrong with a type", async () => {
@@ -322,7 +322,9 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("describe", "dr", "web")).toBe(
       "failed: there is no DestinationRule default/web; there is one in shop: -n shop",
     );
-    expect(await store("get", "foo")).toMatch(/there is no type foo; `portolan get TYPE` knows \w+, /);
+    expect(await store("get", "foo")).toMatch(
+      /no type foo; `portolan get TYPE` knows \w+, .*, gateway, gateway\.gateway\.networking\.k8s\.io, /,
+    );
     expect(await store("get", "virtualservce")).toContain(
       "there is no type virtualservce; did you mean virtualservice?",
     );
@@ -472,7 +474,7 @@ describe("the commands without a store", () => {
       "failed: 1 message at Warning",
     );
     expect(await run("analyze", "-f", path, "--output-threshold", "Error")).toBe("No issues found.");
-    expect(JSON.parse(await run("analyze", "-f", path, "-o", "json"))).toMatchObject([
+    expect(JSON.parse(await run("analyze", "-f", path, "--json"))).toMatchObject([
       { code: "IST0174", level: "Warning" },
     ]);
     expect(await run("analyze", "-f", path, "-o", "annotations")).toMatch(
