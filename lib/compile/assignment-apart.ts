@@ -11,12 +11,15 @@ export interface AssignmentApart {
 }
 
 /** @returns undefined for what has no load assignment as the last of its members, where the poll shape puts it */
-export function assignmentApart(type: ResourceType, json: object): AssignmentApart | undefined {
-  if (type !== "clusters") return undefined;
-  const members = Object.entries(json);
-  const [name, assignment]: readonly [string, unknown] = members.at(-1) ?? ["", undefined];
-  if (name !== "loadAssignment" || typeof assignment !== "object" || assignment === null) return undefined;
-  return members.length < 2 ? undefined : { assignment, around: Object.fromEntries(members.slice(0, -1)) };
+export function assignmentApart(
+  type: ResourceType,
+  json: { readonly loadAssignment?: unknown },
+): AssignmentApart | undefined {
+  const assignment = type === "clusters" ? json.loadAssignment : undefined;
+  if (typeof assignment !== "object" || assignment === null) return undefined;
+  const { loadAssignment: _assignment, ...around } = json;
+  const names = Object.keys(json);
+  return names.length > 1 && names.at(-1) === "loadAssignment" ? { assignment, around } : undefined;
 }
 
 interface Assignment {

@@ -41,10 +41,11 @@ export interface ListMessage {
 /** @returns undefined for a message that has no list that it could be cut in */
 export function listMessage(type: ResourceType, json: object): ListMessage | undefined {
   const field = listFields[type];
+  if (field === undefined) return undefined;
   const members = Object.entries(json);
   const at = members.findIndex(([name]) => name === field);
   const elements: unknown = members[at]?.[1];
-  if (field === undefined || !isObjects(elements) || elements.length === 0) return undefined;
+  if (!isObjects(elements) || elements.length === 0) return undefined;
   const typed = Object.hasOwn(json, "@type") ? {} : { "@type": typeUrlOf(type) };
   const head = JSON.stringify({ ...typed, ...Object.fromEntries(members.slice(0, at)), [field]: [] });
   const tail = JSON.stringify(Object.fromEntries(members.slice(at + 1)));
