@@ -6,7 +6,7 @@ import { type Credentials, credentialsOf, isCredential, noCredentials } from "..
 import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { keepLast, lastMade, oneValue, sameList } from "../mesh/memo/same.ts";
+import { oneValue, sameList, slots } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import { proxyOfName } from "../mesh/proxy/proxy-of-name.ts";
@@ -60,14 +60,17 @@ function consulOf(
 ): Stage<readonly RegistryContent[]> {
   if (listings.length === 0) return { value: [], diagnostics: [] };
   const same = sameList(memo, "Consul's services", listings);
-  const last = lastMade<ConsulMade>(memo, "consul");
+  const last = consulLast.last(memo, "");
   const stage =
     last !== undefined && last.listings === same && last.trustDomain === trustDomain
       ? last.stage
       : consulContent(same, { trustDomain, release: "1.1" }, last?.stage.value);
-  keepLast(memo, "consul", { listings: same, trustDomain, stage });
+  consulLast.keep(memo, "", { listings: same, trustDomain, stage });
   return { value: [stage.value], diagnostics: stage.diagnostics };
 }
+
+const consulLast = slots<ConsulMade>("Consul");
+const registryBuilder = slots<RegistryBuilder>("registry builder");
 
 interface ConsulMade {
   readonly listings: readonly ConsulListing[];
@@ -99,8 +102,8 @@ export function worldOf(
     gatewayApi,
   } = options;
   const clusters = clustersOf(loaded, clusterId);
-  const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
-  keepLast(memo, "registry", build);
+  const build = registryBuilder.last(memo, "") ?? createRegistryBuilder();
+  registryBuilder.keep(memo, "", build);
   const others = consulOf(consul, meshConfig.trustDomain, memo);
   const registry = build({ clusters, configs, others: others.value, meshConfig, meshNetworks, domain });
   const settings = { ...defaultGatewayApiSettings, ...loaded.settings.gatewayApi, ...gatewayApi };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { keepLast, lastMade } from "../mesh/memo/same.ts";
+import { slots } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { DocumentRef, LegacyClass } from "../snapshot/legacy/compiled-legacy.ts";
 import { encodeDocument } from "../snapshot/legacy/go-json.ts";
@@ -71,21 +71,21 @@ export function encoded(document: object, resources: number): EncodedDocument {
   return { ref: { text: createHash("sha256").update(text).digest("hex"), resources }, text };
 }
 
-const inUse = "documents of the v1 API";
+const inUse = slots<ReadonlyMap<string, EncodedDocument>>("documents of the v1 API");
 
 /** The document that another class has already, if it says the same: texts are long, and most classes have the same. */
 function oneOfDocuments(memo: Memo, document: EncodedDocument): EncodedDocument {
   const name = document.ref.text;
-  const documents = lastMade<ReadonlyMap<string, EncodedDocument>>(memo, inUse);
+  const documents = inUse.last(memo, "");
   const known = documents?.get(name);
   if (known !== undefined) return known;
-  keepLast(memo, inUse, new Map(documents).set(name, document));
+  inUse.keep(memo, "", new Map(documents).set(name, document));
   return document;
 }
 
 /** Leaves only these documents to be found by the classes of the next world. */
 export const keepDocuments = (memo: Memo, documents: readonly EncodedDocument[]): void =>
-  keepLast(memo, inUse, new Map(documents.map((document) => [document.ref.text, document])));
+  inUse.keep(memo, "", new Map(documents.map((document) => [document.ref.text, document])));
 
 function nodeOf(type: NodeId["type"], domain: string, { ip }: Place, isAddressed: boolean): NodeId {
   const node = holes(type, domain);

@@ -1,7 +1,7 @@
 import type { Memo } from "../memo/memo.ts";
 import { pass } from "../memo/pass.ts";
 import { plainText } from "../memo/plain-text.ts";
-import { keepLast, lastMade, sameList } from "../memo/same.ts";
+import { sameList, slots } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
@@ -33,14 +33,14 @@ export interface GroupedByAnswers {
  * questions to the firsts are the questions to all, wherever the search began. It begins with what was asked last time.
  */
 export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo): GroupedByAnswers {
-  let known = lastMade<AskedOfProxies>(memo, "asked of proxies") ?? nothingAsked;
+  let known = askedLast.last(memo, "") ?? nothingAsked;
   for (;;) {
     const groups = alikeProxies(mesh, census, known, memo);
     const { views, asked: askings } = tracedViewsOf(mesh, firstsOf(memo, { groups }), memo, "census");
     const asked = allAsked(memo, { asked: sameList(memo, "askings", askings, isSameAsking) });
     const all = united(known, asked);
     if (all === known && asked.size === known.size) {
-      keepLast(memo, "asked of proxies", known);
+      askedLast.keep(memo, "", known);
       return { groups, views, reads: readsOf(memo, { asked: known }) };
     }
     // What nobody asks any more is forgotten, once all that is asked is known.
@@ -56,6 +56,8 @@ const firstsOf = step(
 
 const isSameAsking = (last: AskedOfProxy, asking: AskedOfProxy): boolean =>
   last.questions === asking.questions && last.namespace === asking.namespace;
+
+const askedLast = slots<AskedOfProxies>("asked of proxies");
 
 const readsOf = step("class reads", { asked: "identity" }, ({ asked }: { readonly asked: AskedOfProxies }) =>
   classReads(asked),

@@ -1,5 +1,5 @@
 import type { Memo } from "./memo.ts";
-import { isSame, keepLast, lastMade } from "./same.ts";
+import { isSame, slots } from "./same.ts";
 
 /**
  * A column of a table, made of others: one value for each row, from what stands in that row. A row that is what it was keeps what was
@@ -16,9 +16,9 @@ export function column<R extends object, T>(
   fields: readonly (keyof R)[],
   make: (row: R, memo: Memo) => T,
 ): Column<R, T> {
+  const tables = slots<Made<T>>(`column ${name}`);
   return (memo, slot, columns) => {
-    const key = `column|${name}|${slot}`;
-    const last = lastMade<Made<T>>(memo, key);
+    const last = tables.last(memo, slot);
     const table = fields.map((field): readonly unknown[] => columns[field]);
     const [first = []] = table;
     const before = last?.table ?? [];
@@ -29,25 +29,26 @@ export function column<R extends object, T>(
     const now = differing.map((at) => table[at] ?? none);
     const rowsBefore = last?.made.length ?? 0;
     const made: T[] = [];
-    const anew = new RowIndex(table);
+    // Of a single row there is no other, neither here nor elsewhere.
+    const anew = first.length > 1 ? new RowIndex(table) : undefined;
     // Rows may stand elsewhere where others came or went; else the few that moved are made.
-    const moved = new RowIndex(before);
-    if (rowsBefore !== first.length) for (let at = 0; at < rowsBefore; at++) moved.add(at);
+    const moved = rowsBefore > 0 && rowsBefore !== first.length ? new RowIndex(before) : undefined;
+    if (moved !== undefined) for (let at = 0; at < rowsBefore; at++) moved.add(at);
     for (let at = 0; at < first.length; at++) {
       if (last !== undefined && at < rowsBefore && isSameRow(then, at, now, at)) {
         made.push(last.made[at] as T);
         continue;
       }
-      const [alike, elsewhere] = [anew.find(table, at), moved.find(table, at)];
+      const [alike, elsewhere] = [anew?.find(table, at), moved?.find(table, at)];
       if (alike !== undefined) made.push(made[alike] as T);
       else if (last !== undefined && elsewhere !== undefined) made.push(last.made[elsewhere] as T);
       else {
         made.push(make(rowOf(fields, table, at), memo));
-        anew.add(at);
+        anew?.add(at);
       }
     }
     const same = last !== undefined && isSame(last.made, made) ? last.made : made;
-    keepLast(memo, key, { table, made: same } satisfies Made<T>);
+    tables.keep(memo, slot, { table, made: same });
     return same;
   };
 }

@@ -15,8 +15,8 @@ export interface Memo {
 export interface Known {
   /** What each step remembers, at its number. */
   readonly roots: (Cell | Branch | undefined)[];
-  /** Lists, maps and passes as they were last, by name. */
-  readonly last: Map<string, LastMade>;
+  /** What was made last: at the number of its kind, by slot. */
+  readonly last: (Map<string, LastMade> | undefined)[];
   /** Compiles begun with this memo. */
   round: number;
   /** Steps that were remembered, and steps that were made. */
@@ -25,7 +25,7 @@ export interface Known {
 }
 
 export interface LastMade {
-  readonly value: unknown;
+  value: unknown;
   usedInRound: number;
 }
 
@@ -47,7 +47,7 @@ export class Cell {
 
 const numbers = new Map<string, number>();
 
-/** Of a step: a new process may number them otherwise. */
+/** Of a step, or of a kind of slots: a new process may number them otherwise. */
 export function numberOf(name: string): number {
   const number = numbers.get(name) ?? numbers.size;
   numbers.set(name, number);
@@ -56,13 +56,13 @@ export function numberOf(name: string): number {
 
 /** A memo that lives as long as its owner: one per compiler process. */
 export function createMemo(): Memo {
-  return { known: { roots: new Array(numbers.size), last: new Map(), round: 0, hits: 0, misses: 0 } };
+  return { known: { roots: new Array(numbers.size), last: [], round: 0, hits: 0, misses: 0 } };
 }
 
 /** Empties a memo, for whoever has little room and will hardly ask for the same again. */
 export function forget({ known }: Memo): void {
   known?.roots.fill(undefined);
-  known?.last.clear();
+  known?.last.fill(undefined);
 }
 
 /** Remembers nothing: what every remembered result must equal. */

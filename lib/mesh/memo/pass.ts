@@ -1,6 +1,6 @@
 import type { Memo } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
-import { isSame, keepLast, lastMade } from "./same.ts";
+import { isSame, slots } from "./same.ts";
 import { elementsOf, fieldsOf, type InputKinds, inputReader } from "./step.ts";
 
 /**
@@ -18,6 +18,7 @@ export function pass<C extends object, E, I, T>(
 ): Pass<C, E, I, T> {
   const { own } = inputReader(name, kinds);
   const fields = fieldsOf(kinds);
+  const passes = slots<Made<E, I, T>>(`pass ${name}`);
   return (memo, slot, elements, context, read) => {
     const used = own(context);
     const terms: unknown[] = [];
@@ -25,8 +26,7 @@ export function pass<C extends object, E, I, T>(
       const field = fields[at] as keyof C;
       addTerms(terms, kinds[field], used[field]);
     }
-    const key = `pass|${name}|${slot}`;
-    const last = lastMade<Made<E, I, T>>(memo, key);
+    const last = passes.last(memo, slot);
     const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
     const known = comparable === undefined ? 0 : comparable.elements.length;
     const reads: I[] = [];
@@ -45,7 +45,7 @@ export function pass<C extends object, E, I, T>(
       isAsBefore &&= Object.is(last?.made[at], value);
     }
     const same = last !== undefined && isAsBefore ? last.made : made;
-    keepLast(memo, key, { terms, elements, reads, made: same } satisfies Made<E, I, T>);
+    passes.keep(memo, slot, { terms, elements, reads, made: same });
     return same;
   };
 }

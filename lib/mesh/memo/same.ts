@@ -1,4 +1,4 @@
-import { type Cell, cellAt, type LastMade, type Memo, numberOf, unknownYet } from "./memo.ts";
+import { type Cell, cellAt, type Known, type LastMade, type Memo, numberOf, unknownYet } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 
 /** Compiles after which what nobody asked for again is forgotten. */
@@ -9,21 +9,49 @@ export function beginRound({ known }: Memo): void {
   if (known === undefined) return;
   known.round += 1;
   if (known.round % retainedRounds !== 0) return;
-  for (const [name, made] of known.last) {
-    if (made.usedInRound < known.round - retainedRounds) known.last.delete(name);
+  for (const slots of known.last) {
+    for (const [slot, made] of slots ?? []) {
+      if (made.usedInRound < known.round - retainedRounds) slots?.delete(slot);
+    }
   }
 }
 
-/** What was made last under a name, which stands for one type of value; marks it as used. */
-export function lastMade<T>({ known }: Memo, name: string): T | undefined {
-  const made: LastMade | undefined = known?.last.get(name);
-  if (known !== undefined && made !== undefined) made.usedInRound = known.round;
-  return made?.value as T | undefined;
+/** What was made last in each slot of a kind. */
+export interface Slots<T> {
+  /** Marks it as used. */
+  last(memo: Memo, slot: string): T | undefined;
+  keep(memo: Memo, slot: string, value: T): void;
 }
 
-export function keepLast({ known }: Memo, name: string, value: unknown): void {
-  known?.last.set(name, { value, usedInRound: known.round });
+/** @param name of the kind; no other may have it */
+export function slots<T>(name: string): Slots<T> {
+  const number = numberOf(`last: ${name}`);
+  const find = ({ last }: Known, slot: string): LastMade | undefined => last[number]?.get(slot);
+  return {
+    last({ known }, slot) {
+      const made = known && find(known, slot);
+      if (known === undefined || made === undefined) return undefined;
+      made.usedInRound = known.round;
+      // Nothing else is kept in slots of this kind.
+      return made.value as T;
+    },
+    keep({ known }, slot, value) {
+      if (known === undefined) return;
+      const made = find(known, slot);
+      if (made !== undefined) {
+        made.value = value;
+        made.usedInRound = known.round;
+        return;
+      }
+      known.last[number] ??= new Map();
+      known.last[number].set(slot, { value, usedInRound: known.round });
+    },
+  };
 }
+
+const listSlots = slots<readonly unknown[]>("list");
+const listsSlots = slots<readonly (readonly unknown[])[]>("lists");
+const mapSlots = slots<ReadonlyMap<string, unknown>>("map");
 
 /**
  * The list made last under this name if it had the same elements, else the given list. What is made from a list can be
@@ -38,9 +66,10 @@ export function sameList<T>(
   list: readonly T[],
   alike: (last: T, element: T) => boolean = Object.is,
 ): readonly T[] {
-  const last = lastMade<readonly T[]>(memo, `list|${name}`);
+  // Of one name one type of elements.
+  const last = listSlots.last(memo, name) as readonly T[] | undefined;
   if (last !== undefined && isSame(last, list, alike)) return last;
-  keepLast(memo, `list|${name}`, list);
+  listSlots.keep(memo, name, list);
   return list;
 }
 
@@ -58,10 +87,10 @@ const maxLists = 32;
  * rule the same for all who make one.
  */
 export function oneOfLists<T>(memo: Memo, name: string, list: readonly T[]): readonly T[] {
-  const lists = lastMade<readonly (readonly T[])[]>(memo, `lists|${name}`) ?? [];
+  const lists = (listsSlots.last(memo, name) ?? []) as readonly (readonly T[])[];
   const same = lists.find((one) => isSame(one, list));
   if (same !== undefined) return same;
-  keepLast(memo, `lists|${name}`, [list, ...lists.slice(0, maxLists - 1)]);
+  listsSlots.keep(memo, name, [list, ...lists.slice(0, maxLists - 1)]);
   return list;
 }
 
@@ -79,9 +108,9 @@ export function isSame<T>(
 
 /** As `sameList`, for a map: the one made last under this name if it had the same entries in the same order. */
 export function sameMap<T>(memo: Memo, name: string, map: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  const last = lastMade<ReadonlyMap<string, T>>(memo, `map|${name}`);
+  const last = mapSlots.last(memo, name) as ReadonlyMap<string, T> | undefined;
   if (last !== undefined && hasSameEntries(last, map)) return last;
-  keepLast(memo, `map|${name}`, map);
+  mapSlots.keep(memo, name, map);
   return map;
 }
 
