@@ -148,7 +148,8 @@ function movedLines({ head, root, left, ended }: Moved): readonly string[] {
   const { canary, pin } = head;
   const last = head.steps.at(-1)?.at ?? "";
   const by = Date.parse(last) > Date.now() ? `, all the way by ${last}` : "";
-  const tried = canary === undefined ? "" : `, canary ${shortRoot(canary.root)} for ${shareText(canary)}`;
+  const same = canary?.root === root ? ", which is what everybody has" : "";
+  const tried = canary === undefined ? "" : `, canary ${shortRoot(canary.root)} for ${shareText(canary)}${same}`;
   const from = left === undefined || left === root ? "" : `, and leaves ${shortRoot(left)}`;
   return [
     ...(ended === undefined ? [] : [`the canary of ${shortRoot(ended.root)} is over`]),

@@ -41,16 +41,8 @@ export function triedOut(aims: Aims, root: string, share: Share, pin: Pin): Aims
   return { ...aims, newest: root, canary, pin: aims.pin ?? pin };
 }
 
-/**
- * A canary of a root that was published before.
- *
- * @throws PortolanError for the root that everybody is led to: there would be nothing to try
- */
+/** A canary of a root that was published before; of that which everybody has, too: a script need not know whether something differs. */
 export function withCanary(aims: Aims, canary: Canary): Aims {
-  if (canary.root === aims.everybody)
-    throw new PortolanError(
-      `${canary.root.slice(0, 12)} is what everybody has: publish what is to be tried first, for nobody (\`--no-serve\`) or for a part (\`push --canary\`)`,
-    );
   return { ...aims, canary };
 }
 
