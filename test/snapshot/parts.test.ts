@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { joinParts } from "../../lib/compile/join-parts.ts";
 import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import { type CompiledList, type CompiledPart, resourcesIn } from "../../lib/snapshot/compiled.ts";
+import { createQuestions } from "../../lib/snapshot/head/list-questions.ts";
+import { createColumns } from "../../lib/snapshot/worlds/columns.ts";
 import { createTreeEncoder, type EncodedTree, versionOfTree } from "../../lib/snapshot/worlds/encode-tree.ts";
 import { createPartsApart } from "../../lib/snapshot/worlds/parts-apart.ts";
 import { createUnion } from "../../lib/snapshot/worlds/unite-lists.ts";
@@ -77,6 +79,17 @@ describe("lists in parts", () => {
         if (all.size === namesOf(first).length) expect(united).toBe(first);
       }),
     );
+  });
+
+  it("unite to parts that are of a workload or of none, so that what they have is found again", () => {
+    const shared = partOf({ BlackHoleCluster: "1", "outbound|1||x": "1" });
+    const own = partOf({ "inbound|80||": "1" });
+    const { holds } = createQuestions(createColumns());
+    for (const one of [[shared], [partOf({ "outbound|1||x": "1" })], cutAt(shared, [1])]) {
+      const united = createUnion()(one, [[own]]);
+      expect(united.map((part) => new Set(part.map((each) => each.name.startsWith("inbound|"))).size)).not.toContain(2);
+      expect([holds(united, one), holds(united, [own])]).toEqual([true, true]);
+    }
   });
 
   it("differ in the parts that only one of them has", () => {

@@ -1,5 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type CompiledList, type CompiledPart, type CompiledResource, resourcesIn } from "../compiled.ts";
+import { splitBetween } from "../long/split-between.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
@@ -28,10 +29,13 @@ export function createUnion(apart: PartsApart = createPartsApart()): Union {
   return (first, others) => others.reduce((list, other) => (other === list ? list : unitePair(list, other)), first);
 }
 
-/** Puts sorted resources into the parts of a list in which their names lie; those that it has by name are left out. */
+/**
+ * Puts sorted resources into the parts of a list in which their names lie; those that it has by name are left out. What is of one workload comes
+ * into parts of its own, as in a list that was read: lists are compared by them.
+ */
 function createInserter(): (list: CompiledList, added: CompiledPart) => CompiledList {
-  const merges = rememberPairs((_part: CompiledPart, _added: CompiledPart) => new Map<string, CompiledPart>());
-  const merge = (part: CompiledPart, added: CompiledPart, from: number, to: number): CompiledPart => {
+  const merges = rememberPairs((_part: CompiledPart, _added: CompiledPart) => new Map<string, CompiledList>());
+  const merge = (part: CompiledPart, added: CompiledPart, from: number, to: number): CompiledList => {
     const results = merges(part, added);
     const key = `${from} ${to}`;
     const result = results.get(key) ?? mergeSorted(part, added.slice(from, to));
@@ -41,13 +45,13 @@ function createInserter(): (list: CompiledList, added: CompiledPart) => Compiled
   return (list, added) => {
     if (list.length === 0) return [added];
     let from = 0;
-    const merged = list.map((part, i) => {
+    const merged = list.flatMap((part, i) => {
       const to = endOfShare(part, list[i + 1], added, from);
-      const more = to > from ? merge(part, added, from, to) : part;
+      const more = to > from ? merge(part, added, from, to) : [part];
       from = to;
       return more;
     });
-    return merged.every((part, i) => part === list[i]) ? list : merged;
+    return merged.length === list.length && merged.every((part, i) => part === list[i]) ? list : merged;
   };
 }
 
@@ -66,8 +70,10 @@ function endOfShare(part: CompiledPart, next: CompiledPart | undefined, added: C
   }
 }
 
-function mergeSorted(part: CompiledPart, added: CompiledPart): CompiledPart {
+function mergeSorted(part: CompiledPart, added: CompiledPart): CompiledList {
   const names = new Set(part.map(({ name }) => name));
   const more = added.filter(({ name }: CompiledResource) => !names.has(name));
-  return more.length === 0 ? part : [...part, ...more].sort((a, b) => byCodePoint(a.name, b.name));
+  if (more.length === 0) return [part];
+  const all = [...part, ...more].sort((a, b) => byCodePoint(a.name, b.name));
+  return splitBetween(all, (a, b) => isOfWorkload(a.name) !== isOfWorkload(b.name));
 }
