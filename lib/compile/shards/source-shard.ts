@@ -32,10 +32,13 @@ export const fileKey = (name: string, hash: string) => `sources/${encodeKeyPart(
 export const nameOf = ({ file, applied }: Pick<ShardFile, "file" | "applied">) =>
   applied === true ? `applied:${file}` : file;
 
+/** The text of a file as it was written: a mark of the byte order, with which some editors begin, is part of it. */
+export const textIn = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
 /** @returns undefined when it is not there, or is not what was written */
 export async function readText(store: ObjectStore, name: string, hash: string): Promise<string | undefined> {
   const found = await store.get(fileKey(name, hash));
-  const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
+  const text = found.kind === "found" ? textIn(found.bytes) : undefined;
   return text !== undefined && sha256(text) === hash ? text : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { rescue } from "../../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { textIn } from "./source-shard.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
@@ -34,7 +35,7 @@ export async function writeTexts(
 
 async function holds(store: ObjectStore, key: string, text: string): Promise<boolean> {
   const there = await store.get(key);
-  return there.kind === "found" && new TextDecoder().decode(there.bytes) === text;
+  return there.kind === "found" && textIn(there.bytes) === text;
 }
 
 /** By itself, so that what is waited with until the end holds none of the texts that were new: a first push has thousands. */

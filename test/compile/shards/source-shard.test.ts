@@ -60,6 +60,13 @@ describe("a source shard", () => {
     },
   );
 
+  it("reads back files that begin with a mark of the byte order", async () => {
+    const store = memoryStore();
+    const marked = [{ file: "a.yaml", text: "\uFEFFkind: A" }];
+    await writeShard(store, "main", marked);
+    expect((await readShard(store, "main"))?.files).toEqual(marked);
+  });
+
   it("says which file's content is missing", async () => {
     const store = memoryStore();
     await writeShard(store, "main", files);
