@@ -8,7 +8,7 @@ import type { RecordedSettings } from "../recorded-settings.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import { pause } from "../triggers/pace.ts";
 import { createSliceMaker } from "./compile-slice.ts";
-import { type JoinedSlices, joinSlices, UnreadableSlice } from "./join-slices.ts";
+import { type JoinedSlices, joinSlices, UnreadableSlices } from "./join-slices.ts";
 import { planId, type SliceJob, type SlicePlan, sliceText } from "./plan.ts";
 import { dropRecord, forgetTrouble, readRecord, readTrouble, type SliceRecord } from "./records.ts";
 import { sourceBytes, sourceVersions } from "./source-versions.ts";
@@ -88,10 +88,10 @@ export function createFannedCompile(
       return { world, read: own === undefined ? read : new Set([...read, ...own.laid]) };
     };
     const joined: JoinedSlices = await join().catch(async (cause: unknown) => {
-      if (!(cause instanceof UnreadableSlice)) throw cause;
-      // Collected since it was written, or damaged: it is compiled anew, once.
+      if (!(cause instanceof UnreadableSlices)) throw cause;
+      // Collected since they were written, or damaged: they are compiled anew, once.
       onTrouble(cause.message);
-      await dropRecord(store, planId(plan), cause.index);
+      for (const index of cause.indexes) await dropRecord(store, planId(plan), index);
       return join();
     });
     last = joined.world;

@@ -10,13 +10,21 @@ import { sortDiagnostics } from "../sort-diagnostics.ts";
 import { spokenKey } from "../standing/standing.ts";
 import { sliceText } from "./plan.ts";
 
-/** A slice whose root, or something that it names, is missing or damaged. */
-export class UnreadableSlice extends PortolanError {
+interface Unreadable {
   /** 0-based. */
   readonly index: number;
-  constructor(index: number, of: number, cause: PortolanError) {
-    super(`${sliceText(index, of)} cannot be read: ${cause.message}`, cause.diagnostics, cause);
-    this.index = index;
+  readonly cause: PortolanError;
+}
+
+/** Slices whose roots, or something that these name, are missing or damaged. */
+export class UnreadableSlices extends PortolanError {
+  /** 0-based. */
+  readonly indexes: readonly number[];
+  constructor(slices: readonly Unreadable[], of: number) {
+    const texts = slices.map(({ index, cause }) => `${sliceText(index, of)} cannot be read: ${cause.message}`);
+    const diagnostics = slices.flatMap(({ cause }) => cause.diagnostics);
+    super(texts.join("; "), diagnostics, slices[0]?.cause);
+    this.indexes = slices.map(({ index }) => index);
   }
 }
 
@@ -34,7 +42,7 @@ const cacheBytes = 16 * 1024 * 1024;
  * One world of all slices of a plan. What it shares with `like` is taken from there, objects and all.
  *
  * @param all the slices in their order: their roots, or the worlds that they are
- * @throws UnreadableSlice where a blob is missing or damaged
+ * @throws UnreadableSlices where blobs are missing or damaged
  */
 export async function joinSlices(
   store: BlobSource,
@@ -46,14 +54,16 @@ export async function joinSlices(
   // One for all: what slices share is one object.
   const loadList = createListLoader(reader, like?.encoded);
   const slices: CompiledWorld[] = [];
+  const unreadable: Unreadable[] = [];
   for (const [index, slice] of all.entries()) {
     try {
       slices.push(typeof slice === "string" ? (await restoreWorld(reader, slice, like, loadList)).world : slice);
     } catch (cause) {
       if (!(cause instanceof PortolanError)) throw cause;
-      throw new UnreadableSlice(index, all.length, cause);
+      unreadable.push({ index, cause });
     }
   }
+  if (unreadable.length > 0) throw new UnreadableSlices(unreadable, all.length);
   const [first] = slices;
   if (first === undefined) throw new Error("a plan has at least one slice");
   const { made: _ofFirst, ...beside } = first;

@@ -171,6 +171,27 @@ describe("a compile that is fanned out", () => {
     expect(jobs).toHaveLength(4);
   });
 
+  it("compiles all slices anew whose roots were collected, where the sources say again what they said before", async () => {
+    const { store, version } = await shopStore();
+    const jobs: SliceJob[] = [];
+    /** By a process that has made none of them before. */
+    const compile = () => {
+      const queue = queueFor(store);
+      const dispatch = (job: SliceJob) => {
+        jobs.push(job);
+        return queue.dispatch(job);
+      };
+      return createRecompiler({ store, fanOut: handingTo(dispatch) })();
+    };
+    await compile();
+    for (const { plan, index } of [...jobs]) {
+      const { root = "" } = (await readRecord(store, planId(plan), index)) ?? {};
+      await store.delete(blobKey(root));
+    }
+    expect(await compile()).toMatchObject({ kind: "unchanged", version });
+    expect(jobs.map(({ index }) => index)).toEqual([0, 1, 2, 0, 1, 2]);
+  });
+
   it("leaves HEAD untouched when a slice cannot be compiled, says why in log and answer, and the next trigger mends it", async () => {
     const { store } = await shopStore();
     const queue = queueFor(store);
