@@ -6,7 +6,8 @@ import { type Credentials, credentialsOf, isCredential, noCredentials } from "..
 import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { oneValue, sameList, slots } from "../mesh/memo/same.ts";
+import { oneValue, sameList } from "../mesh/memo/same.ts";
+import { slots } from "../mesh/memo/slots.ts";
 import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import { proxyOfName } from "../mesh/proxy/proxy-of-name.ts";

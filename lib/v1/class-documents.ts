@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { slots } from "../mesh/memo/same.ts";
+import { slots } from "../mesh/memo/slots.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { DocumentRef, LegacyClass } from "../snapshot/legacy/compiled-legacy.ts";
 import { encodeDocument } from "../snapshot/legacy/go-json.ts";

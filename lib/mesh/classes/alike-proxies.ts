@@ -1,7 +1,8 @@
 import type { Memo } from "../memo/memo.ts";
 import { pass } from "../memo/pass.ts";
 import { plainText } from "../memo/plain-text.ts";
-import { sameList, slots } from "../memo/same.ts";
+import { keptLists } from "../memo/same.ts";
+import { slots } from "../memo/slots.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
@@ -37,7 +38,7 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
   for (;;) {
     const groups = alikeProxies(mesh, census, known, memo);
     const { views, asked: askings } = tracedViewsOf(mesh, firstsOf(memo, { groups }), memo, "census");
-    const asked = allAsked(memo, { asked: sameList(memo, "askings", askings, isSameAsking) });
+    const asked = allAsked(memo, { asked: keptAskings(memo, "", askings) });
     const all = united(known, asked);
     if (all === known && asked.size === known.size) {
       askedLast.keep(memo, "", known);
@@ -56,6 +57,8 @@ const firstsOf = step(
 
 const isSameAsking = (last: AskedOfProxy, asking: AskedOfProxy): boolean =>
   last.questions === asking.questions && last.namespace === asking.namespace;
+
+const keptAskings = keptLists("askings", isSameAsking);
 
 const askedLast = slots<AskedOfProxies>("asked of proxies");
 

@@ -1,5 +1,6 @@
 import type { Memo } from "./memo.ts";
-import { isSame, slots } from "./same.ts";
+import { isSame } from "./same.ts";
+import { type Slot, slots } from "./slots.ts";
 
 /**
  * A column of a table, made of others: one value for each row, from what stands in that row. A row that is what it was keeps what was
@@ -17,10 +18,16 @@ export function column<R extends object, T>(
   make: (row: R, memo: Memo) => T,
 ): Column<R, T> {
   const tables = slots<Made<T>>(`column ${name}`);
+  const keep = (memo: Memo, slot: Slot, table: Table, made: readonly T[]): readonly T[] => {
+    tables.keep(memo, slot, { table, made });
+    return made;
+  };
   return (memo, slot, columns) => {
     const last = tables.last(memo, slot);
     const table = fields.map((field): readonly unknown[] => columns[field]);
     const [first = []] = table;
+    // Of a single row there is no other, neither here nor elsewhere.
+    if (last === undefined && first.length === 1) return keep(memo, slot, table, [make(rowOf(fields, table, 0), memo)]);
     const before = last?.table ?? [];
     // Most fields of most changes are the same for all rows: the rows are compared in the others.
     const differing = fields.map((_, at) => at).filter((at) => !isSame(before[at] ?? none, table[at] ?? none));
@@ -29,7 +36,6 @@ export function column<R extends object, T>(
     const now = differing.map((at) => table[at] ?? none);
     const rowsBefore = last?.made.length ?? 0;
     const made: T[] = [];
-    // Of a single row there is no other, neither here nor elsewhere.
     const anew = first.length > 1 ? new RowIndex(table) : undefined;
     // Rows may stand elsewhere where others came or went; else the few that moved are made.
     const moved = rowsBefore > 0 && rowsBefore !== first.length ? new RowIndex(before) : undefined;
@@ -47,9 +53,7 @@ export function column<R extends object, T>(
         anew?.add(at);
       }
     }
-    const same = last !== undefined && isSame(last.made, made) ? last.made : made;
-    tables.keep(memo, slot, { table, made: same });
-    return same;
+    return keep(memo, slot, table, last !== undefined && isSame(last.made, made) ? last.made : made);
   };
 }
 
@@ -60,7 +64,7 @@ export function column<R extends object, T>(
  */
 export type Column<R extends object, T> = (
   memo: Memo,
-  slot: string,
+  slot: Slot,
   columns: { readonly [K in keyof R]: readonly R[K][] },
 ) => readonly T[];
 

@@ -1,4 +1,5 @@
 import { behind, createFork, type Fork, put } from "./fork.ts";
+import type { KindOfSlots } from "./slots.ts";
 
 /**
  * What a compiler process remembers between one compile and the next: results of steps (`step.ts`, `traced-step.ts`,
@@ -15,18 +16,13 @@ export interface Memo {
 export interface Known {
   /** What each step remembers, at its number. */
   readonly roots: (Cell | Branch | undefined)[];
-  /** What was made last: at the number of its kind, by slot. */
-  readonly last: (Map<string, LastMade> | undefined)[];
+  /** What was made last in each slot, at the number of its kind. */
+  readonly last: (KindOfSlots | undefined)[];
   /** Compiles begun with this memo. */
   round: number;
   /** Steps that were remembered, and steps that were made. */
   hits: number;
   misses: number;
-}
-
-export interface LastMade {
-  value: unknown;
-  usedInRound: number;
 }
 
 /** Where ways part. */

@@ -1,6 +1,7 @@
 import type { Memo } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
-import { isSame, slots } from "./same.ts";
+import { isSame } from "./same.ts";
+import { type Slot, slots } from "./slots.ts";
 import { elementsOf, fieldsOf, type InputKinds, inputReader } from "./step.ts";
 
 /**
@@ -73,7 +74,7 @@ interface Made<E, I, T> {
  */
 export type Pass<C extends object, E, I, T> = (
   memo: Memo,
-  slot: string,
+  slot: Slot,
   elements: readonly E[],
   context: C,
   read: (element: E, at: number) => I,

@@ -1,77 +1,36 @@
-import { type Cell, cellAt, type Known, type LastMade, type Memo, numberOf, unknownYet } from "./memo.ts";
+import { type Cell, cellAt, type Memo, numberOf, unknownYet } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
+import { type Slot, slots } from "./slots.ts";
 
-/** Compiles after which what nobody asked for again is forgotten. */
-const retainedRounds = 64;
-
-/** Begins a compile: names that went out of use long ago (classes of workloads that are gone) give up what they hold. */
-export function beginRound({ known }: Memo): void {
-  if (known === undefined) return;
-  known.round += 1;
-  if (known.round % retainedRounds !== 0) return;
-  for (const slots of known.last) {
-    for (const [slot, made] of slots ?? []) {
-      if (made.usedInRound < known.round - retainedRounds) slots?.delete(slot);
-    }
-  }
-}
-
-/** What was made last in each slot of a kind. */
-export interface Slots<T> {
-  /** Marks it as used. */
-  last(memo: Memo, slot: string): T | undefined;
-  keep(memo: Memo, slot: string, value: T): void;
-}
-
-/** @param name of the kind; no other may have it */
-export function slots<T>(name: string): Slots<T> {
-  const number = numberOf(`last: ${name}`);
-  const find = ({ last }: Known, slot: string): LastMade | undefined => last[number]?.get(slot);
-  return {
-    last({ known }, slot) {
-      const made = known && find(known, slot);
-      if (known === undefined || made === undefined) return undefined;
-      made.usedInRound = known.round;
-      // Nothing else is kept in slots of this kind.
-      return made.value as T;
-    },
-    keep({ known }, slot, value) {
-      if (known === undefined) return;
-      const made = find(known, slot);
-      if (made !== undefined) {
-        made.value = value;
-        made.usedInRound = known.round;
-        return;
-      }
-      known.last[number] ??= new Map();
-      known.last[number].set(slot, { value, usedInRound: known.round });
-    },
-  };
-}
-
-const listSlots = slots<readonly unknown[]>("list");
 const listsSlots = slots<readonly (readonly unknown[])[]>("lists");
 const mapSlots = slots<ReadonlyMap<string, unknown>>("map");
 
 /**
- * The list made last under this name if it had the same elements, else the given list. What is made from a list can be
- * remembered by the list's identity then, and stays as long as its elements do. The result always equals `list`, whatever
- * the name: two users of one name cost each other their memory and nothing else.
+ * Lists of one kind: what it returns is the list made last in a slot if it had the same elements, else the given list. What is made from a
+ * list can be remembered by the list's identity then, and stays as long as its elements do. The result always equals the given list, whatever
+ * the slot: two users of one slot cost each other their memory and nothing else.
  *
+ * @param kind no other may have it
  * @param alike whether two elements say the same; as a rule only one object does
  */
-export function sameList<T>(
-  memo: Memo,
-  name: string,
-  list: readonly T[],
+export function keptLists<T>(
+  kind: string,
   alike: (last: T, element: T) => boolean = Object.is,
-): readonly T[] {
-  // Of one name one type of elements.
-  const last = listSlots.last(memo, name) as readonly T[] | undefined;
-  if (last !== undefined && isSame(last, list, alike)) return last;
-  listSlots.keep(memo, name, list);
-  return list;
+): (memo: Memo, slot: Slot, list: readonly T[]) => readonly T[] {
+  const kept = slots<readonly T[]>(kind);
+  return (memo, slot, list) => {
+    const last = kept.last(memo, slot);
+    if (last !== undefined && isSame(last, list, alike)) return last;
+    kept.keep(memo, slot, list);
+    return list;
+  };
 }
+
+const listsByName = keptLists<unknown>("list");
+
+/** As `keptLists`, under a name that no other list has; of one name one type of elements. */
+export const sameList = <T>(memo: Memo, name: string, list: readonly T[]): readonly T[] =>
+  listsByName(memo, name, list) as readonly T[];
 
 const lists = numberOf("one list");
 const values = numberOf("one value");

@@ -85,9 +85,9 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
       return cellAt(known, number, way);
     },
     own: (inputs, way) => {
-      const mayMiss = way === undefined || way.includes(undefined);
-      const given = mayMiss ? fields.filter((field) => field in inputs) : fields;
-      return countFields(inputs) === given.length ? inputs : ownOf(inputs, fields);
+      // Where nothing is undefined every input is there.
+      const given = way?.includes(undefined) === false ? fields.length : countGiven(inputs, fields);
+      return countFields(inputs) === given ? inputs : ownOf(inputs, fields);
     },
   };
 }
@@ -95,6 +95,12 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
 function countFields(object: object): number {
   let count = 0;
   for (const _ in object) count += 1;
+  return count;
+}
+
+function countGiven<I extends object>(inputs: I, fields: readonly (keyof I)[]): number {
+  let count = 0;
+  for (let at = 0; at < fields.length; at++) if ((fields[at] as keyof I) in inputs) count += 1;
   return count;
 }
 

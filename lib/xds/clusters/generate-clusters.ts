@@ -117,7 +117,7 @@ function ofServices(
   const { type: proxyType } = view.proxy;
   const context = { proxies, proxyType, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
   return flat(memo, {
-    lists: clustersOfServices(memo, `${mode}|${view.key()}`, services, context, lookups.endpoints),
+    lists: clustersOfServices(memo, () => `${mode}|${view.key()}`, services, context, lookups.endpoints),
   });
 }
 

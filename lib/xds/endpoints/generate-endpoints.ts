@@ -4,7 +4,7 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { oneList, sameList } from "../../mesh/memo/same.ts";
+import { keptLists, oneList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EndpointView, RuleLookup } from "../../mesh/views/views.ts";
 import { type Endpoint, type Service, streamPort } from "../../registry/service.ts";
@@ -76,10 +76,12 @@ const sharedAssignments = step(
   "shared load assignments",
   { view: "identity", clusters: "identity" },
   ({ view, clusters }: Omit<AskingSide, "side">, memo: Memo) => {
-    const asking = sameList(memo, `EDS clusters|${view.key()}`, edsClusters(memo, { clusters }));
+    const asking = keptAsking(memo, view.key, edsClusters(memo, { clusters }));
     return loadAssignments(memo, { view, clusters: asking, side: "shared" });
   },
 );
+
+const keptAsking = keptLists<Resource<ClusterJson>>("EDS clusters of views");
 
 /** Those of a few clusters that ask for endpoints: the same list for the same clusters. */
 export const askingFor = (clusters: Clusters, memo: Memo): Clusters => {
@@ -108,8 +110,12 @@ const loadAssignments = step(
     const { lookups, scope, destinationRule } = view;
     const questions = questionsOf(memo, { clusters, serviceByHostname: scope.serviceByHostname });
     const context = { seen: sight(memo, sightOf(view, false)), destinationRule };
-    return answers(memo, `${side}|${view.key()}`, questions, context, ({ service }) =>
-      service === undefined ? nobody : lookups.endpoints(service),
+    return answers(
+      memo,
+      () => `${side}|${view.key()}`,
+      questions,
+      context,
+      ({ service }) => (service === undefined ? nobody : lookups.endpoints(service)),
     );
   },
 );

@@ -2,7 +2,7 @@ import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listene
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { oneValue, sameList } from "../../mesh/memo/same.ts";
+import { keptLists, oneValue } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ListenerView, OutboundListenerView, WorkloadPolicies } from "../../mesh/views/views.ts";
 import { eachOnce } from "../provenance.ts";
@@ -37,8 +37,10 @@ function ofGateway(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJs
   const { view, memo } = walk;
   const listeners = resourcesOf(gatewayListeners(walk), securedKeys(view.policies), memo);
   // As long as every listener is the one of before, so is their list: what is made from it is not made again.
-  return { shared: sameList(memo, `listeners|${view.key()}`, uniqueByName(listeners)), own: noResources };
+  return { shared: keptListeners(memo, view.key, uniqueByName(listeners)), own: noResources };
 }
+
+const keptListeners = keptLists<Resource<ListenerJson>>("listeners of gateways");
 
 function ofSidecar(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJson>> {
   const { view, memo } = walk;
@@ -83,9 +85,11 @@ const outboundSide = step(
       ...(httpProxy === undefined ? [] : [httpProxy]),
       ...(virtual === undefined ? [] : resourcesOf([virtual], behindAll, memo)),
     ]);
-    return { value: sameList(memo, `outbound listeners|${view.key()}`, listeners), diagnostics };
+    return { value: keptOutbound(memo, view.key, listeners), diagnostics };
   },
 );
+
+const keptOutbound = keptLists<Resource<ListenerJson>>("outbound listeners of sidecars");
 
 /** The listeners with the keys of all objects behind them, each key once. */
 function resourcesOf(

@@ -30,7 +30,7 @@ export function gatewayTables(
     const servers = gateway?.merged.serversByRouteName.get(name) ?? [];
     if (gateway === undefined || servers.length === 0) return emptyTable(name);
     const pieces = gatewayPieces(servers, gateway, table);
-    return keptTable(table.view.key(), { name, pieces }, table.memo);
+    return keptTable(table.view.key, { name, pieces }, table.memo);
   });
 }
 

@@ -1,6 +1,7 @@
 import { byCodePoint, type Diagnostic, type Origin } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { sameList } from "../../mesh/memo/same.ts";
+import { keptLists } from "../../mesh/memo/same.ts";
+import type { Slot } from "../../mesh/memo/slots.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
@@ -29,7 +30,7 @@ export interface TablePlace {
   /** 0: a table of all ports. */
   readonly port: number;
   /** Tells the claims of one table and class from those of others when they are found again. */
-  readonly slot: string;
+  readonly slot: Slot;
 }
 
 /**
@@ -42,7 +43,7 @@ export function settledHosts(
   memo: Memo,
 ): { readonly pieces: readonly VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
   const wanted = candidates.map((candidate) => candidate.claim);
-  const claims = sameList(memo, `claims|${slot}`, wanted, isSameClaim);
+  const claims = keptClaims(memo, slot, wanted);
   const { kept, order, duplicates } = settledClaims(memo, { claims, services, port });
   const pieces: VirtualHostPiece[] = [];
   for (const at of order) {
@@ -58,6 +59,8 @@ export function settledHosts(
   });
   return { pieces, diagnostics };
 }
+
+const keptClaims = keptLists("claims of a route table", isSameClaim);
 
 function isSameClaim(last: Claim, claim: Claim): boolean {
   if (last === claim) return true;

@@ -3,7 +3,7 @@ import { isWildcard } from "../../config/host-name.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { isSame, sameList } from "../../mesh/memo/same.ts";
+import { isSame, keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
@@ -36,19 +36,20 @@ export interface SidecarHosts {
 export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
   const { memo, settings, domains, view } = table;
   const services = tableServices(memo, { services: listener.services, port, namesPorts: settings.proxyless });
-  const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
+  const slot = (): string => `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
   const at = { services, port, slot };
   const brought = broughtHosts(listener, at, table);
-  const claimed = sameList(
+  const claimed = keptClaimed(
     memo,
-    `claimed services|${slot}`,
+    slot,
     brought.map(({ hostnames }) => hostnames),
-    (last, hostnames) => isSame(last, hostnames),
   );
   const hosts = defaultHosts(memo, { settings, domains, services, port, ...ruleSource(view) });
   const others = unclaimedHosts(memo, { claimed, hosts });
   return settledHosts([...brought.flatMap((of) => of.hosts), ...others], at, memo);
 }
+
+const keptClaimed = keptLists<readonly string[]>("claimed services of a route table", isSame);
 
 interface Unclaimed {
   readonly claimed: readonly (readonly string[])[];

@@ -43,7 +43,7 @@ export function sidecarTables(
       parsed.sniffedHost === undefined
         ? [...hosts.pieces, catchAll(table)]
         : sniffedPieces(name, parsed.sniffedHost, hosts, table);
-    return keptTable(table.view.key(), { name, pieces }, table.memo);
+    return keptTable(table.view.key, { name, pieces }, table.memo);
   });
   return { value, diagnostics };
 }

@@ -2,7 +2,8 @@ import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { isSame, sameList } from "../../mesh/memo/same.ts";
+import { isSame, keptLists } from "../../mesh/memo/same.ts";
+import { nameOf, type Slot } from "../../mesh/memo/slots.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Resource } from "../resource.ts";
 
@@ -60,17 +61,17 @@ const routeTable = step(
 );
 
 /** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
-export function keptTable(slot: string, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
+export function keptTable(view: Slot, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
   // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
-  const objects = sameList(
+  const slot = (): string => `${nameOf(view)}|${name}`;
+  const objects = keptObjects(
     memo,
-    `objects of a route table|${slot}|${name}`,
+    slot,
     pieces.map((piece) => piece.from),
-    areSameKeys,
   );
   return routeTable(memo, {
     name,
-    pieces: sameList(memo, `route table|${slot}|${name}`, pieces),
+    pieces: keptPieces(memo, slot, pieces),
     from: allOf(memo, { objects }),
   });
 }
@@ -93,3 +94,7 @@ const isSameKey = (last: ConfigKey, key: ConfigKey): boolean =>
 export function emptyTable(name: string): Resource<RouteConfigurationJson> {
   return { name, json: { name, validateClusters: false }, from: [] };
 }
+
+const keptObjects = keptLists<Keys>("objects of a route table", areSameKeys);
+
+const keptPieces = keptLists<VirtualHostPiece>("virtual hosts of a route table");

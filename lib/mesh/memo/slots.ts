@@ -1,0 +1,83 @@
+import { type Memo, numberOf } from "./memo.ts";
+
+/**
+ * Tells apart what is kept of one kind: it decides what is found again, never what comes out. A name that costs something is a function, which
+ * is not asked as long as there is one slot: one is often all there is.
+ */
+export type Slot = string | (() => string);
+
+export const nameOf = (slot: Slot): string => (typeof slot === "string" ? slot : slot());
+
+/** The slots of one kind. */
+export interface KindOfSlots {
+  /** The one slot, as long as there is one. */
+  only: (LastMade & { readonly slot: Slot }) | undefined;
+  /** Every slot by its name, once there were two. */
+  byName: Map<string, LastMade> | undefined;
+}
+
+interface LastMade {
+  readonly value: unknown;
+  usedInRound: number;
+}
+
+/** Compiles after which what nobody asked for again is forgotten. */
+const retainedRounds = 64;
+
+/** Begins a compile: names that went out of use long ago (classes of workloads that are gone) give up what they hold. */
+export function beginRound({ known }: Memo): void {
+  if (known === undefined) return;
+  known.round += 1;
+  if (known.round % retainedRounds !== 0) return;
+  const isStale = ({ usedInRound }: LastMade): boolean => usedInRound < known.round - retainedRounds;
+  for (const kind of known.last) {
+    if (kind?.only !== undefined && isStale(kind.only)) kind.only = undefined;
+    for (const [name, made] of kind?.byName ?? []) if (isStale(made)) kind?.byName?.delete(name);
+  }
+}
+
+/** What was made last in each slot of a kind. */
+export interface Slots<T> {
+  /** Marks it as used. */
+  last(memo: Memo, slot: Slot): T | undefined;
+  keep(memo: Memo, slot: Slot, value: T): void;
+}
+
+/** @param name of the kind; no other may have it */
+export function slots<T>(name: string): Slots<T> {
+  const number = numberOf(`last: ${name}`);
+  return {
+    last({ known }, slot) {
+      const kind = known?.last[number];
+      const made = kind && find(kind, slot);
+      if (known === undefined || made === undefined) return undefined;
+      made.usedInRound = known.round;
+      // Nothing else is kept in slots of this kind.
+      return made.value as T;
+    },
+    keep({ known }, slot, value) {
+      if (known === undefined) return;
+      known.last[number] ??= { only: undefined, byName: undefined };
+      put(known.last[number], slot, { value, usedInRound: known.round });
+    },
+  };
+}
+
+function find({ only, byName }: KindOfSlots, slot: Slot): LastMade | undefined {
+  if (only === undefined) return byName?.get(nameOf(slot));
+  return isSameSlot(only.slot, slot) ? only : undefined;
+}
+
+function put(kind: KindOfSlots, slot: Slot, { value, usedInRound }: LastMade): void {
+  const { only } = kind;
+  if (kind.byName === undefined && (only === undefined || isSameSlot(only.slot, slot))) {
+    kind.only = { slot, value, usedInRound };
+    return;
+  }
+  kind.byName ??= new Map();
+  if (only !== undefined) kind.byName.set(nameOf(only.slot), { value: only.value, usedInRound: only.usedInRound });
+  kind.only = undefined;
+  kind.byName.set(nameOf(slot), { value, usedInRound });
+}
+
+const isSameSlot = (a: Slot, b: Slot): boolean => a === b || nameOf(a) === nameOf(b);
