@@ -1,4 +1,4 @@
-import { behind, createFork, type Fork, put } from "./fork.ts";
+import { behind, Fork, put } from "./fork.ts";
 
 /**
  * What a compiler process remembers between one compile and the next: results of steps (`step.ts`, `traced-step.ts`,
@@ -107,7 +107,7 @@ export function cellAt({ roots }: Known, number: number, way: readonly unknown[]
 
 /** A branch with one cell behind it. */
 function branchAt(cell: Cell, at: number): Branch {
-  const branch = createFork<Cell | Branch>();
+  const branch = new Fork<Cell | Branch>();
   put(branch, cell.way[at], cell);
   return branch;
 }
