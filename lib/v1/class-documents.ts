@@ -71,15 +71,15 @@ export function encoded(document: object, resources: number): EncodedDocument {
   return { ref: { text: createHash("sha256").update(text).digest("hex"), resources }, text };
 }
 
-const inUse = slots<ReadonlyMap<string, EncodedDocument>>("documents of the v1 API");
+const inUse = slots<Map<string, EncodedDocument>>("documents of the v1 API");
 
 /** The document that another class has already, if it says the same: texts are long, and most classes have the same. */
 function oneOfDocuments(memo: Memo, document: EncodedDocument): EncodedDocument {
   const name = document.ref.text;
-  const documents = inUse.last(memo, "");
-  const known = documents?.get(name);
+  const documents = inUse.last(memo, "") ?? new Map<string, EncodedDocument>();
+  const known = documents.get(name);
   if (known !== undefined) return known;
-  inUse.keep(memo, "", new Map(documents).set(name, document));
+  inUse.keep(memo, "", documents.set(name, document));
   return document;
 }
 

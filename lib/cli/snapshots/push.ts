@@ -86,7 +86,7 @@ async function pushToStore(
   const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
   // Before anything is written: the source would be there, and be published with the next change.
-  checkShare(publishing.share, await readHead(store, publisher));
+  if (publishing.share !== undefined) checkShare(publishing.share, await readHead(store, publisher));
   const texts = new Map<string, string>();
   await createShardWriter(store, source, texts)(files, { allowEmpty });
   const recompile = createWorldRecompiler({

@@ -3,21 +3,14 @@
  * behind it, so collections are made only when there is more: they cost the garbage collector far more than what is in them, weak
  * ones most of all.
  */
-export interface Fork<T> {
+export class Fork<T> {
   /** The one part, as long as there is one. An object is held, so it may outlive its owner until a second comes. */
-  only: unknown;
-  afterOnly: T | undefined;
+  only: unknown = undefined;
+  afterOnly: T | undefined = undefined;
   /** Every part, once there were two. */
-  byIdentity: WeakMap<object, T> | undefined;
-  byValue: Map<unknown, T> | undefined;
+  byIdentity: WeakMap<object, T> | undefined = undefined;
+  byValue: Map<unknown, T> | undefined = undefined;
 }
-
-export const createFork = <T>(): Fork<T> => ({
-  only: undefined,
-  afterOnly: undefined,
-  byIdentity: undefined,
-  byValue: undefined,
-});
 
 /** What is behind a part. */
 export function behind<T>(fork: Fork<T>, part: unknown): T | undefined {
@@ -25,24 +18,25 @@ export function behind<T>(fork: Fork<T>, part: unknown): T | undefined {
   return isObject(part) ? fork.byIdentity?.get(part) : fork.byValue?.get(part);
 }
 
-/** Puts something behind a part, in the place of what was there. */
-export function put<T>(fork: Fork<T>, part: unknown, after: T): void {
+/**
+ * Puts something behind a part, in the place of what was there.
+ *
+ * @param maxValues plain values that the fork keeps; beyond it starts anew
+ */
+export function put<T>(fork: Fork<T>, part: unknown, after: T, maxValues = 16_384): void {
   const { only, afterOnly, byIdentity, byValue } = fork;
   if (afterOnly === undefined && byIdentity === undefined && byValue === undefined) fork.only = part;
   else if (afterOnly === undefined || only !== part) {
     fork.only = undefined;
     fork.afterOnly = undefined;
-    if (afterOnly !== undefined) collect(fork, only, afterOnly);
-    collect(fork, part, after);
+    if (afterOnly !== undefined) collect(fork, only, afterOnly, maxValues);
+    collect(fork, part, after, maxValues);
     return;
   }
   fork.afterOnly = after;
 }
 
-/** Plain values that one fork keeps; beyond it starts anew. */
-const maxValues = 16_384;
-
-function collect<T>(fork: Fork<T>, part: unknown, after: T): void {
+function collect<T>(fork: Fork<T>, part: unknown, after: T, maxValues: number): void {
   if (isObject(part)) {
     fork.byIdentity ??= new WeakMap();
     fork.byIdentity.set(part, after);

@@ -1,4 +1,4 @@
-import { behind, createFork, type Fork, put } from "./fork.ts";
+import { behind, Fork, put } from "./fork.ts";
 import type { KindOfSlots } from "./slots.ts";
 
 /**
@@ -103,7 +103,7 @@ export function cellAt({ roots }: Known, number: number, way: readonly unknown[]
 
 /** A branch with one cell behind it. */
 function branchAt(cell: Cell, at: number): Branch {
-  const branch = createFork<Cell | Branch>();
+  const branch = new Fork<Cell | Branch>();
   put(branch, cell.way[at], cell);
   return branch;
 }

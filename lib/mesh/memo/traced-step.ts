@@ -1,3 +1,4 @@
+import { behind, Fork, put } from "./fork.ts";
 import { type Memo, unknownYet } from "./memo.ts";
 import { type InputKinds, inputReader } from "./step.ts";
 
@@ -23,9 +24,9 @@ export function tracedStep<I extends object, S extends object, T>(
     return recorder.end(make(inputs, recorder.watched(), memo));
   };
   return (memo, inputs, source) => {
-    if (memo.known === undefined) return recorded(createTrace<T>(), inputsOf.own(inputs), source, memo);
+    if (memo.known === undefined) return recorded(new Trace<T>(), inputsOf.own(inputs), source, memo);
     const cell = inputsOf.find(memo.known, inputs);
-    if (cell.value === unknownYet) cell.value = createTrace<T>();
+    if (cell.value === unknownYet) cell.value = new Trace<T>();
     // A cell belongs to one step, and a step has one type of result.
     const trace = cell.value as Trace<T>;
     const found = findResult(trace, source);
@@ -54,63 +55,22 @@ export interface Question {
 }
 
 /** What is asked after some answers, and where each answer leads. */
-interface Trace<T> {
+class Trace<T> extends Fork<Trace<T>> {
   /** Undefined where no further question was asked. */
-  question: Question | undefined;
-  /** The one answer, as long as there is one: most questions have no other, and collections are costly, as in the memo. */
-  only: unknown;
-  afterOnly: Trace<T> | undefined;
-  /** Every answer, once there were two. */
-  byValue: Map<unknown, Trace<T>> | undefined;
-  byIdentity: WeakMap<object, Trace<T>> | undefined;
-  result: Traced<T> | undefined;
+  question: Question | undefined = undefined;
+  result: Traced<T> | undefined = undefined;
 }
 
-const createTrace = <T>(): Trace<T> => ({
-  question: undefined,
-  only: undefined,
-  afterOnly: undefined,
-  byValue: undefined,
-  byIdentity: undefined,
-  result: undefined,
-});
-
-const isObject = (answer: unknown): answer is object =>
-  (typeof answer === "object" && answer !== null) || typeof answer === "function";
-
-/** Answers by value that one question keeps; beyond it starts anew. */
+/** Plain answers that one question keeps. */
 const maxAnswers = 4096;
 
-function behind<T>(trace: Trace<T>, answer: unknown): Trace<T> | undefined {
-  if (trace.afterOnly !== undefined) return trace.only === answer ? trace.afterOnly : undefined;
-  return isObject(answer) ? trace.byIdentity?.get(answer) : trace.byValue?.get(answer);
-}
-
+/** Where an answer leads. */
 function enter<T>(trace: Trace<T>, answer: unknown): Trace<T> {
   const known = behind(trace, answer);
   if (known !== undefined) return known;
-  const made = createTrace<T>();
-  const { only, afterOnly } = trace;
-  if (afterOnly !== undefined) {
-    trace.only = undefined;
-    trace.afterOnly = undefined;
-    keep(trace, only, afterOnly);
-    keep(trace, answer, made);
-  } else if (trace.byValue === undefined && trace.byIdentity === undefined) {
-    trace.only = answer;
-    trace.afterOnly = made;
-  } else keep(trace, answer, made);
+  const made = new Trace<T>();
+  put(trace, answer, made, maxAnswers);
   return made;
-}
-
-function keep<T>(trace: Trace<T>, answer: unknown, after: Trace<T>): void {
-  if (isObject(answer)) {
-    trace.byIdentity ??= new WeakMap();
-    trace.byIdentity.set(answer, after);
-  } else {
-    if (trace.byValue === undefined || trace.byValue.size >= maxAnswers) trace.byValue = new Map();
-    trace.byValue.set(answer, after);
-  }
 }
 
 /** The value of a field; the source's own word for what nobody else may change. */

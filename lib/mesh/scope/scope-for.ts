@@ -51,7 +51,7 @@ const partOfServices = step(
   "services of a scope",
   { scope: "identity" },
   ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ServiceScope => {
-    const { egressListeners: _, ...services } = scope;
+    const { egressListeners: _listeners, ...services } = scope;
     return serviceScope(memo, services);
   },
 );

@@ -126,9 +126,7 @@ function joined(served: CompiledWorld, target: CompiledWorld, questions: Questio
   return withClasses(served, (proxyClass) => {
     const next = successors.of(proxyClass.id);
     return mapTypes(proxyClass, types, (old, shape, type) => {
-      const lists = next.map((other) => listIn(other[shape], type));
-      if (lists.every((list) => list === old)) return old;
-      const [newest = old, ...rest] = lists;
+      const [newest = old, ...rest] = next.map((other) => listIn(other[shape], type));
       const all = unite(newest, [...rest, old]);
       // Content of names on both sides moves on with the first step, but only a new name is a reason to have one.
       return lengthOf(all) === lengthOf(old) ? old : all;
