@@ -182,4 +182,5 @@ const clustersOfService = tracedStep(
     const clusters = outboundClusters({ service, rule, accounts, mtlsModes, mode, seen }, proxies);
     return clusters.map((json) => ({ name: json.name ?? "", json, from }));
   },
+  { endpoints: true, sight: true, proxyType: true },
 );

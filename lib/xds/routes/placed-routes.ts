@@ -1,6 +1,7 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
 import { virtualServiceRoutes } from "./http-route.ts";
@@ -27,11 +28,25 @@ const routesAt = tracedStep(
   { settings: "identity", virtualService: "identity" },
   ({ settings, virtualService }: Inputs, place: RoutePlace): PlacedRoutes => {
     const { config, from } = virtualService;
-    const rules = hostsOf(config.spec).flatMap((host) => place.hashRule(host) ?? []);
+    const rules: MeshDestinationRule[] = [];
+    for (const host of hostsOf(config.spec)) {
+      const rule = place.hashRule(host);
+      if (rule !== undefined) rules.push(rule);
+    }
     return {
       routes: virtualServiceRoutes(virtualService, { place, settings }),
       from: rules.length === 0 ? from : [...from, ...rules.flatMap((rule) => rule.from)],
     };
+  },
+  {
+    port: true,
+    terminatesTls: true,
+    gateway: true,
+    sourceLabel: true,
+    sourceNamespace: true,
+    hashRule: true,
+    externalName: true,
+    onlyPort: true,
   },
 );
 
@@ -45,11 +60,12 @@ export function placedRoutes(
 }
 
 /** Hosts of destinations and mirrors, in order. */
-function hostsOf({ http = [] }: VirtualService): readonly string[] {
+function hostsOf({ http = [] }: VirtualService): ReadonlySet<string> {
   const hosts = new Set<string>();
   for (const { route = [], mirror, mirrors = [] } of http) {
-    for (const { destination } of [...route, ...mirrors]) hosts.add(destination.host);
+    for (const { destination } of route) hosts.add(destination.host);
+    for (const { destination } of mirrors) hosts.add(destination.host);
     if (mirror !== undefined) hosts.add(mirror.host);
   }
-  return [...hosts];
+  return hosts;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
-import { beginRound, sameList, sameMap } from "../../../lib/mesh/memo/same.ts";
+import { keptLists, sameList, sameMap } from "../../../lib/mesh/memo/same.ts";
+import { beginRound } from "../../../lib/mesh/memo/slots.ts";
 
 const a = {};
 const b = {};
@@ -43,8 +44,8 @@ it("a map under a name stays the same object as long as its entries do", () => {
 
 it("a list whose elements only say the same is kept where that is enough", () => {
   const memo = createMemo();
-  const alike = (last: { n: number }, element: { n: number }) => last.n === element.n;
-  const first = sameList(memo, "n", [{ n: 1 }], alike);
-  expect(sameList(memo, "n", [{ n: 1 }], alike)).toBe(first);
-  expect(sameList(memo, "n", [{ n: 2 }], alike)).toEqual([{ n: 2 }]);
+  const kept = keptLists("test: alike", (last: { n: number }, element: { n: number }) => last.n === element.n);
+  const first = kept(memo, "n", [{ n: 1 }]);
+  expect(kept(memo, "n", [{ n: 1 }])).toBe(first);
+  expect(kept(memo, "n", [{ n: 2 }])).toEqual([{ n: 2 }]);
 });

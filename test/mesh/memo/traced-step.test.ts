@@ -95,3 +95,39 @@ describe("a traced step", () => {
     expect(() => chance(memo, {}, labels("y", {}))).toThrow("asks otherwise");
   });
 });
+
+describe("a traced step that knows the fields of its source", () => {
+  const listed = tracedStep(
+    "test: listed",
+    {},
+    (_: object, source: Labels) => ({ said: [source.namespace, source.label("a"), source.namespace] }),
+    { namespace: true, label: true },
+  );
+
+  it("records and finds as others do", () => {
+    const memo = createMemo();
+    const first = listed(memo, {}, labels("ns", { a: "1", b: "2" }));
+    expect(first.value.said).toEqual(["ns", "1", "ns"]);
+    expect(first.questions).toHaveLength(2);
+    expect(listed(memo, {}, labels("ns", { a: "1" }))).toBe(first);
+    expect(listed(memo, {}, labels("ns", { a: "2" })).value.said).toEqual(["ns", "2", "ns"]);
+  });
+
+  it("shows nothing of the source that nobody asks for", () => {
+    const looking = tracedStep("test: looking", {}, (_: object, source: Labels) => ({ ...source }), {
+      namespace: true,
+      label: true,
+    });
+    const memo = createMemo();
+    expect(looking(memo, {}, labels("ns", {})).value).toEqual({});
+    const writing = tracedStep(
+      "test: writing",
+      {},
+      (_: object, source: { namespace: string }) => {
+        source.namespace = "other";
+      },
+      { namespace: true },
+    );
+    expect(() => writing(memo, {}, { namespace: "ns" })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,54 @@
+import { behind, Fork, put } from "./fork.ts";
+
+/** A result, and the questions whose answers it depends on, in the order in which they were asked. */
+export interface Traced<T> {
+  readonly value: T;
+  readonly questions: readonly Question[];
+}
+
+/** A question to a source: a field, or a call of a function. */
+export interface Question {
+  readonly field: PropertyKey;
+  /** Undefined: the field itself. */
+  readonly args: readonly unknown[] | undefined;
+}
+
+/** What is asked after some answers, and where each answer leads. */
+export class Trace<T> extends Fork<Trace<T>> {
+  /** Undefined where no further question was asked. */
+  question: Question | undefined = undefined;
+  result: Traced<T> | undefined = undefined;
+}
+
+/** Plain answers that one question keeps. */
+const maxAnswers = 4096;
+
+/** Where an answer leads. */
+export function enter<T>(trace: Trace<T>, answer: unknown): Trace<T> {
+  const known = behind(trace, answer);
+  if (known !== undefined) return known;
+  const made = new Trace<T>();
+  put(trace, answer, made, maxAnswers);
+  return made;
+}
+
+/** The value of a field; the source's own word for what nobody else may change. */
+export const fieldOf = (source: object, field: PropertyKey): unknown => Reflect.get(source, field);
+
+const ask = (source: object, question: Question): unknown =>
+  answerOf(source, fieldOf(source, question.field), question);
+
+/** @param value of the question's field */
+export const answerOf = (source: object, value: unknown, { args }: Question): unknown =>
+  args === undefined || typeof value !== "function" ? value : Reflect.apply(value, source, args);
+
+export function findResult<T>(start: Trace<T>, source: object): Traced<T> | undefined {
+  let trace = start;
+  while (trace.result === undefined) {
+    if (trace.question === undefined) return undefined;
+    const next = behind(trace, ask(source, trace.question));
+    if (next === undefined) return undefined;
+    trace = next;
+  }
+  return trace.result;
+}
