@@ -35,16 +35,19 @@ export type Fields<S extends object> = Readonly<Record<keyof S, true>>;
 export function watchedIn<S extends object>(fields: Fields<S>): (answering: Answering) => S {
   class Watched {
     readonly #answering: Answering;
+    /** Of fields that were asked for: most are asked for again. */
+    readonly #answers: unknown[] = [];
 
     constructor(answering: Answering) {
       this.#answering = answering;
     }
 
     static {
-      for (const field of Object.keys(fields)) {
+      for (const [at, field] of Object.keys(fields).entries()) {
         Object.defineProperty(Watched.prototype, field, {
           get(this: Watched) {
-            return this.#answering.answer(field);
+            this.#answers[at] ??= this.#answering.answer(field);
+            return this.#answers[at];
           },
         });
       }
