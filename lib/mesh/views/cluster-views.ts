@@ -30,15 +30,36 @@ interface OutboundInputs {
   readonly tlsClientFiles: Readonly<Record<string, string>>;
 }
 
-const outboundNames: InputNames<OutboundInputs> = {
+interface OutboundKeyInputs extends Omit<OutboundInputs, "rules" | "lookups" | "scope"> {
+  readonly rules: RuleSelection["names"];
+  /** Its id. */
+  readonly scope: string;
+}
+
+/** What all proxies see the same keeps its place in keys. */
+const outboundNames: InputNames<OutboundKeyInputs & { readonly lookups: undefined }> = {
   proxy: itself,
-  rules: ({ names }) => names,
+  rules: itself,
   lookups: sameForAll,
-  scope: ({ id }) => id,
+  scope: itself,
   perspective: itself,
   containsAutoPassthrough: itself,
   tlsClientFiles: itself,
 };
+
+/** Apart from the view: a change of endpoints makes new views, under their old keys. */
+const outboundKey = step(
+  "key of an outbound cluster view",
+  {
+    proxy: "identity",
+    rules: "value",
+    scope: "value",
+    perspective: "identity",
+    containsAutoPassthrough: "value",
+    tlsClientFiles: "value",
+  },
+  (inputs: OutboundKeyInputs) => viewKey(outboundNames, { ...inputs, lookups: undefined }),
+);
 
 export const outboundClusterView = step(
   "outbound cluster view",
@@ -51,9 +72,10 @@ export const outboundClusterView = step(
     containsAutoPassthrough: "value",
     tlsClientFiles: "value",
   },
-  (inputs: OutboundInputs): OutboundClusterView => {
-    const { rules, ...fields } = inputs;
-    return { ...fields, key: viewKey(outboundNames, inputs), destinationRule: rules.destinationRule };
+  ({ rules, ...fields }: OutboundInputs, memo: Memo): OutboundClusterView => {
+    const { lookups, scope, ...named } = fields;
+    const key = outboundKey(memo, { ...named, rules: rules.names, scope: scope.id });
+    return { ...fields, key, destinationRule: rules.destinationRule };
   },
 );
 
@@ -64,13 +86,13 @@ export const ownClusterView = step(
 );
 
 interface ClusterKeyInputs {
-  /** Key of the outbound view, which stays when endpoints change. */
-  readonly outbound: string;
+  /** Of the outbound view, whose key stays when endpoints change. */
+  readonly outbound: OutboundClusterView["key"];
   readonly own: OwnClusterView;
 }
 
-const clusterNames: InputNames<{ outbound: unknown; patches: EnvoyFilterPatches; inbound: View }> = {
-  outbound: itself,
+const clusterNames: InputNames<{ outbound: View["key"]; patches: EnvoyFilterPatches; inbound: View }> = {
+  outbound: (key) => key(),
   patches: patchNames,
   inbound: ({ key }) => key(),
 };
@@ -88,7 +110,7 @@ export function clusterViews(
   slot: string,
   sides: { readonly own: readonly OwnClusterView[]; readonly outbound: readonly OutboundClusterView[] },
 ): readonly ClusterView[] {
-  const key = clusterKeys(memo, slot, { own: sides.own, outbound: sides.outbound.map((view) => view.key()) });
+  const key = clusterKeys(memo, slot, { own: sides.own, outbound: sides.outbound.map(({ key }) => key) });
   return bothSides(memo, slot, { ...sides, key });
 }
 
