@@ -7,7 +7,7 @@ import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/ga
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneValue, sameList } from "../mesh/memo/same.ts";
-import { slots } from "../mesh/memo/slots.ts";
+import { Slots } from "../mesh/memo/slots.ts";
 import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import { proxyOfName } from "../mesh/proxy/proxy-of-name.ts";
@@ -70,8 +70,8 @@ function consulOf(
   return { value: [stage.value], diagnostics: stage.diagnostics };
 }
 
-const consulLast = slots<ConsulMade>("Consul");
-const registryBuilder = slots<RegistryBuilder>("registry builder");
+const consulLast = new Slots<ConsulMade>("Consul");
+const registryBuilder = new Slots<RegistryBuilder>("registry builder");
 
 interface ConsulMade {
   readonly listings: readonly ConsulListing[];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { slots } from "../mesh/memo/slots.ts";
+import { Slots } from "../mesh/memo/slots.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { DocumentRef, LegacyClass } from "../snapshot/legacy/compiled-legacy.ts";
 import { encodeDocument } from "../snapshot/legacy/go-json.ts";
@@ -71,7 +71,7 @@ export function encoded(document: object, resources: number): EncodedDocument {
   return { ref: { text: createHash("sha256").update(text).digest("hex"), resources }, text };
 }
 
-const inUse = slots<Map<string, EncodedDocument>>("documents of the v1 API");
+const inUse = new Slots<Map<string, EncodedDocument>>("documents of the v1 API");
 
 /** The document that another class has already, if it says the same: texts are long, and most classes have the same. */
 function oneOfDocuments(memo: Memo, document: EncodedDocument): EncodedDocument {

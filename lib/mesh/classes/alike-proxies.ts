@@ -2,7 +2,7 @@ import type { Memo } from "../memo/memo.ts";
 import { pass } from "../memo/pass.ts";
 import { plainText } from "../memo/plain-text.ts";
 import { keptLists } from "../memo/same.ts";
-import { slots } from "../memo/slots.ts";
+import { Slots } from "../memo/slots.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
@@ -60,7 +60,7 @@ const isSameAsking = (last: AskedOfProxy, asking: AskedOfProxy): boolean =>
 
 const keptAskings = keptLists("askings", isSameAsking);
 
-const askedLast = slots<AskedOfProxies>("asked of proxies");
+const askedLast = new Slots<AskedOfProxies>("asked of proxies");
 
 const readsOf = step("class reads", { asked: "identity" }, ({ asked }: { readonly asked: AskedOfProxies }) =>
   classReads(asked),

@@ -1,6 +1,6 @@
 import type { Memo } from "./memo.ts";
 import { isSame } from "./same.ts";
-import { type Slot, slots } from "./slots.ts";
+import { type Slot, Slots } from "./slots.ts";
 
 /**
  * A column of a table, made of others: one value for each row, from what stands in that row. A row that is what it was keeps what was
@@ -17,44 +17,64 @@ export function column<R extends object, T>(
   fields: readonly (keyof R)[],
   make: (row: R, memo: Memo) => T,
 ): Column<R, T> {
-  const tables = slots<Made<T>>(`column ${name}`);
-  const keep = (memo: Memo, slot: Slot, table: Table, made: readonly T[]): readonly T[] => {
-    tables.keep(memo, slot, { table, made });
-    return made;
-  };
-  return (memo, slot, columns) => {
-    const last = tables.last(memo, slot);
-    const table = fields.map((field): readonly unknown[] => columns[field]);
-    const [first = []] = table;
-    // Of a single row there is no other, neither here nor elsewhere.
-    if (last === undefined && first.length === 1) return keep(memo, slot, table, [make(rowOf(fields, table, 0), memo)]);
-    const before = last?.table ?? [];
-    // Most fields of most changes are the same for all rows: the rows are compared in the others.
-    const differing = fields.map((_, at) => at).filter((at) => !isSame(before[at] ?? none, table[at] ?? none));
-    if (last !== undefined && differing.length === 0) return last.made;
-    const then = differing.map((at) => before[at] ?? none);
-    const now = differing.map((at) => table[at] ?? none);
-    const rowsBefore = last?.made.length ?? 0;
-    const made: T[] = [];
-    const anew = first.length > 1 ? new RowIndex(table) : undefined;
-    // Rows may stand elsewhere where others came or went; else the few that moved are made.
-    const moved = rowsBefore > 0 && rowsBefore !== first.length ? new RowIndex(before) : undefined;
-    if (moved !== undefined) for (let at = 0; at < rowsBefore; at++) moved.add(at);
-    for (let at = 0; at < first.length; at++) {
-      if (last !== undefined && at < rowsBefore && isSameRow(then, at, now, at)) {
-        made.push(last.made[at] as T);
-        continue;
-      }
-      const [alike, elsewhere] = [anew?.find(table, at), moved?.find(table, at)];
-      if (alike !== undefined) made.push(made[alike] as T);
-      else if (last !== undefined && elsewhere !== undefined) made.push(last.made[elsewhere] as T);
-      else {
-        made.push(make(rowOf(fields, table, at), memo));
-        anew?.add(at);
-      }
+  const maker: Maker<R, T> = { fields, make, tables: new Slots(`column ${name}`) };
+  return (memo, slot, columns) => columnBy(maker, memo, slot, columns);
+}
+
+interface Maker<R extends object, T> {
+  readonly fields: readonly (keyof R)[];
+  readonly make: (row: R, memo: Memo) => T;
+  /** What was made last. */
+  readonly tables: Slots<Made<T>>;
+}
+
+/** One function for all, as of steps. */
+function columnBy<R extends object, T>(maker: Maker<R, T>, memo: Memo, slot: Slot, columns: Columns<R>): readonly T[] {
+  const { fields, make, tables } = maker;
+  const last = tables.last(memo, slot);
+  const table: (readonly unknown[])[] = [];
+  for (let at = 0; at < fields.length; at++) table.push(columns[fields[at] as keyof R]);
+  const rows = table[0]?.length ?? 0;
+  const made =
+    last === undefined && rows === 1 ? [make(rowOf(fields, table, 0), memo)] : rowsOf(maker, memo, table, last);
+  tables.keep(memo, slot, { table, made });
+  return made;
+}
+
+function rowsOf<R extends object, T>(
+  { fields, make }: Maker<R, T>,
+  memo: Memo,
+  table: Table,
+  last: Made<T> | undefined,
+): readonly T[] {
+  const rows = table[0]?.length ?? 0;
+  const before = last?.table ?? [];
+  // Most fields of most changes are the same for all rows: the rows are compared in the others.
+  const differing = fields.map((_, at) => at).filter((at) => !isSame(before[at] ?? none, table[at] ?? none));
+  if (last !== undefined && differing.length === 0) return last.made;
+  const then = differing.map((at) => before[at] ?? none);
+  const now = differing.map((at) => table[at] ?? none);
+  const rowsBefore = last?.made.length ?? 0;
+  const made: T[] = [];
+  // Of a single row there is no other, neither here nor elsewhere.
+  const anew = rows > 1 ? new RowIndex(table) : undefined;
+  // Rows may stand elsewhere where others came or went; else the few that moved are made.
+  const moved = rowsBefore > 0 && rowsBefore !== rows ? new RowIndex(before) : undefined;
+  if (moved !== undefined) for (let at = 0; at < rowsBefore; at++) moved.add(at);
+  for (let at = 0; at < rows; at++) {
+    if (last !== undefined && at < rowsBefore && isSameRow(then, at, now, at)) {
+      made.push(last.made[at] as T);
+      continue;
     }
-    return keep(memo, slot, table, last !== undefined && isSame(last.made, made) ? last.made : made);
-  };
+    const [alike, elsewhere] = [anew?.find(table, at), moved?.find(table, at)];
+    if (alike !== undefined) made.push(made[alike] as T);
+    else if (last !== undefined && elsewhere !== undefined) made.push(last.made[elsewhere] as T);
+    else {
+      made.push(make(rowOf(fields, table, at), memo));
+      anew?.add(at);
+    }
+  }
+  return last !== undefined && isSame(last.made, made) ? last.made : made;
 }
 
 /**
@@ -62,11 +82,9 @@ export function column<R extends object, T>(
  * @param columns of one length
  * @returns as long as these
  */
-export type Column<R extends object, T> = (
-  memo: Memo,
-  slot: Slot,
-  columns: { readonly [K in keyof R]: readonly R[K][] },
-) => readonly T[];
+export type Column<R extends object, T> = (memo: Memo, slot: Slot, columns: Columns<R>) => readonly T[];
+
+type Columns<R extends object> = { readonly [K in keyof R]: readonly R[K][] };
 
 /** By column, then by row. */
 type Table = readonly (readonly unknown[])[];

@@ -1,8 +1,8 @@
 import type { Memo } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 import { isSame } from "./same.ts";
-import { type Slot, slots } from "./slots.ts";
-import { elementsOf, fieldsOf, type InputKinds, inputReader } from "./step.ts";
+import { type Slot, Slots } from "./slots.ts";
+import { elementsOf, fieldsOf, type InputKinds, InputReader } from "./step.ts";
 
 /**
  * One pass over a long list. An element that reads what it read before keeps what was made of it, for the price of two
@@ -17,38 +17,65 @@ export function pass<C extends object, E, I, T>(
   kinds: InputKinds<C>,
   make: (element: E, read: I, context: C, memo: Memo) => T,
 ): Pass<C, E, I, T> {
-  const { own } = inputReader(name, kinds);
-  const fields = fieldsOf(kinds);
-  const passes = slots<Made<E, I, T>>(`pass ${name}`);
-  return (memo, slot, elements, context, read) => {
-    const used = own(context);
-    const terms: unknown[] = [];
-    for (let at = 0; at < fields.length; at++) {
-      const field = fields[at] as keyof C;
-      addTerms(terms, kinds[field], used[field]);
-    }
-    const last = passes.last(memo, slot);
-    const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
-    const known = comparable === undefined ? 0 : comparable.elements.length;
-    const reads: I[] = [];
-    const made: T[] = [];
-    let isAsBefore = last !== undefined && last.made.length === elements.length;
-    // A plain loop: lists have tens of thousands of elements, most of which are what they were.
-    for (let at = 0; at < elements.length; at++) {
-      const element = elements[at] as E;
-      const now = read(element, at);
-      const value =
-        at < known && comparable?.elements[at] === element && Object.is(comparable.reads[at], now)
-          ? (comparable.made[at] as T)
-          : make(element, now, used, memo);
-      reads.push(now);
-      made.push(value);
-      isAsBefore &&= Object.is(last?.made[at], value);
-    }
-    const same = last !== undefined && isAsBefore ? last.made : made;
-    passes.keep(memo, slot, { terms, elements, reads, made: same });
-    return same;
+  const maker: Maker<C, E, I, T> = {
+    kinds,
+    fields: fieldsOf(kinds),
+    reader: new InputReader(name, kinds),
+    make,
+    passes: new Slots(`pass ${name}`),
   };
+  return (memo, slot, elements, context, read) => passBy(maker, memo, slot, { elements, context, read });
+}
+
+interface Maker<C extends object, E, I, T> {
+  readonly kinds: InputKinds<C>;
+  readonly fields: readonly (keyof C)[];
+  readonly reader: InputReader<C>;
+  readonly make: (element: E, read: I, context: C, memo: Memo) => T;
+  /** What was made last. */
+  readonly passes: Slots<Made<E, I, T>>;
+}
+
+interface Passed<C extends object, E, I> {
+  readonly elements: readonly E[];
+  readonly context: C;
+  readonly read: (element: E, at: number) => I;
+}
+
+/** One function for all, as of steps. */
+function passBy<C extends object, E, I, T>(
+  { kinds, fields, reader, make, passes }: Maker<C, E, I, T>,
+  memo: Memo,
+  slot: Slot,
+  { elements, context, read }: Passed<C, E, I>,
+): readonly T[] {
+  const used = reader.own(context);
+  const terms: unknown[] = [];
+  for (let at = 0; at < fields.length; at++) {
+    const field = fields[at] as keyof C;
+    addTerms(terms, kinds[field], used[field]);
+  }
+  const last = passes.last(memo, slot);
+  const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
+  const known = comparable === undefined ? 0 : comparable.elements.length;
+  const reads: I[] = [];
+  const made: T[] = [];
+  let isAsBefore = last !== undefined && last.made.length === elements.length;
+  // A plain loop: lists have tens of thousands of elements, most of which are what they were.
+  for (let at = 0; at < elements.length; at++) {
+    const element = elements[at] as E;
+    const now = read(element, at);
+    const value =
+      at < known && comparable?.elements[at] === element && Object.is(comparable.reads[at], now)
+        ? (comparable.made[at] as T)
+        : make(element, now, used, memo);
+    reads.push(now);
+    made.push(value);
+    isAsBefore &&= Object.is(last?.made[at], value);
+  }
+  const same = last !== undefined && isAsBefore ? last.made : made;
+  passes.keep(memo, slot, { terms, elements, reads, made: same });
+  return same;
 }
 
 /** What an input is compared by. A list that is not there is not an empty one. */

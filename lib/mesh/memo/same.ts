@@ -1,9 +1,9 @@
 import { type Cell, cellAt, type Memo, numberOf, unknownYet } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
-import { type Slot, slots } from "./slots.ts";
+import { type Slot, Slots } from "./slots.ts";
 
-const listsSlots = slots<readonly (readonly unknown[])[]>("lists");
-const mapSlots = slots<ReadonlyMap<string, unknown>>("map");
+const listsSlots = new Slots<readonly (readonly unknown[])[]>("lists");
+const mapSlots = new Slots<ReadonlyMap<string, unknown>>("map");
 
 /**
  * Lists of one kind: what it returns is the list made last in a slot if it had the same elements, else the given list. What is made from a
@@ -17,13 +17,20 @@ export function keptLists<T>(
   kind: string,
   alike: (last: T, element: T) => boolean = Object.is,
 ): (memo: Memo, slot: Slot, list: readonly T[]) => readonly T[] {
-  const kept = slots<readonly T[]>(kind);
-  return (memo, slot, list) => {
-    const last = kept.last(memo, slot);
-    if (last !== undefined && isSame(last, list, alike)) return last;
-    kept.keep(memo, slot, list);
-    return list;
-  };
+  const kept = new Slots<readonly T[]>(kind);
+  return (memo, slot, list) => lastOrNew(kept, alike, memo, { slot, list });
+}
+
+function lastOrNew<T>(
+  kept: Slots<readonly T[]>,
+  alike: (last: T, element: T) => boolean,
+  memo: Memo,
+  { slot, list }: { readonly slot: Slot; readonly list: readonly T[] },
+): readonly T[] {
+  const last = kept.last(memo, slot);
+  if (last !== undefined && isSame(last, list, alike)) return last;
+  kept.keep(memo, slot, list);
+  return list;
 }
 
 const listsByName = keptLists<unknown>("list");

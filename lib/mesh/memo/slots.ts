@@ -37,30 +37,30 @@ export function beginRound({ known }: Memo): void {
 }
 
 /** What was made last in each slot of a kind. */
-export interface Slots<T> {
-  /** Marks it as used. */
-  last(memo: Memo, slot: Slot): T | undefined;
-  keep(memo: Memo, slot: Slot, value: T): void;
-}
+export class Slots<T> {
+  readonly #number: number;
 
-/** @param name of the kind; no other may have it */
-export function slots<T>(name: string): Slots<T> {
-  const number = numberOf(`last: ${name}`);
-  return {
-    last({ known }, slot) {
-      const kind = known?.last[number];
-      const made = kind && find(kind, slot);
-      if (known === undefined || made === undefined) return undefined;
-      made.usedInRound = known.round;
-      // Nothing else is kept in slots of this kind.
-      return made.value as T;
-    },
-    keep({ known }, slot, value) {
-      if (known === undefined) return;
-      known.last[number] ??= { only: undefined, byName: undefined };
-      put(known.last[number], slot, { value, usedInRound: known.round });
-    },
-  };
+  /** @param kind no other may have its name */
+  constructor(kind: string) {
+    this.#number = numberOf(`last: ${kind}`);
+  }
+
+  /** Marks it as used. */
+  last({ known }: Memo, slot: Slot): T | undefined {
+    const kind = known?.last[this.#number];
+    const made = kind && find(kind, slot);
+    if (known === undefined || made === undefined) return undefined;
+    made.usedInRound = known.round;
+    // Nothing else is kept in slots of this kind.
+    return made.value as T;
+  }
+
+  keep({ known }: Memo, slot: Slot, value: T): void {
+    if (known === undefined) return;
+    known.last[this.#number] ??= { only: undefined, byName: undefined };
+    const kind = known.last[this.#number];
+    if (kind !== undefined) put(kind, slot, { value, usedInRound: known.round });
+  }
 }
 
 function find({ only, byName }: KindOfSlots, slot: Slot): LastMade | undefined {

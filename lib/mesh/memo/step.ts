@@ -29,17 +29,25 @@ export function step<I extends object, T>(
   kinds: InputKinds<I>,
   make: (inputs: I, memo: Memo) => T,
 ): Step<I, T> {
-  const inputsOf = inputReader(name, kinds);
-  return (memo, inputs) => {
-    if (memo.known === undefined) return make(inputsOf.own(inputs), memo);
-    const cell = inputsOf.find(memo.known, inputs);
-    if (cell.value === unknownYet) {
-      memo.known.misses += 1;
-      cell.value = make(inputsOf.own(inputs, cell.way), memo);
-    } else memo.known.hits += 1;
-    // A cell belongs to one step, and a step has one type of result.
-    return cell.value as T;
-  };
+  const reader = new InputReader(name, kinds);
+  return (memo, inputs) => stepped(reader, make, memo, inputs);
+}
+
+/** One function for all steps, each of which is taken too seldom for V8 to compile one of its own. */
+function stepped<I extends object, T>(
+  reader: InputReader<I>,
+  make: (inputs: I, memo: Memo) => T,
+  memo: Memo,
+  inputs: I,
+): T {
+  if (memo.known === undefined) return make(reader.own(inputs), memo);
+  const cell = reader.find(memo.known, inputs);
+  if (cell.value === unknownYet) {
+    memo.known.misses += 1;
+    cell.value = make(reader.own(inputs, cell.way), memo);
+  } else memo.known.hits += 1;
+  // A cell belongs to one step, and a step has one type of result.
+  return cell.value as T;
 }
 
 /** Stands for an element that is not there. */
@@ -49,47 +57,53 @@ const absentElement: object = Object.freeze({});
 const listEnd: object = Object.freeze({});
 
 /** How the inputs of one step are read. */
-export interface InputReader<I extends object> {
+export class InputReader<I extends object> {
+  readonly #number: number;
+  readonly #fields: readonly (keyof I)[];
+  /** Those that count by identity, or by that of their elements. */
+  readonly #held: readonly (keyof I)[];
+  readonly #isList: readonly boolean[];
+  readonly #values: readonly (keyof I)[];
+
+  /** @param name as of `step` */
+  constructor(name: string, kinds: InputKinds<I>) {
+    this.#number = numberOf(name);
+    this.#fields = fieldsOf(kinds);
+    this.#held = this.#fields.filter((field) => kinds[field] !== "value");
+    this.#isList = this.#held.map((field) => kinds[field] === "elements");
+    this.#values = this.#fields.filter((field) => kinds[field] === "value");
+  }
+
   /** Where the result is remembered: behind the inputs that count by identity, or their elements, and those that count by value. */
-  find(known: Known, inputs: I): Cell;
+  find(known: Known, inputs: I): Cell {
+    const [held, values] = [this.#held, this.#values];
+    const way: unknown[] = new Array(this.#fields.length);
+    let length = 0;
+    // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
+    for (let at = 0; at < held.length; at++) {
+      const input = inputs[held[at] as keyof I];
+      if (input === undefined) way[length++] = undefined;
+      else if (this.#isList[at] === true) {
+        for (const element of elementsOf(input))
+          way[length++] = objectOf(element === undefined ? absentElement : element);
+        way[length++] = listEnd;
+      } else way[length++] = objectOf(input);
+    }
+    for (let at = 0; at < values.length; at++) way[length++] = plainPart(inputs[values[at] as keyof I]);
+    return cellAt(known, this.#number, way);
+  }
+
   /**
    * The inputs without anything else that the caller's object holds.
    *
    * @param way of the inputs, where it is known: it says whether some may not be there
    */
-  own(inputs: I, way?: readonly unknown[]): I;
-}
-
-/** @param name as of `step` */
-export function inputReader<I extends object>(name: string, kinds: InputKinds<I>): InputReader<I> {
-  const number = numberOf(name);
-  const fields = fieldsOf(kinds);
-  const held = fields.filter((field) => kinds[field] !== "value");
-  const isList = held.map((field) => kinds[field] === "elements");
-  const values = fields.filter((field) => kinds[field] === "value");
-  return {
-    // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
-    find: (known, inputs) => {
-      const way: unknown[] = new Array(fields.length);
-      let length = 0;
-      for (let at = 0; at < held.length; at++) {
-        const input = inputs[held[at] as keyof I];
-        if (input === undefined) way[length++] = undefined;
-        else if (isList[at] === true) {
-          for (const element of elementsOf(input))
-            way[length++] = objectOf(element === undefined ? absentElement : element);
-          way[length++] = listEnd;
-        } else way[length++] = objectOf(input);
-      }
-      for (let at = 0; at < values.length; at++) way[length++] = plainPart(inputs[values[at] as keyof I]);
-      return cellAt(known, number, way);
-    },
-    own: (inputs, way) => {
-      // Where nothing is undefined every input is there.
-      const given = way?.includes(undefined) === false ? fields.length : countGiven(inputs, fields);
-      return countFields(inputs) === given ? inputs : ownOf(inputs, fields);
-    },
-  };
+  own(inputs: I, way?: readonly unknown[]): I {
+    const fields = this.#fields;
+    // Where nothing is undefined every input is there.
+    const given = way?.includes(undefined) === false ? fields.length : countGiven(inputs, fields);
+    return countFields(inputs) === given ? inputs : ownOf(inputs, fields);
+  }
 }
 
 function countFields(object: object): number {

@@ -1,8 +1,8 @@
 import { type Memo, unknownYet } from "./memo.ts";
 import { Recorder } from "./recorder.ts";
-import { type InputKinds, inputReader } from "./step.ts";
+import { type InputKinds, InputReader } from "./step.ts";
 import { findResult, Trace, type Traced } from "./trace.ts";
-import { type Fields, watchedAtAll, watchedIn } from "./watched.ts";
+import { type Answering, type Fields, watchedAtAll, watchedIn } from "./watched.ts";
 
 export type { Question, Traced } from "./trace.ts";
 
@@ -25,26 +25,51 @@ export function tracedStep<I extends object, S extends object, T>(
   make: (inputs: I, source: S, memo: Memo) => T,
   asked?: Fields<S>,
 ): TracedStep<I, S, T> {
-  const inputsOf = inputReader(name, kinds);
-  const watched = asked === undefined ? watchedAtAll<S> : watchedIn(asked);
-  const recorded = (trace: Trace<T>, inputs: I, source: S, memo: Memo): Traced<T> => {
-    const recorder = new Recorder(name, trace, source);
-    return recorder.end(make(inputs, watched(recorder), memo));
+  const traced: TracedMaker<I, S, T> = {
+    name,
+    reader: new InputReader(name, kinds),
+    make,
+    watched: asked === undefined ? watchedAtAll<S> : watchedIn(asked),
   };
-  return (memo, inputs, source) => {
-    if (memo.known === undefined) return recorded(new Trace<T>(), inputsOf.own(inputs), source, memo);
-    const cell = inputsOf.find(memo.known, inputs);
-    if (cell.value === unknownYet) cell.value = new Trace<T>();
-    // A cell belongs to one step, and a step has one type of result.
-    const trace = cell.value as Trace<T>;
-    const found = findResult(trace, source);
-    if (found !== undefined) {
-      memo.known.hits += 1;
-      return found;
-    }
-    memo.known.misses += 1;
-    return recorded(trace, inputsOf.own(inputs, cell.way), source, memo);
-  };
+  return (memo, inputs, source) => tracedBy(traced, memo, inputs, source);
+}
+
+interface TracedMaker<I extends object, S extends object, T> {
+  readonly name: string;
+  readonly reader: InputReader<I>;
+  readonly make: (inputs: I, source: S, memo: Memo) => T;
+  readonly watched: (answering: Answering) => S;
+}
+
+/** One function for all, as of steps. */
+function tracedBy<I extends object, S extends object, T>(
+  maker: TracedMaker<I, S, T>,
+  memo: Memo,
+  inputs: I,
+  source: S,
+): Traced<T> {
+  const { reader } = maker;
+  if (memo.known === undefined) return recorded(maker, new Trace<T>(), { inputs: reader.own(inputs), source, memo });
+  const cell = reader.find(memo.known, inputs);
+  if (cell.value === unknownYet) cell.value = new Trace<T>();
+  // A cell belongs to one step, and a step has one type of result.
+  const trace = cell.value as Trace<T>;
+  const found = findResult(trace, source);
+  if (found !== undefined) {
+    memo.known.hits += 1;
+    return found;
+  }
+  memo.known.misses += 1;
+  return recorded(maker, trace, { inputs: reader.own(inputs, cell.way), source, memo });
+}
+
+function recorded<I extends object, S extends object, T>(
+  { name, make, watched }: TracedMaker<I, S, T>,
+  trace: Trace<T>,
+  { inputs, source, memo }: { readonly inputs: I; readonly source: S; readonly memo: Memo },
+): Traced<T> {
+  const recorder = new Recorder(name, trace, source);
+  return recorder.end(make(inputs, watched(recorder), memo));
 }
 
 export type TracedStep<I extends object, S extends object, T> = (memo: Memo, inputs: I, source: S) => Traced<T>;

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
-import { beginRound, slots } from "../../../lib/mesh/memo/slots.ts";
+import { beginRound, Slots } from "../../../lib/mesh/memo/slots.ts";
 
 describe("slots of a kind", () => {
   it("are told apart by their names, written or worked out", () => {
-    const kept = slots<string>("test: told apart");
+    const kept = new Slots<string>("test: told apart");
     const memo = createMemo();
     kept.keep(memo, "a", "1");
     expect(kept.last(memo, () => "b")).toBeUndefined();
     kept.keep(memo, () => "b", "2");
     kept.keep(memo, () => "a", "3");
     expect([kept.last(memo, "a"), kept.last(memo, () => "b"), kept.last(memo, "c")]).toEqual(["3", "2", undefined]);
-    expect(slots<string>("test: another kind").last(memo, "a")).toBeUndefined();
+    expect(new Slots<string>("test: another kind").last(memo, "a")).toBeUndefined();
   });
 
   it("ask nobody for a name as long as there is one", () => {
@@ -20,7 +20,7 @@ describe("slots of a kind", () => {
       asked += 1;
       return "a";
     };
-    const kept = slots<string>("test: one");
+    const kept = new Slots<string>("test: one");
     const memo = createMemo();
     kept.keep(memo, name, "1");
     expect(kept.last(memo, name)).toBe("1");
@@ -32,7 +32,7 @@ describe("slots of a kind", () => {
 
   it("are forgotten when nobody asked for them in many rounds, the one as one of many", () => {
     for (const names of [["a"], ["a", "b", "kept"]]) {
-      const kept = slots<string>(`test: forgotten of ${names.length}`);
+      const kept = new Slots<string>(`test: forgotten of ${names.length}`);
       const memo = createMemo();
       for (const name of names) kept.keep(memo, name, name);
       for (let round = 0; round < 200; round += 1) {
