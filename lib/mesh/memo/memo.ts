@@ -14,7 +14,9 @@ export interface Memo {
 
 /** The inside of a memo; only the steps look at it. */
 export interface Known {
-  /** What each step remembers, at its number. */
+  /** Of each step that was taken once, at its number: many are taken no more, so where that led is looked at when it is taken again. */
+  readonly firsts: (First | undefined)[];
+  /** What each other step remembers, at its number. */
   readonly roots: (Cell | Branch | undefined)[];
   /** What was made last in each slot, at the number of its kind. */
   readonly last: (KindOfSlots | undefined)[];
@@ -25,6 +27,11 @@ export interface Known {
   misses: number;
 }
 
+export interface First {
+  readonly inputs: object;
+  readonly cell: Cell;
+}
+
 /** Where ways part. */
 type Branch = Fork<Cell | Branch>;
 
@@ -33,7 +40,7 @@ export const unknownYet: unique symbol = Symbol("unknown yet");
 
 /** Something remembered, and the way that leads to it: what it was made from, one after the other. */
 export class Cell {
-  readonly way: readonly unknown[];
+  way: readonly unknown[];
   value: unknown = unknownYet;
 
   constructor(way: readonly unknown[]) {
@@ -52,11 +59,14 @@ export function numberOf(name: string): number {
 
 /** A memo that lives as long as its owner: one per compiler process. */
 export function createMemo(): Memo {
-  return { known: { roots: new Array(numbers.size), last: [], round: 0, hits: 0, misses: 0 } };
+  return {
+    known: { firsts: new Array(numbers.size), roots: new Array(numbers.size), last: [], round: 0, hits: 0, misses: 0 },
+  };
 }
 
 /** Empties a memo, for whoever has little room and will hardly ask for the same again. */
 export function forget({ known }: Memo): void {
+  known?.firsts.fill(undefined);
   known?.roots.fill(undefined);
   known?.last.fill(undefined);
 }

@@ -1,4 +1,4 @@
-import { type Cell, cellAt, type Known, type Memo, numberOf, unknownYet } from "./memo.ts";
+import { Cell, cellAt, type Known, type Memo, numberOf, unknownYet } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 
 /**
@@ -40,12 +40,13 @@ function stepped<I extends object, T>(
   memo: Memo,
   inputs: I,
 ): T {
-  if (memo.known === undefined) return make(reader.own(inputs), memo);
-  const cell = reader.find(memo.known, inputs);
+  const { known } = memo;
+  if (known === undefined) return make(reader.own(inputs), memo);
+  const cell = reader.find(known, inputs);
   if (cell.value === unknownYet) {
-    memo.known.misses += 1;
-    cell.value = make(reader.own(inputs, cell.way), memo);
-  } else memo.known.hits += 1;
+    known.misses += 1;
+    cell.value = make(reader.own(inputs), memo);
+  } else known.hits += 1;
   // A cell belongs to one step, and a step has one type of result.
   return cell.value as T;
 }
@@ -59,7 +60,7 @@ const listEnd: object = Object.freeze({});
 /** How the inputs of one step are read. */
 export class InputReader<I extends object> {
   readonly #number: number;
-  readonly #fields: readonly (keyof I)[];
+  readonly #fields: ReadonlySet<keyof I>;
   /** Those that count by identity, or by that of their elements. */
   readonly #held: readonly (keyof I)[];
   readonly #isList: readonly boolean[];
@@ -67,17 +68,34 @@ export class InputReader<I extends object> {
 
   /** @param name as of `step` */
   constructor(name: string, kinds: InputKinds<I>) {
+    const fields = fieldsOf(kinds);
     this.#number = numberOf(name);
-    this.#fields = fieldsOf(kinds);
-    this.#held = this.#fields.filter((field) => kinds[field] !== "value");
+    this.#fields = new Set(fields);
+    this.#held = fields.filter((field) => kinds[field] !== "value");
     this.#isList = this.#held.map((field) => kinds[field] === "elements");
-    this.#values = this.#fields.filter((field) => kinds[field] === "value");
+    this.#values = fields.filter((field) => kinds[field] === "value");
   }
 
   /** Where the result is remembered: behind the inputs that count by identity, or their elements, and those that count by value. */
   find(known: Known, inputs: I): Cell {
+    const number = this.#number;
+    const first = known.firsts[number];
+    if (first !== undefined) {
+      // What is kept there is of this step.
+      first.cell.way = this.#wayOf(first.inputs as I);
+      known.roots[number] = first.cell;
+      known.firsts[number] = undefined;
+    } else if (known.roots[number] === undefined) {
+      const cell = new Cell(noWay);
+      known.firsts[number] = { inputs: this.own(inputs), cell };
+      return cell;
+    }
+    return cellAt(known, number, this.#wayOf(inputs));
+  }
+
+  #wayOf(inputs: I): readonly unknown[] {
     const [held, values] = [this.#held, this.#values];
-    const way: unknown[] = new Array(this.#fields.length);
+    const way: unknown[] = new Array(held.length + values.length);
     let length = 0;
     // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
     for (let at = 0; at < held.length; at++) {
@@ -90,36 +108,20 @@ export class InputReader<I extends object> {
       } else way[length++] = objectOf(input);
     }
     for (let at = 0; at < values.length; at++) way[length++] = plainPart(inputs[values[at] as keyof I]);
-    return cellAt(known, this.#number, way);
+    return way;
   }
 
-  /**
-   * The inputs without anything else that the caller's object holds.
-   *
-   * @param way of the inputs, where it is known: it says whether some may not be there
-   */
-  own(inputs: I, way?: readonly unknown[]): I {
-    const fields = this.#fields;
-    // Where nothing is undefined every input is there.
-    const given = way?.includes(undefined) === false ? fields.length : countGiven(inputs, fields);
-    return countFields(inputs) === given ? inputs : ownOf(inputs, fields);
+  /** The inputs without anything else that the caller's object holds. */
+  own(inputs: I): I {
+    for (const field in inputs) if (!this.#fields.has(field)) return ownOf(inputs, this.#fields);
+    return inputs;
   }
 }
 
-function countFields(object: object): number {
-  let count = 0;
-  for (const _ in object) count += 1;
-  return count;
-}
-
-function countGiven<I extends object>(inputs: I, fields: readonly (keyof I)[]): number {
-  let count = 0;
-  for (let at = 0; at < fields.length; at++) if ((fields[at] as keyof I) in inputs) count += 1;
-  return count;
-}
+const noWay: readonly unknown[] = [];
 
 /** Put together anew, and not taken away from: an object that a field was deleted from is slow to read for good. */
-function ownOf<I extends object>(inputs: I, fields: readonly (keyof I)[]): I {
+function ownOf<I extends object>(inputs: I, fields: Iterable<keyof I>): I {
   const own: Partial<I> = {};
   for (const field of fields) if (field in inputs) own[field] = inputs[field];
   // Every field that the inputs have.

@@ -60,7 +60,7 @@ function tracedBy<I extends object, S extends object, T>(
     return found;
   }
   memo.known.misses += 1;
-  return recorded(maker, trace, { inputs: reader.own(inputs, cell.way), source, memo });
+  return recorded(maker, trace, { inputs: reader.own(inputs), source, memo });
 }
 
 function recorded<I extends object, S extends object, T>(
