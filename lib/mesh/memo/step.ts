@@ -4,14 +4,16 @@ import { plainPart } from "./plain-text.ts";
 /**
  * How each input of a step counts: `identity` for immutable objects, which every stage keeps as they are as long as nothing
  * changed that they were made from; `elements` for lists that are made anew each time, of such objects; `value` for plain
- * values, which count by what they say.
+ * values, which count by what they say. No input may be left out, so that an object with as many fields as there are inputs holds nothing else.
  */
 export type InputKinds<I extends object> = {
-  readonly [K in keyof I]-?: I[K] extends readonly object[] | undefined
-    ? "identity" | "elements" | "value"
-    : I[K] extends object | undefined
-      ? "identity" | "value"
-      : "value";
+  readonly [K in keyof I]-?: object extends Pick<I, K>
+    ? never
+    : I[K] extends readonly object[] | undefined
+      ? "identity" | "elements" | "value"
+      : I[K] extends object | undefined
+        ? "identity" | "value"
+        : "value";
 };
 
 /** @returns what `make` makes of the inputs; the same object for the same inputs */
@@ -60,7 +62,7 @@ const listEnd: object = Object.freeze({});
 /** How the inputs of one step are read. */
 export class InputReader<I extends object> {
   readonly #number: number;
-  readonly #fields: ReadonlySet<keyof I>;
+  readonly #fields: readonly (keyof I)[];
   /** Those that count by identity, or by that of their elements. */
   readonly #held: readonly (keyof I)[];
   readonly #isList: readonly boolean[];
@@ -70,7 +72,7 @@ export class InputReader<I extends object> {
   constructor(name: string, kinds: InputKinds<I>) {
     const fields = fieldsOf(kinds);
     this.#number = numberOf(name);
-    this.#fields = new Set(fields);
+    this.#fields = fields;
     this.#held = fields.filter((field) => kinds[field] !== "value");
     this.#isList = this.#held.map((field) => kinds[field] === "elements");
     this.#values = fields.filter((field) => kinds[field] === "value");
@@ -113,18 +115,19 @@ export class InputReader<I extends object> {
 
   /** The inputs without anything else that the caller's object holds. */
   own(inputs: I): I {
-    for (const field in inputs) if (!this.#fields.has(field)) return ownOf(inputs, this.#fields);
-    return inputs;
+    let fields = 0;
+    for (const _ in inputs) fields += 1;
+    return fields === this.#fields.length ? inputs : ownOf(inputs, this.#fields);
   }
 }
 
 const noWay: readonly unknown[] = [];
 
 /** Put together anew, and not taken away from: an object that a field was deleted from is slow to read for good. */
-function ownOf<I extends object>(inputs: I, fields: Iterable<keyof I>): I {
+function ownOf<I extends object>(inputs: I, fields: readonly (keyof I)[]): I {
   const own: Partial<I> = {};
-  for (const field of fields) if (field in inputs) own[field] = inputs[field];
-  // Every field that the inputs have.
+  for (const field of fields) own[field] = inputs[field];
+  // Every field is there.
   return own as I;
 }
 

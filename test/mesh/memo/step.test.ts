@@ -4,7 +4,7 @@ import { InputReader, step } from "../../../lib/mesh/memo/step.ts";
 
 interface Inputs {
   readonly service: { readonly host: string };
-  readonly rule?: object | undefined;
+  readonly rule: object | undefined;
   readonly ports: readonly number[];
 }
 
@@ -23,39 +23,41 @@ describe("a step", () => {
 
   it("gives the same object for the same inputs, whatever the order in which they are written", () => {
     const memo = createMemo();
-    const first = cluster(memo, { service, ports: [1, 2] });
-    expect(cluster(memo, { ports: [1, 2], service })).toBe(first);
+    const first = cluster(memo, { service, rule: undefined, ports: [1, 2] });
     expect(cluster(memo, { ports: [1, 2], rule: undefined, service })).toBe(first);
   });
 
   it("runs again for another object that says the same, and for another plain value", () => {
     const memo = createMemo();
-    const first = cluster(memo, { service, ports: [1, 2] });
-    expect(cluster(memo, { service: { host: "a" }, ports: [1, 2] })).not.toBe(first);
-    expect(cluster(memo, { service, ports: [12] })).not.toBe(first);
-    expect(cluster(memo, { service, ports: [2, 1] })).not.toBe(first);
+    const first = cluster(memo, { service, rule: undefined, ports: [1, 2] });
+    expect(cluster(memo, { service: { host: "a" }, rule: undefined, ports: [1, 2] })).not.toBe(first);
+    expect(cluster(memo, { service, rule: undefined, ports: [12] })).not.toBe(first);
+    expect(cluster(memo, { service, rule: undefined, ports: [2, 1] })).not.toBe(first);
     expect(cluster(memo, { service, rule: {}, ports: [1, 2] })).not.toBe(first);
-    expect(cluster(memo, { service, ports: [1, 2] })).toBe(first);
+    expect(cluster(memo, { service, rule: undefined, ports: [1, 2] })).toBe(first);
   });
 
   it("runs again when the memo was made to forget, and is remembered from then on", () => {
     const memo = createMemo();
-    const first = cluster(memo, { service, ports: [1, 2] });
+    const first = cluster(memo, { service, rule: undefined, ports: [1, 2] });
     forget(memo);
-    const second = cluster(memo, { service, ports: [1, 2] });
+    const second = cluster(memo, { service, rule: undefined, ports: [1, 2] });
     expect(second).toEqual(first);
     expect(second).not.toBe(first);
-    expect(cluster(memo, { service, ports: [1, 2] })).toBe(second);
+    expect(cluster(memo, { service, rule: undefined, ports: [1, 2] })).toBe(second);
   });
 
   it("tells long plain values apart wherever they differ, and keeps none of them as its key", () => {
     const memo = createMemo();
     const ports = Array.from({ length: 10_000 }, (_, at) => at);
-    const first = cluster(memo, { service, ports });
-    expect(cluster(memo, { service, ports: [...ports] })).toBe(first);
-    for (const at of [0, 5_000, 9_999]) expect(cluster(memo, { service, ports: ports.with(at, 7) })).not.toBe(first);
+    const first = cluster(memo, { service, rule: undefined, ports });
+    expect(cluster(memo, { service, rule: undefined, ports: [...ports] })).toBe(first);
+    for (const at of [0, 5_000, 9_999])
+      expect(cluster(memo, { service, rule: undefined, ports: ports.with(at, 7) })).not.toBe(first);
     const reader = new InputReader<Inputs>("test: long", { service: "identity", rule: "identity", ports: "value" });
-    const ways = [ports, ports].map((list) => memo.known && reader.find(memo.known, { service, ports: list }).way);
+    const ways = [ports, ports].map(
+      (list) => memo.known && reader.find(memo.known, { service, rule: undefined, ports: list }).way,
+    );
     expect(ways[1]?.at(-1)).toHaveLength(1 + 64);
   });
 
@@ -130,18 +132,17 @@ describe("a step", () => {
   });
 
   it("tells plain values apart, whatever they look like when they are written down", () => {
-    const kindOf = step("test: kind", { value: "value" }, ({ value }: { readonly value?: unknown }) => ({
+    const kindOf = step("test: kind", { value: "value" }, ({ value }: { readonly value: unknown }) => ({
       is: JSON.stringify(value),
     }));
     const memo = createMemo();
     const values = ["1", 1, "[1;]", [1], "1;", [[1]], ["1"], "", "undefined", undefined, null, "n", true, "t", {}, []];
     for (const value of values) expect(kindOf(memo, { value }).is).toBe(JSON.stringify(value));
     for (const value of values) expect(kindOf(memo, { value }).is).toBe(JSON.stringify(value));
-    expect(kindOf(memo, {}).is).toBeUndefined();
   });
 
   it("hands over its inputs and nothing that the caller's object holds beside them", () => {
-    const more = { service, ports: [1], mesh: {} };
+    const more = { service, rule: undefined, ports: [1], mesh: {} };
     expect(cluster(createMemo(), more).fields).not.toContain("mesh");
     expect(cluster(noMemo, more).fields).not.toContain("mesh");
   });
