@@ -33,14 +33,12 @@ export const isSoundAssignment = step(
   ({ json }: Assignment) => checkResource("endpoints", { name: "", json, from: [] }) === undefined,
 );
 
-const assignmentHead = `{"@type":"${typeUrlOf("endpoints")}",`;
+const typed = { "@type": typeUrlOf("endpoints") };
 
 /** As a resource is written. */
-export const assignmentText = step(
-  "text of a load assignment",
-  { json: "identity" },
-  ({ json }: Assignment) => `${assignmentHead}${JSON.stringify(json).slice(1)}`,
+export const assignmentText = step("text of a load assignment", { json: "identity" }, ({ json }: Assignment) =>
+  JSON.stringify({ ...typed, ...json }),
 );
 
 /** The same as a member of its cluster. */
-export const memberText = (resourceText: string): string => `{${resourceText.slice(assignmentHead.length)}`;
+export const memberText = (resourceText: string): string => `{${resourceText.slice(JSON.stringify(typed).length)}`;

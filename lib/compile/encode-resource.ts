@@ -98,11 +98,10 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
 
 function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): string {
   if (type === "endpoints") return assignmentText(memo, { json });
-  const head = `{"@type":"${typeUrlOf(type)}",`;
   const apart = assignmentApart(type, json);
-  if (apart === undefined) return `${head}${JSON.stringify(json).slice(1)}`;
-  const around = JSON.stringify(apart.around).slice(1, -1);
-  return `${head}${around},"loadAssignment":${memberText(assignmentText(memo, { json: apart.assignment }))}}`;
+  const text = JSON.stringify({ "@type": typeUrlOf(type), ...(apart?.around ?? json) });
+  if (apart === undefined) return text;
+  return `${text.slice(0, -1)},"loadAssignment":${memberText(assignmentText(memo, { json: apart.assignment }))}}`;
 }
 
 const noBytes = new Uint8Array();

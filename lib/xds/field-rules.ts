@@ -47,25 +47,29 @@ function listChecks(field: DescField, { minItems, maxItems, unique, items }: Rul
   const least = numberOf(minItems);
   const most = numberOf(maxItems);
   const each = isRules(items) ? valueRules(items, field.enum) : [];
-  return [
-    (value) => {
+  const checks: RuleCheck[] = [];
+  if (least !== undefined || most !== undefined)
+    checks.push((value) => {
       const count = Array.isArray(value) ? value.length : 0;
       if (least !== undefined && count < least) return { path: [], reason: `must have at least ${least} elements` };
       if (most !== undefined && count > most) return { path: [], reason: `must have at most ${most} elements` };
       return undefined;
-    },
-    (value) => {
+    });
+  if (unique === true)
+    checks.push((value) => {
+      if (!Array.isArray(value) || value.some((one) => typeof one === "object")) return undefined;
+      return new Set(value).size < value.length ? { path: [], reason: "must not repeat an element" } : undefined;
+    });
+  if (each.length > 0)
+    checks.push((value) => {
       if (!Array.isArray(value)) return undefined;
-      if (unique === true && value.some((one) => typeof one === "object")) return undefined;
-      if (unique === true && new Set(value).size < value.length)
-        return { path: [], reason: "must not repeat an element" };
       for (const [i, element] of value.entries()) {
         const broken = each.find(({ holds }) => !holds(element));
         if (broken !== undefined) return { path: [i], reason: broken.reason };
       }
       return undefined;
-    },
-  ];
+    });
+  return checks;
 }
 
 function mapChecks({ minPairs, keys, values }: RuleValues): readonly RuleCheck[] {
