@@ -18,7 +18,7 @@ import {
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import { binaryElement, binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { assignmentApart, assignmentText, memberText } from "./assignment-apart.ts";
+import { assignmentApart, memberText, writtenAssignment } from "./assignment-apart.ts";
 import { manyElements, stretchesOf } from "./check-by-elements.ts";
 
 /**
@@ -97,11 +97,12 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
 }
 
 function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): string {
-  if (type === "endpoints") return assignmentText(memo, { json });
+  if (type === "endpoints") return writtenAssignment(memo, { json }).text;
   const apart = assignmentApart(type, json);
   const text = JSON.stringify({ "@type": typeUrlOf(type), ...(apart?.around ?? json) });
   if (apart === undefined) return text;
-  return `${text.slice(0, -1)},"loadAssignment":${memberText(assignmentText(memo, { json: apart.assignment }))}}`;
+  const assignment = writtenAssignment(memo, { json: apart.assignment });
+  return `${text.slice(0, -1)},"loadAssignment":${memberText(assignment.text)}}`;
 }
 
 const noBytes = new Uint8Array();
