@@ -63,10 +63,8 @@ function listChecks(field: DescField, { minItems, maxItems, unique, items }: Rul
   if (each.length > 0)
     checks.push((value) => {
       if (!Array.isArray(value)) return undefined;
-      for (const [i, element] of value.entries()) {
-        const broken = each.find(({ holds }) => !holds(element));
-        if (broken !== undefined) return { path: [i], reason: broken.reason };
-      }
+      for (let at = 0; at < value.length; at++)
+        for (const { holds, reason } of each) if (!holds(value[at])) return { path: [at], reason };
       return undefined;
     });
   return checks;
@@ -78,12 +76,12 @@ function mapChecks({ minPairs, keys, values }: RuleValues): readonly RuleCheck[]
   const ofEntry = isRules(values) ? valueRules(values, undefined) : [];
   return [
     (value) => {
-      const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
-      if (least !== undefined && entries.length < least)
+      const entries = isEntries(value) ? value : {};
+      if (least !== undefined && Object.keys(entries).length < least)
         return { path: [], reason: `must have at least ${least} entries` };
-      for (const [key, one] of entries) {
-        const broken = ofKey.find(({ holds }) => !holds(key)) ?? ofEntry.find(({ holds }) => !holds(one));
-        if (broken !== undefined) return { path: [key], reason: broken.reason };
+      for (const key in entries) {
+        for (const { holds, reason } of ofKey) if (!holds(key)) return { path: [key], reason };
+        for (const { holds, reason } of ofEntry) if (!holds(entries[key])) return { path: [key], reason };
       }
       return undefined;
     },
@@ -210,6 +208,8 @@ function orderRules(rule: RuleValues, read: (value: unknown) => number | undefin
     ];
   });
 }
+
+const isEntries = (value: unknown): value is RuleValues => typeof value === "object" && value !== null;
 
 const isRules = (value: unknown): value is FieldRules => typeof value === "object" && value !== null;
 

@@ -27,11 +27,12 @@ export function mapJson(value: unknown, replace: (object: JsonObject) => JsonObj
 }
 
 function mapItems(items: readonly unknown[], replace: (object: JsonObject) => JsonObject): readonly unknown[] {
-  let changed = false;
-  const mapped = items.map((item) => {
-    const next = mapJson(item, replace);
-    if (next !== item) changed = true;
-    return next;
-  });
-  return changed ? mapped : items;
+  let copy: unknown[] | undefined;
+  for (let at = 0; at < items.length; at++) {
+    const next = mapJson(items[at], replace);
+    if (next === items[at]) continue;
+    copy ??= [...items];
+    copy[at] = next;
+  }
+  return copy ?? items;
 }

@@ -254,12 +254,17 @@ const valueCheck: Check = (json, depth) => {
     default:
       if (json === null) return true;
       if (depth > maxDepth) return false;
-      if (Array.isArray(json)) return json.every((element) => valueCheck(element, depth + 1));
+      if (Array.isArray(json)) return areValues(json, depth + 1);
       if (!isObject(json)) return false;
       for (const key in json) if (!key.isWellFormed() || !valueCheck(json[key], depth + 1)) return false;
       return true;
   }
 };
+
+function areValues(list: readonly unknown[], depth: number): boolean {
+  for (const element of list) if (!valueCheck(element, depth)) return false;
+  return true;
+}
 
 function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === "object" && json !== null && !Array.isArray(json);
