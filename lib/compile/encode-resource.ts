@@ -41,8 +41,10 @@ const textsOfKeys = step(
   "texts of keys",
   { from: "identity" },
   ({ from }: { readonly from: readonly ConfigKey[] }, memo: Memo): readonly string[] => {
-    // A table names most of its objects more than once.
-    const texts = [...new Set(Array.from(new Set(from), (key) => textOfKey(memo, { key })))].sort(byCodePoint);
+    const textOf = (key: ConfigKey) => textOfKey(memo, { key });
+    // A table names most of its objects more than once, and most others are made from one.
+    const texts =
+      from.length === 1 ? from.map(textOf) : [...new Set(Array.from(new Set(from), textOf))].sort(byCodePoint);
     return texts.length <= manyElements ? oneValue(memo, texts) : oneOfLists(memo, "texts of keys", texts);
   },
 );
