@@ -18,8 +18,11 @@ export function mapJson(value: unknown, replace: (object: JsonObject) => JsonObj
   if (replaced !== value) return replaced;
   let copy: Record<string, unknown> | undefined;
   for (const key in value) {
-    const next = mapJson(value[key], replace);
-    if (next === value[key]) continue;
+    const member = value[key];
+    // Most members are no objects: a call for each would cost more than all the rest.
+    if (typeof member !== "object") continue;
+    const next = mapJson(member, replace);
+    if (next === member) continue;
     copy ??= { ...value };
     copy[key] = next;
   }
