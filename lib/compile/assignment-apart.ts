@@ -22,25 +22,23 @@ export function assignmentApart(
   return names.length > 1 && names.at(-1) === "loadAssignment" ? { assignment, around } : undefined;
 }
 
-interface Assignment {
-  readonly json: Resource["json"];
+const typed = { "@type": typeUrlOf("endpoints") };
+
+interface WrittenAssignment {
+  /** As a resource is written. */
+  readonly text: string;
+  /** Whether Envoy takes it, for its form. */
+  readonly isSound: boolean;
 }
 
-/** Whether Envoy takes a load assignment, for its form. */
-export const isSoundAssignment = step(
-  "checked load assignment",
+export const writtenAssignment = step(
+  "written load assignment",
   { json: "identity" },
-  ({ json }: Assignment) => checkResource("endpoints", { name: "", json, from: [] }) === undefined,
+  ({ json }: { readonly json: Resource["json"] }): WrittenAssignment => ({
+    text: JSON.stringify({ ...typed, ...json }),
+    isSound: checkResource("endpoints", { name: "", json, from: [] }) === undefined,
+  }),
 );
 
-const assignmentHead = `{"@type":"${typeUrlOf("endpoints")}",`;
-
-/** As a resource is written. */
-export const assignmentText = step(
-  "text of a load assignment",
-  { json: "identity" },
-  ({ json }: Assignment) => `${assignmentHead}${JSON.stringify(json).slice(1)}`,
-);
-
-/** The same as a member of its cluster. */
-export const memberText = (resourceText: string): string => `{${resourceText.slice(assignmentHead.length)}`;
+/** The text of a load assignment as a member of its cluster. */
+export const memberText = (resourceText: string): string => `{${resourceText.slice(JSON.stringify(typed).length)}`;

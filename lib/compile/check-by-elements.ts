@@ -8,7 +8,7 @@ import { nameHash } from "../snapshot/name-hash.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource, fitsElement, type Reader } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { assignmentApart, isSoundAssignment } from "./assignment-apart.ts";
+import { assignmentApart, writtenAssignment } from "./assignment-apart.ts";
 
 /** Lists from this length on are gone over element by element, each of which is remembered: shorter ones cost less than that. */
 export const manyElements = 32;
@@ -27,10 +27,10 @@ export function checkByElements(
 /** @returns false, too, for what has no parts that are worth remembering */
 function isSoundInParts(type: ResourceType, resource: Resource, memo: Memo): boolean {
   const { json } = resource;
-  if (type === "endpoints") return isSoundAssignment(memo, { json });
+  if (type === "endpoints") return writtenAssignment(memo, { json }).isSound;
   const isSound = (around: object): boolean => checkResource(type, { ...resource, json: around }) === undefined;
   const apart = assignmentApart(type, json);
-  if (apart !== undefined) return isSoundAssignment(memo, { json: apart.assignment }) && isSound(apart.around);
+  if (apart !== undefined) return writtenAssignment(memo, { json: apart.assignment }).isSound && isSound(apart.around);
   const message = listMessage(type, json);
   if (message === undefined || message.elements.length < manyElements) return false;
   const { field, elements } = message;

@@ -18,7 +18,7 @@ import {
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import { binaryElement, binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { assignmentApart, assignmentText, memberText } from "./assignment-apart.ts";
+import { assignmentApart, memberText, writtenAssignment } from "./assignment-apart.ts";
 import { manyElements, stretchesOf } from "./check-by-elements.ts";
 
 /**
@@ -41,8 +41,10 @@ const textsOfKeys = step(
   "texts of keys",
   { from: "identity" },
   ({ from }: { readonly from: readonly ConfigKey[] }, memo: Memo): readonly string[] => {
-    // A table names most of its objects more than once.
-    const texts = [...new Set(Array.from(new Set(from), (key) => textOfKey(memo, { key })))].sort(byCodePoint);
+    const textOf = (key: ConfigKey) => textOfKey(memo, { key });
+    // A table names most of its objects more than once, and most others are made from one.
+    const texts =
+      from.length === 1 ? from.map(textOf) : [...new Set(Array.from(new Set(from), textOf))].sort(byCodePoint);
     return texts.length <= manyElements ? oneValue(memo, texts) : oneOfLists(memo, "texts of keys", texts);
   },
 );
@@ -97,12 +99,12 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
 }
 
 function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): string {
-  if (type === "endpoints") return assignmentText(memo, { json });
-  const head = `{"@type":"${typeUrlOf(type)}",`;
+  if (type === "endpoints") return writtenAssignment(memo, { json }).text;
   const apart = assignmentApart(type, json);
-  if (apart === undefined) return `${head}${JSON.stringify(json).slice(1)}`;
-  const around = JSON.stringify(apart.around).slice(1, -1);
-  return `${head}${around},"loadAssignment":${memberText(assignmentText(memo, { json: apart.assignment }))}}`;
+  const text = JSON.stringify({ "@type": typeUrlOf(type), ...(apart?.around ?? json) });
+  if (apart === undefined) return text;
+  const assignment = writtenAssignment(memo, { json: apart.assignment });
+  return `${text.slice(0, -1)},"loadAssignment":${memberText(assignment.text)}}`;
 }
 
 const noBytes = new Uint8Array();

@@ -1,4 +1,4 @@
-import type { ConfigKey, Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CompiledResource } from "../snapshot/compiled.ts";
@@ -42,23 +42,9 @@ const checkedAndEncoded = step(
   "checked and encoded resource",
   { type: "value", resource: "identity", reader: "value", withBinary: "value" },
   ({ type, resource, reader, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
-    const { json, name, from } = resource;
-    const diagnostic = checked(memo, { type, reader, json, name, object: from[0] });
+    const diagnostic = checkByElements(type, resource, memo, reader);
     return diagnostic === undefined
       ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
       : { kind: "refused", diagnostic };
   },
-);
-
-interface Checked extends Pick<EncodeInputs, "type" | "reader">, Pick<Resource, "json" | "name"> {
-  /** The first of those that it was made from. */
-  readonly object: ConfigKey | undefined;
-}
-
-/** By the message, its name and the object that it is told of: a diagnostic says the latter two. */
-const checked = step(
-  "checked resource",
-  { type: "value", reader: "value", json: "identity", name: "value", object: "identity" },
-  ({ type, reader, object, ...message }: Checked, memo: Memo) =>
-    checkByElements(type, { ...message, from: object === undefined ? [] : [object] }, memo, reader),
 );

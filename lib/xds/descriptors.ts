@@ -24,7 +24,7 @@ import { NameTableSchema } from "../../gen/istio/networking/nds/v1/nds_pb.ts";
 import { causeText } from "../config/cause-text.ts";
 import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
 import { descriptorFiles } from "./descriptor-files.ts";
-import { createConstraintCheck } from "./field-constraints.ts";
+import { createConstraints } from "./field-constraints.ts";
 import { createFormCheck } from "./message-form.ts";
 import type { Resource, ResourceType } from "./resource.ts";
 import { createTypeLookup } from "./type-lookup.ts";
@@ -34,7 +34,9 @@ export const registry = createRegistry(...withImports(descriptorFiles));
 
 const typesInAny = createTypeLookup(registry);
 const hasForm = createFormCheck(typesInAny);
-const violationIn = createConstraintCheck(typesInAny);
+const { constraintsOf, violationIn } = createConstraints(typesInAny);
+/** Whether a message surely has its form and keeps all constraints: what of nearly all is so, in one walk. */
+const isSound = createFormCheck(typesInAny, constraintsOf);
 
 /** The messages that resources are. */
 export const schemas = {
@@ -112,6 +114,7 @@ export function checkResource(
   // Generated resources are plain JSON by their types; a copy would cost more than the check.
   const json = resource.json as JsonValue;
   const schema = schemas[type];
+  if (reader === "envoy" && isSound(schema, json)) return undefined;
   // Unknown types are rare: they are looked for only when something is wrong.
   const isPlain = hasForm(schema, json);
   const misread = isPlain ? undefined : refusal(schema, json) && refusal(schema, hideUnknown(json, []));
@@ -152,6 +155,7 @@ export function fitsElement(type: ResourceType, field: string, element: object):
   const schema = elementField(type, field)?.message;
   if (schema === undefined) return false;
   const json = element as JsonValue;
+  if (isSound(schema, json)) return true;
   const isPlain = hasForm(schema, json);
   const isRead = isPlain || refusal(schema, json) === undefined || refusal(schema, hideUnknown(json, [])) === undefined;
   return isRead && violationOf(schema, json, isPlain) === undefined;

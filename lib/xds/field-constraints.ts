@@ -1,6 +1,6 @@
 /**
- * The constraints that Envoy's protos carry beside types (`validate.rules`), enforced on JSON whose form is known to be right. The
- * table of a message is made when it is first met, and a message without constraints, and without any within it, costs nothing.
+ * The constraints that Envoy's protos carry beside types (`validate.rules`), enforced on JSON whose form is known to be right. Whether all are
+ * kept is seen where the form is (`message-form.ts`); which one is not, here.
  *
  * What is checked is what Envoy checks, and nothing that only a release of it does: an unknown rule is none.
  * @see docs/decisions/013-checked-by-tables.md
@@ -33,80 +33,69 @@ type Members = Readonly<Record<string, unknown>>;
 /** @returns the first violation: of what is written, in its order, then of what is missing */
 export type ConstraintCheck = (schema: DescMessage, json: unknown) => Violation | undefined;
 
+/** The constraints of one message, apart from those of the messages within it. */
+export interface Constraints {
+  /** What the value of a field must be, by its name in JSON; fields without constraints are not there. */
+  readonly rules: ReadonlyMap<string, readonly RuleCheck[]>;
+  /** Names of the fields that must be there, or another one of their oneof. */
+  readonly needed: ReadonlySet<string>;
+}
+
+export interface ConstraintChecks {
+  readonly constraintsOf: (schema: DescMessage) => Constraints;
+  readonly violationIn: ConstraintCheck;
+}
+
 /** Of a value that is there. */
 type Check = (value: unknown) => Violation | undefined;
 
-/** The constraints of one message. */
-interface Table {
-  /** By the field's name in JSON; fields without constraints are not there. */
-  readonly written: Map<string, Check[]>;
-  /** What a message breaks by not having a field. */
-  readonly absent: { readonly field: string; readonly violation: Violation }[];
-  readonly oneofs: { readonly fields: readonly string[]; readonly violation: Violation }[];
+interface Table extends Constraints {
+  /** By the field's name in JSON. */
+  readonly within: ReadonlyMap<string, Check>;
+  /** What a message breaks by having none of some fields. */
+  readonly absent: readonly { readonly fields: readonly string[]; readonly violation: Violation }[];
 }
 
 /** @param typeOf the types that an Any may hold */
-export function createConstraintCheck(typeOf: TypeLookup): ConstraintCheck {
+export function createConstraints(typeOf: TypeLookup): ConstraintChecks {
   // Written by scripts/generate.mjs.
   const all: Readonly<Record<string, MessageConstraints>> = JSON.parse(constraintsText);
   const tables = new Map<DescMessage, Table>();
-  const heavy = new Map<DescMessage, boolean>();
-
-  /** Whether a message, or one that may be within it, has constraints. */
-  const isHeavy = (schema: DescMessage): boolean => {
-    const known = heavy.get(schema);
-    if (known !== undefined) return known;
-    const seen = new Set<DescMessage>();
-    const search = (one: DescMessage): boolean => {
-      if (seen.has(one)) return false;
-      seen.add(one);
-      if (one.typeName === "google.protobuf.Any" || all[one.typeName] !== undefined) return true;
-      return one.fields.some((field) => field.message !== undefined && search(field.message));
-    };
-    const found = search(schema);
-    heavy.set(schema, found);
-    return found;
-  };
 
   const tableOf = (schema: DescMessage): Table => {
     const known = tables.get(schema);
     if (known !== undefined) return known;
-    const table: Table = { written: new Map(), absent: [], oneofs: [] };
-    // Messages hold each other: the table is there before its fields are looked at.
-    tables.set(schema, table);
-    const constraints = all[schema.typeName];
+    const { fields = {}, oneofs = [] } = all[schema.typeName] ?? {};
+    const rules = new Map<string, readonly RuleCheck[]>();
+    const within = new Map<string, Check>();
+    const absent: { readonly fields: readonly string[]; readonly violation: Violation }[] = [];
     for (const field of schema.fields) {
       const { jsonName, message } = field;
-      const rules = createRuleChecks(field, constraints?.fields[jsonName] ?? {});
-      const checks = rules.map((rule) => ofRule(jsonName, rule));
-      if (message !== undefined && isHeavy(message)) checks.push(within(field, message));
-      if (checks.length > 0) table.written.set(jsonName, checks);
-      const missing = firstOf(rules, undefined);
-      if (missing !== undefined) table.absent.push({ field: jsonName, violation: { ...missing, path: [jsonName] } });
+      const checks = createRuleChecks(field, fields[jsonName] ?? {});
+      if (checks.length > 0) rules.set(jsonName, checks);
+      if (message !== undefined) within.set(jsonName, ofMessages(field, message));
+      const missing = firstOf(checks, undefined);
+      if (missing !== undefined) absent.push({ fields: [jsonName], violation: behind([jsonName], missing) });
     }
-    for (const { name, fields } of constraints?.oneofs ?? []) {
+    for (const { name, fields } of oneofs) {
       const reason = `must have one of ${fields.join(", ")} (${name})`;
-      table.oneofs.push({ fields, violation: { path: [], reason } });
+      absent.push({ fields, violation: { path: [], reason } });
     }
+    const table = { rules, within, absent, needed: new Set(absent.flatMap(({ fields }) => fields)) };
+    tables.set(schema, table);
     return table;
   };
 
-  const check = (schema: DescMessage, json: unknown): Violation | undefined => {
+  const check: ConstraintCheck = (schema, json) => {
     if (schema.typeName === "google.protobuf.Any") return ofAny(json);
     if (!isMembers(json)) return undefined;
-    const { written, absent, oneofs } = tableOf(schema);
+    const { rules, within, absent } = tableOf(schema);
     for (const name in json) {
-      const checks = written.get(name);
-      if (checks === undefined) continue;
-      for (const one of checks) {
-        const violation = one(json[name]);
-        if (violation !== undefined) return violation;
-      }
+      const broken = firstOf(rules.get(name) ?? [], json[name]);
+      const violation = broken ?? within.get(name)?.(json[name]);
+      if (violation !== undefined) return behind([name], violation);
     }
-    for (const { field, violation } of absent) if (json[field] === undefined) return violation;
-    for (const { fields, violation } of oneofs)
-      if (!fields.some((field) => json[field] !== undefined)) return violation;
-    return undefined;
+    return absent.find(({ fields }) => !fields.some((field) => json[field] !== undefined))?.violation;
   };
 
   function ofAny(json: unknown): Violation | undefined {
@@ -115,14 +104,14 @@ export function createConstraintCheck(typeOf: TypeLookup): ConstraintCheck {
     return schema === undefined || schema.typeName.startsWith("google.protobuf.") ? undefined : check(schema, json);
   }
 
-  function within({ jsonName, fieldKind }: DescField, message: DescMessage): Check {
+  function ofMessages({ fieldKind }: DescField, message: DescMessage): Check {
     switch (fieldKind) {
       case "list":
         return (list) => {
           if (!Array.isArray(list)) return undefined;
-          for (let i = 0; i < list.length; i += 1) {
-            const violation = check(message, list[i]);
-            if (violation !== undefined) return behind([jsonName, i], violation);
+          for (const [i, element] of list.entries()) {
+            const violation = check(message, element);
+            if (violation !== undefined) return behind([i], violation);
           }
           return undefined;
         };
@@ -131,27 +120,17 @@ export function createConstraintCheck(typeOf: TypeLookup): ConstraintCheck {
           if (!isMembers(map)) return undefined;
           for (const key in map) {
             const violation = check(message, map[key]);
-            if (violation !== undefined) return behind([jsonName, key], violation);
+            if (violation !== undefined) return behind([key], violation);
           }
           return undefined;
         };
       default:
-        return (value) => {
-          const violation = check(message, value);
-          return violation && behind([jsonName], violation);
-        };
+        return (value) => check(message, value);
     }
   }
 
-  return check;
+  return { constraintsOf: tableOf, violationIn: check };
 }
-
-const ofRule =
-  (jsonName: string, rule: RuleCheck): Check =>
-  (value) => {
-    const found = rule(value);
-    return found && behind([jsonName], found);
-  };
 
 function firstOf(rules: readonly RuleCheck[], value: unknown): Violation | undefined {
   for (const rule of rules) {

@@ -47,25 +47,27 @@ function listChecks(field: DescField, { minItems, maxItems, unique, items }: Rul
   const least = numberOf(minItems);
   const most = numberOf(maxItems);
   const each = isRules(items) ? valueRules(items, field.enum) : [];
-  return [
-    (value) => {
+  const checks: RuleCheck[] = [];
+  if (least !== undefined || most !== undefined)
+    checks.push((value) => {
       const count = Array.isArray(value) ? value.length : 0;
       if (least !== undefined && count < least) return { path: [], reason: `must have at least ${least} elements` };
       if (most !== undefined && count > most) return { path: [], reason: `must have at most ${most} elements` };
       return undefined;
-    },
-    (value) => {
+    });
+  if (unique === true)
+    checks.push((value) => {
+      if (!Array.isArray(value) || value.some((one) => typeof one === "object")) return undefined;
+      return new Set(value).size < value.length ? { path: [], reason: "must not repeat an element" } : undefined;
+    });
+  if (each.length > 0)
+    checks.push((value) => {
       if (!Array.isArray(value)) return undefined;
-      if (unique === true && value.some((one) => typeof one === "object")) return undefined;
-      if (unique === true && new Set(value).size < value.length)
-        return { path: [], reason: "must not repeat an element" };
-      for (const [i, element] of value.entries()) {
-        const broken = each.find(({ holds }) => !holds(element));
-        if (broken !== undefined) return { path: [i], reason: broken.reason };
-      }
+      for (let at = 0; at < value.length; at++)
+        for (const { holds, reason } of each) if (!holds(value[at])) return { path: [at], reason };
       return undefined;
-    },
-  ];
+    });
+  return checks;
 }
 
 function mapChecks({ minPairs, keys, values }: RuleValues): readonly RuleCheck[] {
@@ -74,12 +76,12 @@ function mapChecks({ minPairs, keys, values }: RuleValues): readonly RuleCheck[]
   const ofEntry = isRules(values) ? valueRules(values, undefined) : [];
   return [
     (value) => {
-      const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
-      if (least !== undefined && entries.length < least)
+      const entries = isEntries(value) ? value : {};
+      if (least !== undefined && Object.keys(entries).length < least)
         return { path: [], reason: `must have at least ${least} entries` };
-      for (const [key, one] of entries) {
-        const broken = ofKey.find(({ holds }) => !holds(key)) ?? ofEntry.find(({ holds }) => !holds(one));
-        if (broken !== undefined) return { path: [key], reason: broken.reason };
+      for (const key in entries) {
+        for (const { holds, reason } of ofKey) if (!holds(key)) return { path: [key], reason };
+        for (const { holds, reason } of ofEntry) if (!holds(entries[key])) return { path: [key], reason };
       }
       return undefined;
     },
@@ -206,6 +208,8 @@ function orderRules(rule: RuleValues, read: (value: unknown) => number | undefin
     ];
   });
 }
+
+const isEntries = (value: unknown): value is RuleValues => typeof value === "object" && value !== null;
 
 const isRules = (value: unknown): value is FieldRules => typeof value === "object" && value !== null;
 

@@ -18,8 +18,11 @@ export function mapJson(value: unknown, replace: (object: JsonObject) => JsonObj
   if (replaced !== value) return replaced;
   let copy: Record<string, unknown> | undefined;
   for (const key in value) {
-    const next = mapJson(value[key], replace);
-    if (next === value[key]) continue;
+    const member = value[key];
+    // Most members are no objects: a call for each would cost more than all the rest.
+    if (typeof member !== "object") continue;
+    const next = mapJson(member, replace);
+    if (next === member) continue;
     copy ??= { ...value };
     copy[key] = next;
   }
@@ -27,11 +30,12 @@ export function mapJson(value: unknown, replace: (object: JsonObject) => JsonObj
 }
 
 function mapItems(items: readonly unknown[], replace: (object: JsonObject) => JsonObject): readonly unknown[] {
-  let changed = false;
-  const mapped = items.map((item) => {
-    const next = mapJson(item, replace);
-    if (next !== item) changed = true;
-    return next;
-  });
-  return changed ? mapped : items;
+  let copy: unknown[] | undefined;
+  for (let at = 0; at < items.length; at++) {
+    const next = mapJson(items[at], replace);
+    if (next === items[at]) continue;
+    copy ??= [...items];
+    copy[at] = next;
+  }
+  return copy ?? items;
 }

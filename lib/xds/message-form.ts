@@ -5,6 +5,8 @@
  * @see docs/decisions/013-checked-by-tables.md
  */
 import { type DescField, type DescMessage, type DescOneof, ScalarType } from "@bufbuild/protobuf";
+import type { Constraints } from "./field-constraints.ts";
+import type { RuleCheck } from "./field-rules.ts";
 import type { TypeLookup } from "./type-lookup.ts";
 
 /**
@@ -13,24 +15,39 @@ import type { TypeLookup } from "./type-lookup.ts";
  */
 type Check = (json: unknown, depth: number, inAny?: boolean) => boolean;
 
-/** @returns whether the JSON surely has the form of the message */
+/** @returns whether the JSON surely has the form of the message, and all within it what its constraints ask for, where they are given */
 export type FormCheck = (schema: DescMessage, json: unknown) => boolean;
 
 /** The library reads a hundred messages within each other, and counts an Any as one and what it holds as another. */
 const maxDepth = 45;
 
-/** @param typeOf the types that an Any may hold */
-export function createFormCheck(typeOf: TypeLookup): FormCheck {
+/**
+ * @param typeOf the types that an Any may hold
+ * @param constraintsOf what the fields of a message must be beside their types; absent: whatever fits these
+ */
+export function createFormCheck(typeOf: TypeLookup, constraintsOf?: (schema: DescMessage) => Constraints): FormCheck {
   const checks = new Map<DescMessage, Check>();
   const checkOf = (schema: DescMessage): Check => {
     const known = checks.get(schema);
     if (known !== undefined) return known;
     // Messages hold each other: the table is there before its fields are looked at.
-    const fields = new Map<string, FieldForm>();
-    const check = wellKnown(schema, anyCheck) ?? messageCheck(fields);
+    const table: Table = { fields: new Map(), needed: 0 };
+    const check = wellKnown(schema, anyCheck) ?? messageCheck(table);
     checks.set(schema, check);
-    const oneofs: DescOneof[] = [];
-    for (const field of schema.fields) fields.set(field.jsonName, fieldForm(field, oneofs, checkOf));
+    const constraints = constraintsOf?.(schema);
+    const counted: (DescField | DescOneof)[] = [];
+    for (const field of schema.fields) {
+      const isNeeded = constraints?.needed.has(field.jsonName) === true;
+      const bit = field.oneof === undefined && !isNeeded ? 0 : bitOf(counted, field.oneof ?? field);
+      if (isNeeded) table.needed |= bit;
+      table.fields.set(field.jsonName, {
+        check: bit === lastBit ? never : fieldCheck(field, checkOf),
+        rules: constraints?.rules.get(field.jsonName) ?? [],
+        bit,
+        last: undefined,
+        lastDepth: 0,
+      });
+    }
     return check;
   };
   const anyCheck: Check = (json, depth) => {
@@ -45,36 +62,56 @@ export function createFormCheck(typeOf: TypeLookup): FormCheck {
   return (schema, json) => checkOf(schema)(json, 0);
 }
 
+interface Table {
+  /** By the field's name in JSON. */
+  readonly fields: Map<string, FieldForm>;
+  /** The bits of what has to be there. */
+  needed: number;
+}
+
 /** One field of a message. */
 interface FieldForm {
   readonly check: Check;
-  /** A bit of its own for each oneof of the message; 0: of none. */
-  readonly oneof: number;
+  readonly rules: readonly RuleCheck[];
+  /** Its own, or that of its oneof; 0 for a field of none that need not be there. */
+  readonly bit: number;
+  /** The value that was right here last, so deep: much of what one message has is the same object in the next. */
+  last: unknown;
+  lastDepth: number;
 }
 
-function messageCheck(fields: ReadonlyMap<string, FieldForm>): Check {
+const lastBit = 1 << 31;
+
+/** Nothing of Envoy's needs so many bits: what is beyond the last one is never taken, and the library is asked. */
+function bitOf<T>(counted: T[], one: T): number {
+  if (!counted.includes(one)) counted.push(one);
+  return 1 << Math.min(counted.indexOf(one), 31);
+}
+
+function messageCheck(table: Table): Check {
   return (json, depth, inAny) => {
     if (!isObject(json) || depth > maxDepth) return false;
-    let oneofs = 0;
+    let seen = 0;
     for (const name in json) {
-      const field = fields.get(name);
+      const field = table.fields.get(name);
       if (field === undefined) {
         if (name === "@type" && inAny === true) continue;
         return false;
       }
-      if ((oneofs & field.oneof) !== 0 || !field.check(json[name], depth + 1)) return false;
-      oneofs |= field.oneof;
+      if ((seen & field.bit) !== 0 || !isRight(field, json[name], depth + 1)) return false;
+      seen |= field.bit;
     }
-    return true;
+    return (seen & table.needed) === table.needed;
   };
 }
 
-function fieldForm(field: DescField, oneofs: DescOneof[], checkOf: (schema: DescMessage) => Check): FieldForm {
-  if (field.oneof === undefined) return { check: fieldCheck(field, checkOf), oneof: 0 };
-  if (!oneofs.includes(field.oneof)) oneofs.push(field.oneof);
-  const at = oneofs.indexOf(field.oneof);
-  // Nothing of Envoy's has so many; the library would be asked about the rest.
-  return { check: at < 31 ? fieldCheck(field, checkOf) : never, oneof: 1 << at };
+function isRight(field: FieldForm, value: unknown, depth: number): boolean {
+  if (value === field.last && depth <= field.lastDepth) return true;
+  if (!field.check(value, depth)) return false;
+  for (const rule of field.rules) if (rule(value) !== undefined) return false;
+  field.last = value;
+  field.lastDepth = depth;
+  return true;
 }
 
 const never: Check = () => false;
@@ -89,7 +126,11 @@ function fieldCheck(field: DescField, checkOf: (schema: DescMessage) => Check): 
       return lazyCheck(field.message, checkOf);
     case "list": {
       const element = elementCheck(field, checkOf);
-      return (json, depth) => Array.isArray(json) && json.every((one) => element(one, depth));
+      return (json, depth) => {
+        if (!Array.isArray(json)) return false;
+        for (const one of json) if (!element(one, depth)) return false;
+        return true;
+      };
     }
     case "map": {
       if (field.mapKey !== ScalarType.STRING) return never;
@@ -213,12 +254,17 @@ const valueCheck: Check = (json, depth) => {
     default:
       if (json === null) return true;
       if (depth > maxDepth) return false;
-      if (Array.isArray(json)) return json.every((element) => valueCheck(element, depth + 1));
+      if (Array.isArray(json)) return areValues(json, depth + 1);
       if (!isObject(json)) return false;
       for (const key in json) if (!key.isWellFormed() || !valueCheck(json[key], depth + 1)) return false;
       return true;
   }
 };
+
+function areValues(list: readonly unknown[], depth: number): boolean {
+  for (const element of list) if (!valueCheck(element, depth)) return false;
+  return true;
+}
 
 function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === "object" && json !== null && !Array.isArray(json);

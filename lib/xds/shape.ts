@@ -98,9 +98,10 @@ const polledClusters = step(
     const assignments = new Map([...endpoints, ...others].map((assignment) => [assignment.name, assignment]));
     for (const name of separate) assignments.delete(name);
     return clusters.map((cluster) => {
-      const polled = polledResource(memo, { resource: cluster, pollDelayMs });
       const assignment = assignments.get(serviceNameOf(cluster.json));
-      return assignment === undefined ? polled : inlined(memo, { cluster: polled, assignment });
+      return assignment === undefined
+        ? polledResource(memo, { resource: cluster, pollDelayMs })
+        : inlined(memo, { cluster, assignment, pollDelayMs });
     });
   },
 );
@@ -145,11 +146,12 @@ function serviceNameOf(cluster: ClusterJson): string {
 }
 
 const inlined = step(
-  "cluster with its endpoints",
-  { cluster: "identity", assignment: "identity" },
-  ({ cluster, assignment }: { readonly cluster: Resource; readonly assignment: Resource }): Resource => {
+  "polled cluster with its endpoints",
+  { cluster: "identity", assignment: "identity", pollDelayMs: "value" },
+  ({ cluster, assignment, pollDelayMs }: { readonly cluster: Resource; readonly assignment: Resource } & Delayed) => {
     const { edsClusterConfig: _source, ...rest }: ClusterJson = cluster.json;
-    return { ...cluster, json: { ...rest, type: "STATIC", loadAssignment: assignment.json } };
+    const json = { ...polledJson(rest, pollDelayMs), type: "STATIC", loadAssignment: assignment.json };
+    return { ...cluster, json };
   },
 );
 
@@ -157,10 +159,15 @@ const polledResource = step(
   "polled resource",
   { resource: "identity", pollDelayMs: "value" },
   ({ resource, pollDelayMs }: { readonly resource: Resource } & Delayed): Resource => {
-    const json = mapJson(resource.json, polledSource(pollDelayMs));
-    return json === resource.json || !isJsonObject(json) ? resource : { ...resource, json };
+    const json = polledJson(resource.json, pollDelayMs);
+    return json === resource.json ? resource : { ...resource, json };
   },
 );
+
+function polledJson(json: object, pollDelayMs: number): object {
+  const polled = mapJson(json, polledSource(pollDelayMs));
+  return isJsonObject(polled) ? polled : json;
+}
 
 /** Aggregated sources are asked by REST, and nothing waits for ever: without a stream nobody could say why. */
 function polledSource(pollDelayMs: number): (object: JsonObject) => JsonObject {

@@ -3,7 +3,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { registry, schemas } from "../../lib/xds/descriptors.ts";
-import { createConstraintCheck } from "../../lib/xds/field-constraints.ts";
+import { createConstraints } from "../../lib/xds/field-constraints.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { createFormCheck } from "../../lib/xds/message-form.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
@@ -14,7 +14,7 @@ import { casesOf } from "../conformance/suites.ts";
 import { wholeResources } from "../whole-resources.ts";
 
 const hasForm = createFormCheck(createTypeLookup(registry));
-const violationIn = createConstraintCheck(createTypeLookup(registry));
+const { violationIn } = createConstraints(createTypeLookup(registry));
 
 export interface MadeResource {
   readonly type: ResourceType;

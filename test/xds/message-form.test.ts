@@ -2,9 +2,11 @@ import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { registry, schemas } from "../../lib/xds/descriptors.ts";
+import { createConstraints } from "../../lib/xds/field-constraints.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { createFormCheck } from "../../lib/xds/message-form.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
@@ -13,7 +15,10 @@ import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
 import { wholeResources } from "../whole-resources.ts";
 
-const hasForm = createFormCheck(createTypeLookup(registry));
+const types = createTypeLookup(registry);
+const hasForm = createFormCheck(types);
+const { constraintsOf, violationIn } = createConstraints(types);
+const isSound = createFormCheck(types, constraintsOf);
 
 function isRead(type: ResourceType, json: JsonValue): boolean {
   try {
@@ -131,14 +136,18 @@ describe("the form of a message, by its table", () => {
     expect(unseen.filter(({ type, json }) => isRead(type, json))).toEqual([]);
   });
 
-  it("is never seen where the library would refuse, in 10,000 resources with one thing changed", () => {
+  it("is never seen where the library would refuse, and with constraints where one is broken, in 10,000 resources with one thing changed", () => {
     let [taken, refused] = [0, 0];
     const number = fc.nat(1_000_000);
     const wrong: JsonValue[] = [];
+    let broken = 0;
     fc.assert(
       fc.property(number, fc.tuple(number, number, number), (at, change) => {
         const { type, json } = made[at % made.length] ?? { type: "clusters", json: {} };
         const other = mutated(json, change);
+        const isBroken = violationIn(schemas[type], other) !== undefined;
+        if (isSound(schemas[type], other) !== (hasForm(schemas[type], other) && !isBroken)) wrong.push(other);
+        if (hasForm(schemas[type], other) && isBroken) broken += 1;
         if (!hasForm(schemas[type], other)) refused += 1;
         else if (isRead(type, other)) taken += 1;
         else wrong.push(other);
@@ -148,6 +157,7 @@ describe("the form of a message, by its table", () => {
     expect(wrong).toEqual([]);
     // Both happen often, or nothing was tried.
     expect(Math.min(taken, refused)).toBeGreaterThan(1_000);
+    expect(broken).toBeGreaterThan(100);
   }, 120_000);
 
   it("asks nobody about depth: what is nested too far for the library has no form", () => {
@@ -161,5 +171,14 @@ describe("the form of a message, by its table", () => {
     for (let at = 0; at < 20_000; at++) any = { "@type": "type.googleapis.com/google.protobuf.Any", value: any };
     const clusterType = { name: "x", typedConfig: any };
     expect(hasForm(ClusterSchema, { name: "c", clusterType })).toBe(false);
+  });
+
+  it("is looked at again in a value that was right where less was around it", () => {
+    const nested = (inner: JsonValue, times: number): JsonValue =>
+      times === 0 ? inner : nested({ notMatch: inner }, times - 1);
+    const listener = (filterDisabled: JsonValue) => ({ name: "l", listenerFilters: [{ name: "f", filterDisabled }] });
+    const value = nested({ anyMatch: true }, 40);
+    expect(hasForm(ListenerSchema, listener(value))).toBe(true);
+    expect(hasForm(ListenerSchema, listener(nested(value, 10)))).toBe(false);
   });
 });
