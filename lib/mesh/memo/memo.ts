@@ -1,5 +1,4 @@
-import { behind, Fork, put } from "./fork.ts";
-import type { KindOfSlots } from "./slots.ts";
+import type { First, Roots } from "./cell.ts";
 
 /**
  * What a compiler process remembers between one compile and the next: results of steps (`step.ts`, `traced-step.ts`,
@@ -17,7 +16,7 @@ export interface Known {
   /** Of each step that was taken once, at its number: many are taken no more, so where that led is looked at when it is taken again. */
   readonly firsts: (First | undefined)[];
   /** What each other step remembers, at its number. */
-  readonly roots: (Cell | Branch | undefined)[];
+  readonly roots: Roots;
   /** What was made last in each slot, at the number of its kind. */
   readonly last: (KindOfSlots | undefined)[];
   /** Compiles begun with this memo. */
@@ -27,25 +26,23 @@ export interface Known {
   misses: number;
 }
 
-export interface First {
-  readonly inputs: object;
-  readonly cell: Cell;
+/**
+ * Tells apart what is kept of one kind: it decides what is found again, never what comes out. A name that costs something is a function, which
+ * is not asked as long as there is one slot: one is often all there is.
+ */
+export type Slot = string | (() => string);
+
+/** The slots of one kind. */
+export interface KindOfSlots {
+  /** The one slot, as long as there is one. */
+  only: (LastMade & { readonly slot: Slot }) | undefined;
+  /** Every slot by its name, once there were two. */
+  byName: Map<string, LastMade> | undefined;
 }
 
-/** Where ways part. */
-type Branch = Fork<Cell | Branch>;
-
-/** Nothing is remembered there. */
-export const unknownYet: unique symbol = Symbol("unknown yet");
-
-/** Something remembered, and the way that leads to it: what it was made from, one after the other. */
-export class Cell {
-  way: readonly unknown[];
-  value: unknown = unknownYet;
-
-  constructor(way: readonly unknown[]) {
-    this.way = way;
-  }
+export interface LastMade {
+  readonly value: unknown;
+  usedInRound: number;
 }
 
 const numbers = new Map<string, number>();
@@ -73,54 +70,3 @@ export function forget({ known }: Memo): void {
 
 /** Remembers nothing: what every remembered result must equal. */
 export const noMemo: Memo = { known: undefined };
-
-/**
- * The cell at the end of a way. It stands where its way parts from all others, as a rule near the beginning: branches are made
- * when a second way comes.
- *
- * @param number of the step
- * @param way none may be the beginning of another one of the step; objects before plain values, which hold what is behind them
- */
-export function cellAt({ roots }: Known, number: number, way: readonly unknown[]): Cell {
-  let next = roots[number];
-  if (next === undefined) {
-    const made = new Cell(way);
-    roots[number] = made;
-    return made;
-  }
-  if (next instanceof Cell) {
-    if (endsAlike(next.way, way, 0)) return next;
-    next = branchAt(next, 0);
-    roots[number] = next;
-  }
-  let branch: Branch = next;
-  for (let at = 0; ; at++) {
-    const below = behind(branch, way[at]);
-    if (below === undefined) {
-      const made = new Cell(way);
-      put(branch, way[at], made);
-      return made;
-    }
-    if (!(below instanceof Cell)) branch = below;
-    else if (endsAlike(below.way, way, at + 1)) return below;
-    else {
-      const parting = branchAt(below, at + 1);
-      put(branch, way[at], parting);
-      branch = parting;
-    }
-  }
-}
-
-/** A branch with one cell behind it. */
-function branchAt(cell: Cell, at: number): Branch {
-  const branch = new Fork<Cell | Branch>();
-  put(branch, cell.way[at], cell);
-  return branch;
-}
-
-/** @param from before it both are the same */
-function endsAlike(a: readonly unknown[], b: readonly unknown[], from: number): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = from; at < a.length; at++) if (a[at] !== b[at]) return false;
-  return true;
-}

@@ -1,4 +1,5 @@
-import { type Cell, cellAt, type Memo, numberOf, unknownYet } from "./memo.ts";
+import { type Cell, cellAt, unknownYet } from "./cell.ts";
+import { type Memo, numberOf } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 import { type Slot, Slots } from "./slots.ts";
 
@@ -99,7 +100,7 @@ export function oneList<T extends object>({ known }: Memo, list: readonly T[]): 
   if (known === undefined) return list;
   if (list.length === 0) return nothing;
   // A cell has the type of what leads to it.
-  return keptIn(cellAt(known, lists, [...list, end]), list) as readonly T[];
+  return keptIn(cellAt(known.roots, lists, [...list, end]), list) as readonly T[];
 }
 
 /**
@@ -107,7 +108,7 @@ export function oneList<T extends object>({ known }: Memo, list: readonly T[]): 
  * each time, and soonest of an object whose fields stand in the order of their names.
  */
 export function oneValue<T extends object>({ known }: Memo, value: T): T {
-  return known === undefined ? value : (keptIn(cellAt(known, values, [plainPart(value)]), value) as T);
+  return known === undefined ? value : (keptIn(cellAt(known.roots, values, [plainPart(value)]), value) as T);
 }
 
 /** Stands behind the last element: no list is the beginning of another then. */

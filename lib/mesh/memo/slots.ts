@@ -1,25 +1,8 @@
-import { type Memo, numberOf } from "./memo.ts";
+import { type KindOfSlots, type LastMade, type Memo, numberOf, type Slot } from "./memo.ts";
 
-/**
- * Tells apart what is kept of one kind: it decides what is found again, never what comes out. A name that costs something is a function, which
- * is not asked as long as there is one slot: one is often all there is.
- */
-export type Slot = string | (() => string);
+export type { Slot } from "./memo.ts";
 
 export const nameOf = (slot: Slot): string => (typeof slot === "string" ? slot : slot());
-
-/** The slots of one kind. */
-export interface KindOfSlots {
-  /** The one slot, as long as there is one. */
-  only: (LastMade & { readonly slot: Slot }) | undefined;
-  /** Every slot by its name, once there were two. */
-  byName: Map<string, LastMade> | undefined;
-}
-
-interface LastMade {
-  readonly value: unknown;
-  usedInRound: number;
-}
 
 /** Compiles after which what nobody asked for again is forgotten. */
 const retainedRounds = 64;

@@ -1,4 +1,5 @@
-import { Cell, cellAt, type Known, type Memo, numberOf, unknownYet } from "./memo.ts";
+import { Cell, cellAt, unknownYet } from "./cell.ts";
+import { type Known, type Memo, numberOf } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 
 /**
@@ -92,7 +93,7 @@ export class InputReader<I extends object> {
       known.firsts[number] = { inputs: this.own(inputs), cell };
       return cell;
     }
-    return cellAt(known, number, this.#wayOf(inputs));
+    return cellAt(known.roots, number, this.#wayOf(inputs));
   }
 
   #wayOf(inputs: I): readonly unknown[] {

@@ -1,4 +1,5 @@
-import { type Memo, unknownYet } from "./memo.ts";
+import { unknownYet } from "./cell.ts";
+import type { Memo } from "./memo.ts";
 import { Recorder } from "./recorder.ts";
 import { type InputKinds, InputReader } from "./step.ts";
 import { findResult, Trace, type Traced } from "./trace.ts";

@@ -1,0 +1,77 @@
+import { behind, Fork, put } from "./fork.ts";
+
+/** Where ways part. */
+type Branch = Fork<Cell | Branch>;
+
+/** Nothing is remembered there. */
+export const unknownYet: unique symbol = Symbol("unknown yet");
+
+/** Something remembered, and the way that leads to it: what it was made from, one after the other. */
+export class Cell {
+  way: readonly unknown[];
+  value: unknown = unknownYet;
+
+  constructor(way: readonly unknown[]) {
+    this.way = way;
+  }
+}
+
+/** What each step remembers, at its number. */
+export type Roots = (Cell | Branch | undefined)[];
+
+/** What was made of inputs that nobody has looked at yet. */
+export interface First {
+  readonly inputs: object;
+  readonly cell: Cell;
+}
+
+/**
+ * The cell at the end of a way. It stands where its way parts from all others, as a rule near the beginning: branches are made
+ * when a second way comes.
+ *
+ * @param number of the step
+ * @param way none may be the beginning of another one of the step; objects before plain values, which hold what is behind them
+ */
+export function cellAt(roots: Roots, number: number, way: readonly unknown[]): Cell {
+  let next = roots[number];
+  if (next === undefined) {
+    const made = new Cell(way);
+    roots[number] = made;
+    return made;
+  }
+  if (next instanceof Cell) {
+    if (endsAlike(next.way, way, 0)) return next;
+    next = branchAt(next, 0);
+    roots[number] = next;
+  }
+  let branch: Branch = next;
+  for (let at = 0; ; at++) {
+    const below = behind(branch, way[at]);
+    if (below === undefined) {
+      const made = new Cell(way);
+      put(branch, way[at], made);
+      return made;
+    }
+    if (!(below instanceof Cell)) branch = below;
+    else if (endsAlike(below.way, way, at + 1)) return below;
+    else {
+      const parting = branchAt(below, at + 1);
+      put(branch, way[at], parting);
+      branch = parting;
+    }
+  }
+}
+
+/** A branch with one cell behind it. */
+function branchAt(cell: Cell, at: number): Branch {
+  const branch = new Fork<Cell | Branch>();
+  put(branch, cell.way[at], cell);
+  return branch;
+}
+
+/** @param from before it both are the same */
+function endsAlike(a: readonly unknown[], b: readonly unknown[], from: number): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = from; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}
