@@ -26,6 +26,7 @@ import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
 import { storeMoves } from "../../front/operate/store-moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
+import { loadConsole } from "../../front/shell/load-console.ts";
 import { limits } from "../../limits/limits.ts";
 import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
 import { headFacts } from "../../snapshot/head/head-facts.ts";
@@ -68,8 +69,6 @@ interface Options extends DevOriginOptions {
   readonly once?: boolean;
   readonly json?: boolean;
 }
-
-const loadConsole = async () => (await import("../../../gen/console.ts")).consoleFiles;
 
 /** Its front holds polls, so a delay costs no requests, and a short one brings a change sooner. */
 const heldPollDelayMs = 100;
