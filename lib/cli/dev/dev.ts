@@ -33,6 +33,7 @@ import { headFacts } from "../../snapshot/head/head-facts.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { heldPace } from "../../snapshot/head/steps.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { actorName } from "../actor.ts";
 import { readConsulAddress } from "../collect/collect-consul.ts";
 import { sourceAddress } from "../collect/collect-mcp.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
@@ -396,6 +397,8 @@ function publisherOf(
     },
   });
   const write = createShardWriter(store, "main", texts);
+  const by = actorName();
+  const why = folder === undefined ? "portolan dev" : `portolan dev ${folder}`;
   return async () => {
     const startMs = performance.now();
     const files = folder === undefined ? undefined : await readFolder(folder);
@@ -405,7 +408,7 @@ function publisherOf(
       );
     }
     if (files !== undefined) await write(files, { halfSaves: true, allowEmpty });
-    const { compiled, result } = await recompile();
+    const { compiled, result } = await recompile({ by, why });
     const compileMs = compiledMs - startMs;
     const publishMs = performance.now() - compiledMs;
     // What is served does not wait for the analysers.
