@@ -5,6 +5,7 @@ import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
 import { sharedConfirmations, storeRecords } from "../lib/front/heads/shared-confirmations.ts";
 import { twoStores } from "../lib/front/heads/two-stores.ts";
+import { loadConsole } from "../lib/front/shell/load-console.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
@@ -41,4 +42,4 @@ const front = createFront({
   onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
 });
 
-export const handler = streamedHandler(frontApp(front, async () => (await import("../gen/console.ts")).consoleFiles));
+export const handler = streamedHandler(frontApp(front, loadConsole));

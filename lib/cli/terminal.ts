@@ -97,8 +97,8 @@ export function pathText(path: Diagnostic["path"]): string {
   return path.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("");
 }
 
-/** Two lines: where and what, then what to do next. Severity comes first so that a log can be searched for it. */
-function diagnosticLines(diagnostic: Diagnostic, colours: Terminal["colours"]): readonly string[] {
+/** Writes two lines: where and what, then what to do next. Severity comes first so that a log can be searched for it. */
+export function printDiagnostic({ err, colours }: Terminal, diagnostic: Diagnostic): void {
   const { severity, origin, path, code, message, hint } = diagnostic;
   const paint = severity === "error" ? colours.red : severity === "warning" ? colours.yellow : colours.cyan;
   const place = origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file;
@@ -106,17 +106,15 @@ function diagnosticLines(diagnostic: Diagnostic, colours: Terminal["colours"]): 
   const object = kind === "" ? "" : ` ${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
   const where = path.length === 0 ? "" : ` ${colours.bold(pathText(path))}:`;
   const of = place === "" ? object : ` ${colours.bold(place)}${object}`;
-  const first = `${paint(severity)}${of}:${where} ${message} ${colours.dim(`[${code}]`)}`;
-  return hint === "" ? [first] : [first, `  ${colours.dim("hint:")} ${hint}`];
+  err(`${paint(severity)}${of}:${where} ${message} ${colours.dim(`[${code}]`)}`);
+  if (hint !== "") err(`  ${colours.dim("hint:")} ${hint}`);
 }
 
 /** Writes diagnostics worst first; says how many more there are past `most`. */
 export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagnostic[], most = 50): void {
   const rank = { error: 0, warning: 1, info: 2 } as const;
   const sorted = [...diagnostics].sort((a, b) => rank[a.severity] - rank[b.severity]);
-  for (const diagnostic of sorted.slice(0, most)) {
-    for (const line of diagnosticLines(diagnostic, terminal.colours)) terminal.err(line);
-  }
+  for (const diagnostic of sorted.slice(0, most)) printDiagnostic(terminal, diagnostic);
   if (sorted.length > most) terminal.err(`… and ${sorted.length - most} more; \`portolan validate\` lists all of them`);
 }
 

@@ -6,37 +6,58 @@ import { readSpec } from "../config/read-spec.ts";
 import { isFields } from "../config/untyped.ts";
 import { collectorFindings } from "./collector-rules.ts";
 import { settingsFields } from "./fields.ts";
+import { rightPart } from "./right-part.ts";
 import { type Settings, settingsSchema } from "./schema.ts";
 
 /** Fields that a folder's own `portolan.yaml` has: that is another file, about a mesh and not about a process. */
 const folderFields: ReadonlySet<string> = new Set(["endpoints", "proxies", "gatewayApi"]);
 
+/** A settings file, read: undefined where it has errors. */
+export interface SettingsReading extends Stage<Settings | undefined> {
+  /** The fields that are right by themselves, for whoever looks at several of them together; undefined where nothing can be told. */
+  readonly right: Settings | undefined;
+  /** Those that are not, as `front.port`. */
+  readonly wrong: ReadonlySet<string>;
+}
+
+const unread: Pick<SettingsReading, "value" | "right" | "wrong"> = {
+  value: undefined,
+  right: undefined,
+  wrong: new Set(),
+};
+
 /**
  * Reads a settings file, YAML or JSON.
  *
- * @returns undefined where it has errors; its diagnostics, with their lines, never say what stands in a secret
+ * @returns diagnostics in the order of their lines, which never say what stands in a secret
  */
-export function readSettings(text: string, file: string): Stage<Settings | undefined> {
+export function readSettings(text: string, file: string): SettingsReading {
   const origin = originOf(file);
   // Nothing, or comments alone: everything is as usual.
-  if (text.split("\n").every((line) => /^\s*(?:#|$)/.test(line))) return { value: {}, diagnostics: [] };
+  if (text.split("\n").every((line) => /^\s*(?:#|$)/.test(line)))
+    return { value: {}, right: {}, wrong: new Set(), diagnostics: [] };
   const reading = readDocument({ text, line: 1 });
   if (reading.kind !== "value") {
     const message = reading.kind === "several" ? "holds more than one document" : reading.message;
     const line = reading.kind === "unreadable" ? reading.line : 1;
-    return { value: undefined, diagnostics: [at({ ...origin, line }, error([], message, "", "unreadable-document"))] };
+    return { ...unread, diagnostics: [at({ ...origin, line }, error([], message, "", "unreadable-document"))] };
   }
   const { value: written } = reading;
   if (written !== undefined && written !== null && !isFields(written)) {
     const hint = "write fields, such as store: .portolan/store";
-    return { value: undefined, diagnostics: [at(origin, error([], "holds no fields", hint))] };
+    return { ...unread, diagnostics: [at(origin, error([], "holds no fields", hint))] };
   }
-  const { spec, findings } = readSpec(settingsSchema, written ?? {}, { unknownFields: "refuse", emptyWhenNull: [] });
-  const all = [...findings.map(withoutSecrets).map(aboutFolders), ...collectorFindings(spec?.collectors ?? [])];
-  return { value: all.length > 0 ? undefined : spec, diagnostics: located(all, text, origin) };
+  const { spec, findings } = readFields(written ?? {});
+  const { value: rest, wrong } = rightPart(written ?? {}, findings);
+  const right = spec ?? readFields(rest).spec;
+  const all = [...findings.map(withoutSecrets).map(aboutFolders), ...collectorFindings(right?.collectors ?? [])];
+  return { value: all.length > 0 ? undefined : spec, right, wrong, diagnostics: located(all, text, origin) };
 }
 
-/** Findings of a file's settings, each with its line. */
+const readFields = (written: unknown) =>
+  readSpec(settingsSchema, written, { unknownFields: "refuse", emptyWhenNull: [] });
+
+/** Findings of a file's settings, each with its line, in the order of the lines. */
 export const settingsDiagnostics = (findings: readonly Finding[], text: string, file: string): readonly Diagnostic[] =>
   located(findings, text, originOf(file));
 
@@ -52,8 +73,11 @@ function located(findings: readonly Finding[], text: string, origin: Origin): re
     { text, line: 1 },
     findings.map(({ path }) => path),
   );
-  return findings.map((finding, index) => at({ ...origin, line: places[index]?.line ?? 1 }, finding));
+  return findings.map((finding, index) => at({ ...origin, line: places[index]?.line ?? 1 }, finding)).sort(byLine);
 }
+
+/** As they stand in the file. */
+export const byLine = (a: Diagnostic, b: Diagnostic): number => a.origin.line - b.origin.line;
 
 /** A message says which value it is about, and no secret belongs into a log. */
 function withoutSecrets(finding: Finding): Finding {

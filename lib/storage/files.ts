@@ -17,11 +17,14 @@ import { watchPath } from "./watch-path.ts";
  * folder `<key>#`; whoever is first to take number n+1 has replaced version n, and the highest number is the object. There
  * is no lock that a dead process could leave behind.
  *
- * @param directory created when missing; must be on one file system that has hard links
+ * @param directory created when missing, unless it is to be there; must be on one file system that has hard links
  * @param options.durable false leaves out fsync: for throw-away stores only
+ * @param options.isThere the store is somebody else's: where its folder is not there, what is put is refused
  */
-export function fileStore(directory: string, options: { readonly durable?: boolean } = {}): ObjectStore {
-  const durable = options.durable ?? true;
+export function fileStore(
+  directory: string,
+  { durable = true, isThere = false }: { readonly durable?: boolean; readonly isThere?: boolean } = {},
+): ObjectStore {
   const temporary = join(directory, ".tmp");
   const reserve = join(directory, ".reserve");
   const folders = createFolderKeeper(directory, durable);
@@ -30,7 +33,7 @@ export function fileStore(directory: string, options: { readonly durable?: boole
 
   /** Puts complete bytes under `path` unless that name is taken. */
   async function linkNew(path: string, bytes: Uint8Array): Promise<boolean> {
-    swept ??= sweepTemporary(temporary);
+    swept ??= sweepTemporary(temporary, isThere);
     await swept;
     const draft = join(temporary, randomUUID());
     const folder = dirname(path);
@@ -241,9 +244,9 @@ async function* listUnder(
 const lookedAtOnce = 32;
 
 /** Removes drafts that a killed process left behind. */
-async function sweepTemporary(temporary: string): Promise<void> {
-  await mkdir(temporary, { recursive: true });
-  for (const name of await readdir(temporary)) {
+async function sweepTemporary(temporary: string, isThere: boolean): Promise<void> {
+  if (!isThere) await mkdir(temporary, { recursive: true });
+  for (const name of await readdir(temporary).catch(absentAs([]))) {
     const path = join(temporary, name);
     const info = await stat(path).catch(absentAs(undefined));
     if (info !== undefined && Date.now() - info.mtimeMs > 3_600_000) await rm(path, { force: true });

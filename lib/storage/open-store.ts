@@ -6,6 +6,8 @@ import type { ObjectStore } from "./object-store.ts";
 export interface PlaceOptions {
   /** An S3 server other than AWS's, for buckets that name none themselves; it is asked in path style. */
   readonly s3Endpoint?: string | undefined;
+  /** Of a folder: it is somebody else's, and never begun here. */
+  readonly isThere?: boolean;
 }
 
 /**
@@ -17,7 +19,7 @@ export async function openStore(where: string, options: PlaceOptions = {}): Prom
   const bucket = readBucketPlace(where);
   if (bucket === undefined) {
     refuseUnknownStore(where);
-    return fileStore(where);
+    return fileStore(where, options);
   }
   // The SDK is large, and only needed for buckets.
   const { openBucketChecked } = await import("./open-bucket.ts");

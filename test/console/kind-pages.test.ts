@@ -49,6 +49,18 @@ describe.skipIf(browserPath === undefined)(
   "the console where there is little to show, or much",
   { timeout: 90_000 },
   () => {
+    it("says of nobody that all is well, and does once somebody has asked", async () => {
+      const shop = await started();
+      const page = await opened(shop, "#/nodes");
+      await page.getByText("No node has asked this front yet.").waitFor();
+      expect(await page.getByText("All that ask have a class").count()).toBe(0);
+      const node = { id: "router~127.0.0.11~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", metadata: {} };
+      const request = { method: "POST", body: JSON.stringify({ node }) };
+      await (await fetch(`${shop.url}/v3/discovery:clusters`, request)).text();
+      await page.getByText("All that ask have a class").waitFor();
+      await page.close();
+    });
+
     it("says of an empty store how it is filled, and shows the first version by itself", async () => {
       const shop = await started({}, 0);
       const page = await opened(shop, "#/");

@@ -117,6 +117,18 @@ describe("fileStore", () => {
     await close();
   });
 
+  it("is never begun by who says that it is somebody else's, also with the first thing that is put", async () => {
+    const { directory, store, close } = await openFiles();
+    const others = fileStore(directory, { isThere: true });
+    await store.put("a/b", bytes("1"));
+    await rm(directory, { recursive: true });
+    await expect(others.put("records/a", bytes("2"))).rejects.toThrow(`file store ${directory}: Error: ENOENT`);
+    await expect(readdir(directory)).rejects.toThrow("ENOENT");
+    await fileStore(directory).put("a/b", bytes("1"));
+    expect((await others.put("records/a", bytes("2"))).kind).toBe("stored");
+    await close();
+  });
+
   it("puts and deletes an object that others delete and put meanwhile", async () => {
     const { store, close } = await openFiles();
     const putting = { isOver: false };

@@ -26,12 +26,14 @@ import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
 import { storeMoves } from "../../front/operate/store-moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
+import { loadConsole } from "../../front/shell/load-console.ts";
 import { limits } from "../../limits/limits.ts";
 import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
 import { headFacts } from "../../snapshot/head/head-facts.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { heldPace } from "../../snapshot/head/steps.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { actorName } from "../actor.ts";
 import { readConsulAddress } from "../collect/collect-consul.ts";
 import { sourceAddress } from "../collect/collect-mcp.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
@@ -68,8 +70,6 @@ interface Options extends DevOriginOptions {
   readonly once?: boolean;
   readonly json?: boolean;
 }
-
-const loadConsole = async () => (await import("../../../gen/console.ts")).consoleFiles;
 
 /** Its front holds polls, so a delay costs no requests, and a short one brings a change sooner. */
 const heldPollDelayMs = 100;
@@ -397,6 +397,8 @@ function publisherOf(
     },
   });
   const write = createShardWriter(store, "main", texts);
+  const by = actorName();
+  const why = folder === undefined ? "portolan dev" : `portolan dev ${folder}`;
   return async () => {
     const startMs = performance.now();
     const files = folder === undefined ? undefined : await readFolder(folder);
@@ -406,7 +408,7 @@ function publisherOf(
       );
     }
     if (files !== undefined) await write(files, { halfSaves: true, allowEmpty });
-    const { compiled, result } = await recompile();
+    const { compiled, result } = await recompile({ by, why });
     const compileMs = compiledMs - startMs;
     const publishMs = performance.now() - compiledMs;
     // What is served does not wait for the analysers.

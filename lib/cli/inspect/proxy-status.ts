@@ -108,8 +108,7 @@ async function askedReport(
 ): Promise<Report> {
   const part = node === undefined ? "" : `?node=${encodeURIComponent(node)}`;
   const answer = await askFront(server, tokenFile)(`/status/nodes${part}`, "null");
-  readAnswer(server, answer, nodesRead);
-  const report: Report | null = JSON.parse(answer);
+  const report = readAnswer<Report | null>(server, answer, nodesRead);
   if (report === null)
     throw new PortolanError(`${server} keeps no status of nodes: fronts on Workers and Lambda do not, servers do`);
   return report;

@@ -34,7 +34,7 @@ interface Rule {
  * that says so, before anything is started: `settings check` asks it, and `serve`.
  *
  * @param wanted the parts that are to run
- * @param unread fields whose files are not on this machine: what follows from them is not known
+ * @param unread fields that say nothing that can be read, or whose files are not on this machine: what follows from them is not known
  */
 export function refusedSettings(
   settings: Settings,
@@ -43,7 +43,7 @@ export function refusedSettings(
 ): readonly Finding[] {
   return rulesFor(settings)
     .filter(({ part }) => part === undefined || wanted.has(part))
-    .filter(({ path, reads = [] }) => ![path.join("."), ...reads].some((field) => unread.has(field)))
+    .filter(({ path, reads = [] }) => ![path.join("."), ...reads].some((field) => holdsAny(field, unread)))
     .flatMap(({ path, check }) => {
       try {
         check();
@@ -55,6 +55,10 @@ export function refusedSettings(
     });
 }
 
+/** Whether a field, or one below it, is among some. */
+const holdsAny = (field: string, some: ReadonlySet<string>): boolean =>
+  [...some].some((one) => one === field || one.startsWith(`${field}.`));
+
 function rulesFor(settings: Settings): readonly Rule[] {
   const { store, storeCopy, front = {}, compile, collectors = [] } = settings;
   const env = environmentOf(settings);
@@ -64,7 +68,12 @@ function rulesFor(settings: Settings): readonly Rule[] {
   return [
     { path: ["store"], check: () => store !== undefined && refuseUnknownStore(store) },
     { path: ["storeCopy"], check: () => storeCopy !== undefined && refuseUnknownStore(storeCopy) },
-    { path: ["front", isDecided ? "authentication" : "host"], part: "front", check: authentication },
+    {
+      path: ["front", isDecided ? "authentication" : "host"],
+      part: "front",
+      reads: ["front.authentication"],
+      check: authentication,
+    },
     {
       path: ["front", "moves"],
       part: "front",

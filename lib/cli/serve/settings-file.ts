@@ -3,7 +3,7 @@ import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnos
 import { warning } from "../../config/finding.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { overEnvironment, withFiles } from "../../settings/environment.ts";
-import { readSettings, settingsDiagnostics } from "../../settings/read-settings.ts";
+import { byLine, readSettings, settingsDiagnostics } from "../../settings/read-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { textOfFile } from "../named-file.ts";
 import { counted } from "../numbers.ts";
@@ -22,10 +22,10 @@ async function checkSettings(file: string): Promise<Stage<Settings | undefined>>
  */
 export async function checkServable(file: string): Promise<Stage<Settings | undefined>> {
   const text = await textOfFile(file);
-  const read = readSettings(text, file);
-  if (read.value === undefined) return read;
+  const { value, right, wrong, diagnostics } = readSettings(text, file);
+  if (right === undefined) return { value, diagnostics };
   const unread = new Map<string, string>();
-  const over = overEnvironment(read.value, process.env);
+  const over = overEnvironment(right, process.env);
   const whole = withFiles(over, (setting, path) => {
     try {
       return settingText(setting);
@@ -34,12 +34,12 @@ export async function checkServable(file: string): Promise<Stage<Settings | unde
       return setting;
     }
   });
-  const refused = refusedSettings(whole, new Set(parts), new Set(unread.keys()));
+  const refused = refusedSettings(whole, new Set(parts), new Set([...unread.keys(), ...wrong]));
   const unlooked = [...unread].map(([path, why]) =>
     warning(path.split("."), `${why}; what it holds was not looked at`),
   );
-  const diagnostics = settingsDiagnostics([...refused, ...unlooked], text, file);
-  return { value: refused.length === 0 ? read.value : undefined, diagnostics };
+  const together = settingsDiagnostics([...refused, ...unlooked], text, file);
+  return { value: refused.length === 0 ? value : undefined, diagnostics: [...diagnostics, ...together].sort(byLine) };
 }
 
 /** @throws PortolanError with what `serve` cannot do with settings that are those of a file, and of the environment over it */

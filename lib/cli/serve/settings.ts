@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { environmentOf } from "../../settings/environment.ts";
 import { schemaText } from "../../settings/reference.ts";
 import { examplesText } from "../examples.ts";
-import { printDiagnostics, type Register } from "../terminal.ts";
+import { printDiagnostic, type Register } from "../terminal.ts";
 import { checkServable, settingsIn, wrongSettings } from "./settings-file.ts";
 
 /** `portolan settings …`: the settings file, checked and told in other forms. */
@@ -18,7 +18,7 @@ export const registerSettings: Register = (program, terminal) => {
     .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
       const { value, diagnostics } = await checkServable(file);
       if (json) terminal.out(JSON.stringify({ valid: value !== undefined, diagnostics }));
-      else printDiagnostics(terminal, diagnostics, Number.POSITIVE_INFINITY);
+      else for (const diagnostic of diagnostics) printDiagnostic(terminal, diagnostic);
       if (value === undefined) throw new PortolanError(wrongSettings(file, diagnostics));
       if (!json) terminal.out(`${file} is valid`);
     });

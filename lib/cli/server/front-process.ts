@@ -19,6 +19,7 @@ import type { Stranger } from "../../front/nodes/strangers.ts";
 import type { Moves } from "../../front/operate/moves.ts";
 import { storeMoves } from "../../front/operate/store-moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
+import { loadConsole } from "../../front/shell/load-console.ts";
 import { shareOfLimits } from "../../front/workers/share-of-limits.ts";
 import type { Worker } from "../../front/workers/worker.ts";
 import { limits as allLimits } from "../../limits/limits.ts";
@@ -109,7 +110,7 @@ export async function startFront(
     nodes: () => nodes.standing(),
     metrics: () => metrics.series(),
   });
-  const app = frontApp(front, async () => (await import("../../../gen/console.ts")).consoleFiles);
+  const app = frontApp(front, loadConsole);
   mountConnect(app, front, binarySecrets);
   const servers: RunningServer[] = [];
   const listen = async (name: string, port: number, start: () => Promise<RunningServer>) =>

@@ -23,7 +23,7 @@ export async function runServer({ serving, failed }: Hearer): Promise<void> {
     });
   }
   try {
-    front = await serveFront(settingsFromEnvironment(process.env), pino());
+    front = await serveFront(settingsFromEnvironment(process.env), pino(), () => isEnding);
     if (isEnding) await front.close();
     else serving?.();
   } catch (cause) {

@@ -26,9 +26,14 @@ const headMs = 1_000;
  * Serves the snapshots of a store. With several workers this process starts the program that it runs once more for each of them; there
  * the same call, with the same settings, serves as one of them.
  *
+ * @param isEnding whether it was told to end while it starts: it says nothing of serving then
  * @throws PortolanError for a setting that is none, a store of no known kind, and a port that is taken
  */
-export async function serveFront(settings: ServeSettings, log: Logger): Promise<ServingFront> {
+export async function serveFront(
+  settings: ServeSettings,
+  log: Logger,
+  isEnding: () => boolean = () => false,
+): Promise<ServingFront> {
   const slot = workerSlot();
   if (slot !== undefined) return serveAsWorker(settings, log.child({ worker: slot }), slot);
   const news: NodeNews = {
@@ -38,6 +43,7 @@ export async function serveFront(settings: ServeSettings, log: Logger): Promise<
   };
   const serving =
     settings.workers > 1 ? await serveByWorkers(settings, log, news) : await serveAlone(settings, log, news);
+  if (isEnding()) return serving;
   log.info({ urls: serving.urls, store: settings.store, workers: settings.workers }, "serving");
   log.info(`authentication is ${authenticationFor(settings.authentication, settings.host).description}`);
   return serving;

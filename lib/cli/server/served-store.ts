@@ -5,6 +5,8 @@ import type { ServeSettings } from "./serve-settings.ts";
 
 /** What is served: one store, or a store and its copy elsewhere, for when one of them cannot be reached. */
 export async function servedStore({ store, storeCopy, s3Endpoint }: ServeSettings): Promise<ObjectStore> {
-  const first = await openStore(store, { s3Endpoint });
-  return storeCopy === undefined ? first : twoStores(first, await openStore(storeCopy, { s3Endpoint }));
+  // Who publishes begins a store: one that was taken away is not to come back with a front's records alone.
+  const open = (where: string) => openStore(where, { s3Endpoint, isThere: true });
+  const first = await open(store);
+  return storeCopy === undefined ? first : twoStores(first, await open(storeCopy));
 }

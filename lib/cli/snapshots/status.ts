@@ -134,11 +134,8 @@ interface Trouble {
 
 async function troubleAt(server: string, tokenFile: string | undefined): Promise<Trouble> {
   const ask = askFront(server, tokenFile);
-  const asked = async <T>(path: string, form: z.ZodType, absent?: string): Promise<T> => {
-    const answer = await ask(path, absent);
-    readAnswer(server, answer, form);
-    return JSON.parse(answer);
-  };
+  const asked = async <T>(path: string, form: z.ZodType, absent?: string): Promise<T> =>
+    readAnswer<T>(server, await ask(path, absent), form);
   const { strangers } = await asked<Pick<Trouble, "strangers">>("/strangers", strangersRead);
   const { refusals } = await asked<Pick<Trouble, "refusals">>("/refusals", refusalsRead);
   const nodes = await asked<NodeReport | null>("/status/nodes", nodesRead, "null");

@@ -2,7 +2,8 @@ import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
-import type { Publishing } from "../../snapshot/publish.ts";
+import { readHead } from "../../snapshot/head/head.ts";
+import { checkShare, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile.ts";
@@ -60,6 +61,8 @@ export function webhookApp(options: WebhookOptions): Hono {
       if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
+      // Before anything is written: the source would be there, and be published with the next change.
+      if (fill.publishing.share !== undefined) checkShare(fill.publishing.share, await readHead(store));
       await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty });
       return recompiled(fill.publishing);
     });

@@ -159,12 +159,21 @@ export function readDocument(document: TextDocument, limit = maxValues): Reading
     if (!(cause instanceof YAMLException)) return unreadable(document, String(cause));
     return {
       kind: "unreadable",
-      message: cause.reason ?? cause.message,
+      message: sayings[cause.reason] ?? cause.reason,
       // What misses at the end is said of the line after it, which an editor does not have.
       line: document.line + Math.min(cause.mark?.line ?? 0, lastContentLine(document.text)),
     };
   }
 }
+
+/** What the parser's words for a text that does not end mean to whoever wrote it. */
+const sayings: Readonly<Record<string, string>> = {
+  "deficient indentation": 'a "[", "{" or quotation mark above is not closed: close it, or indent what it holds',
+  "missed comma between flow collection entries": 'a comma is missing, or the "]" or "}" of what was begun last',
+  "unexpected end of the stream within a flow collection": 'a "[" or "{" is not closed: close it',
+  "unexpected end of the stream within a single quoted scalar": "a ' is not closed: close it",
+  "unexpected end of the stream within a double quoted scalar": 'a " is not closed: close it',
+};
 
 /** From 0. */
 const lastContentLine = (text: string): number => text.trimEnd().split("\n").length - 1;

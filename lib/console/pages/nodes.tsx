@@ -17,10 +17,13 @@ export function NodesPage({ place }: PageProps) {
   const { q = "", offset = "0" } = place.query;
   const nodes = useAnswer("nodes", { q, offset }, everyMs);
   const trouble = useAnswer("trouble", {}, everyMs);
+  const told = nodes.reply?.kind === "answer" ? nodes.reply.value : undefined;
+  // A search that finds none, and a front that keeps nothing, do not say that there is none.
+  const isAnybody = told !== undefined && (q !== "" || !told.isKept || told.total > 0);
   return (
     <>
       <h1>Nodes</h1>
-      <Shown of={trouble}>{(value) => <InTrouble value={value} />}</Shown>
+      <Shown of={trouble}>{(value) => <InTrouble value={value} isAnybody={isAnybody} />}</Shown>
       <Shown of={nodes}>
         {({ isKept, total, nodes: list }) =>
           isKept ? (
@@ -95,13 +98,20 @@ function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readon
   );
 }
 
-function InTrouble({ value: { refusals, strangers, moreRefusals, moreStrangers } }: { readonly value: Trouble }) {
+function InTrouble({
+  value: { refusals, strangers, moreRefusals, moreStrangers },
+  isAnybody,
+}: {
+  readonly value: Trouble;
+  /** Whether any node may have asked: of nobody it is not said that all is well. */
+  readonly isAnybody: boolean;
+}) {
   if (refusals.length + strangers.length === 0)
-    return (
+    return isAnybody ? (
       <p>
         <Badge tone="good">well</Badge> All that ask have a class, and take what they get.
       </p>
-    );
+    ) : null;
   return (
     <ul class="said">
       {refusals.map((one) => (

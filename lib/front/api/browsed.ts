@@ -4,7 +4,7 @@ import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.
 import { shown } from "../excess.ts";
 import type { Heads } from "../heads/heads.ts";
 import type { NodeWatch } from "../nodes/node-watch.ts";
-import { type Answered, type Asked, refused } from "./asked.ts";
+import { type Answered, type Asked, found, refused } from "./asked.ts";
 import { nothingYet } from "./nothing-yet.ts";
 
 /** What the API reads from. */
@@ -49,4 +49,18 @@ export async function browsed(
     if (!(cause instanceof NoRoot)) throw cause;
     return refused(404, `${named.root.slice(0, 12)} is no version; \`portolan history\` lists them`);
   }
+}
+
+/** Two versions to be compared. */
+export interface BothVersions {
+  readonly before: LoadedRoot;
+  readonly after: LoadedRoot;
+}
+
+/** The versions that a request names as `before` and `after`; where it names none, the one before the newest, and what is served. */
+export async function bothBrowsed(browser: Browser, asked: Asked): Promise<Answered<BothVersions>> {
+  const before = await browsed(browser, asked, "before", "HEAD~1");
+  if (before.kind === "refused") return before;
+  const after = await browsed(browser, asked, "after");
+  return after.kind === "refused" ? after : found({ before: before.value, after: after.value });
 }

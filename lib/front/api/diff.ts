@@ -3,14 +3,12 @@ import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { type ClassMove, movedClasses } from "../../snapshot/worlds/moved-classes.ts";
 import { type Answered, type Asked, found, matcher, noSuchShape, pageOf, shapeOf } from "./asked.ts";
-import { type Browser, browsed } from "./browsed.ts";
+import { type BothVersions, type Browser, bothBrowsed } from "./browsed.ts";
 import type { MembersOfRoots } from "./class-members.ts";
 import { type ClassPair, type Compared, compareVersions } from "./compared.ts";
 import type { Diff } from "./schema/changes.ts";
 
-interface Versions {
-  readonly before: LoadedRoot;
-  readonly after: LoadedRoot;
+interface Versions extends BothVersions {
   readonly shape: ShapeName;
 }
 
@@ -43,19 +41,18 @@ const maxFrom = 10;
 
 /** What differs between two versions: classes, and the resources of those that are in both. */
 export async function answerDiff(browser: Browser, diffs: Diffs, asked: Asked): Promise<Answered<Diff>> {
-  const before = await browsed(browser, asked, "before", "HEAD~1");
-  if (before.kind === "refused") return before;
-  const after = await browsed(browser, asked, "after");
-  if (after.kind === "refused") return after;
+  const versions = await bothBrowsed(browser, asked);
+  if (versions.kind === "refused") return versions;
+  const { before, after } = versions.value;
   const shape = shapeOf(asked);
   if (shape === undefined) return noSuchShape();
-  const diff = await diffs.get({ before: before.value, after: after.value, shape });
+  const diff = await diffs.get({ ...versions.value, shape });
   const isMeant = matcher(asked.value("q"));
   const all = diff.resources.filter(({ name, from }) => isMeant(name) || from.some(isMeant));
   const { offset, limit } = pageOf(asked);
   return found({
-    before: before.value.hash,
-    after: after.value.hash,
+    before: before.hash,
+    after: after.hash,
     shape,
     classes: {
       added: diff.added.slice(0, maxClasses),

@@ -4,7 +4,7 @@ import { diffJson } from "../../snapshot/worlds/diff-json.ts";
 import { findResource } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import { type Answered, type Asked, found, refused, shapeOf } from "./asked.ts";
-import { type Browser, browsed } from "./browsed.ts";
+import { type Browser, bothBrowsed } from "./browsed.ts";
 import type { ResourceDiff } from "./schema/changes.ts";
 import { wholeText } from "./whole-text.ts";
 
@@ -15,26 +15,25 @@ const maxValueLength = 2_000;
 
 /** Where one resource differs between two versions, place by place. */
 export async function answerResourceDiff(browser: Browser, asked: Asked): Promise<Answered<ResourceDiff>> {
-  const before = await browsed(browser, asked, "before", "HEAD~1");
-  if (before.kind === "refused") return before;
-  const after = await browsed(browser, asked, "after");
-  if (after.kind === "refused") return after;
+  const versions = await bothBrowsed(browser, asked);
+  if (versions.kind === "refused") return versions;
+  const { before, after } = versions.value;
   const type = resourceTypes.find((known) => known === asked.value("type"));
   const shape = shapeOf(asked);
   const [classId = "", name = ""] = [asked.value("class"), asked.value("name")];
   if (type === undefined || shape === undefined)
     return refused(400, `type is one of ${resourceTypes.join(", ")}; shape one of ${shapes.join(", ")}`);
   const of = { type, shape, name };
-  const was = await textOf(browser.reader, before.value, { ...of, classId: asked.value("earlier") || classId });
-  const is = await textOf(browser.reader, after.value, { ...of, classId });
+  const was = await textOf(browser.reader, before, { ...of, classId: asked.value("earlier") || classId });
+  const is = await textOf(browser.reader, after, { ...of, classId });
   if (was === "too long" || is === "too long")
     return refused(400, `it is longer than 4 MiB; \`portolan diff\` compares it`);
   if (was === undefined && is === undefined)
     return refused(404, `neither version has ${type} "${shown(name)}" in class ${shown(classId)}`);
   const places = diffJson(parsed(was), parsed(is));
   return found({
-    before: before.value.hash,
-    after: after.value.hash,
+    before: before.hash,
+    after: after.hash,
     type,
     name,
     change: was === undefined ? "added" : is === undefined ? "removed" : "changed",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { actorName } from "../../../lib/cli/actor.ts";
 import { runCli } from "../../../lib/cli/program.ts";
 import { eventually } from "../../e2e/envoy.ts";
 
@@ -88,6 +89,11 @@ describe("portolan dev", () => {
       object.startsWith("DestinationRule/"),
     );
     expect(await lineOf(rule.at)).toContain("name: v1");
+  });
+
+  it("names in the history who ran it, and on which folder", async () => {
+    const { entries } = Object(await (await fetch(`${url}/api/history`)).json());
+    expect(entries[0]).toMatchObject({ reason: "publish", by: actorName(), why: "portolan dev mesh" });
   });
 
   it("prints who is in a class, and counts its endpoints", () => {

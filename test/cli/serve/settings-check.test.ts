@@ -47,6 +47,23 @@ describe("settings that serve would refuse", () => {
     expect(served).toEqual({ code: 1, text: expect.stringMatching(new RegExp(says, "s")) });
   });
 
+  it("are said beside what is wrong with single fields, in the order of the file", async () => {
+    const text =
+      "secretsKey: short\nfront:\n  prot: 80\n  moves: 'on'\nstore: htp://x\ncollectors:\n  - {kind: dir, foldr: x}\ncompile: {pollDelayMs: 0}\n";
+    const { code, text: said } = await run("settings check", text);
+    expect(code).toBe(1);
+    expect(Array.from(said.matchAll(/portolan\.yaml:(\d) .*?: .*?(\S+)(?= \[)/g), ([, line]) => Number(line))).toEqual([
+      1, 3, 4, 5, 7, 7, 8,
+    ]);
+    expect(said).toContain("has 7 errors");
+  });
+
+  it("are not guessed from a field that says nothing: an address is not open because its authentication is misspelt", async () => {
+    const { text: said } = await run("settings check", "front:\n  host: 0.0.0.0\n  authentication: 5\n");
+    expect(said).toMatch(/:3 .*front.authentication/);
+    expect(said).not.toContain("open to other machines");
+  });
+
   it("are those of what runs: a front's are nothing to a process without one", async () => {
     const text = `front: {host: 0.0.0.0}\ncollectors: [{kind: dir, folder: ${folder}, source: Main}]\n`;
     expect((await run("serve --settings", text, "--only", "collectors")).text).not.toContain(

@@ -9,10 +9,11 @@ import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets, type WebhookSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import type { OriginObject } from "../../../lib/registry/origin.ts";
-import type { Publishing } from "../../../lib/snapshot/publish.ts";
+import { createPublisher, type Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { FakeOrigin } from "../../collect/fake-origin.ts";
+import { worldOf } from "../../snapshot/worlds.ts";
 
 const secret = "s3cret";
 const nowMs = Date.UTC(2026, 0, 1);
@@ -160,15 +161,27 @@ describe("POST /sources/<name>", () => {
 
   it("tells the compiler whom a canary is for, who sent it and why", async () => {
     const asked: unknown[] = [];
-    const { post } = testApp(async (publishing) => {
+    const { post, store } = testApp(async (publishing) => {
       asked.push(publishing);
       return done;
     });
+    await createPublisher(store).publish(worldOf({ web: { clusters: { a: "1" } } }), undefined);
     const files = [{ file: "a.yaml", text: service("a") }];
     const share = { percent: 10, labels: { track: "canary" } };
     const body = JSON.stringify({ files, share, by: "ci", why: "try" });
     expect((await post("/sources/main", await sign(secret, "/sources/main", body), body)).status).toBe(200);
     expect(asked).toEqual([{ by: "ci", why: "try", share }]);
+  });
+
+  it("refuses a canary where nothing was published before it fills the source", async () => {
+    const { post, store, runs } = testApp();
+    const files = [{ file: "a.yaml", text: service("a") }];
+    const body = JSON.stringify({ files, share: { percent: 10, labels: {} } });
+    const answer = await post("/sources/main", await sign(secret, "/sources/main", body), body);
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toContain("nothing was published yet that a canary could differ from");
+    expect(runs()).toBe(0);
+    expect(await readShard(store, "main")).toBeUndefined();
   });
 
   it("empties a source only when that is said", async () => {

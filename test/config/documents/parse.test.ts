@@ -122,6 +122,13 @@ describe("parseStream", () => {
 
   it.each([
     { what: "broken YAML", text: "a: [", want: /^unreadable-document/ },
+    {
+      what: "one that goes on too long",
+      text: "a: [b\nc: d",
+      want: /^unreadable-document 2: a "\[".* above is not closed/,
+    },
+    { what: "a brace that misses", text: "a: [{b: c]", want: /^unreadable-document 1: .*the "\]" or "}"/ },
+    { what: "a quotation that does not end", text: "a: 'b\nc: d", want: /quotation mark above is not closed/ },
     { what: "a key given twice", text: "a: 1\na: 2", want: /duplicated mapping key/ },
     { what: "no object", text: "- a", want: /^not-an-object 1/ },
     { what: "no kind", text: "apiVersion: v1\nmetadata: {name: a}", want: /has no kind/ },
