@@ -17,6 +17,7 @@ const entries = {
   cli: "functions/cli.ts",
   "served-front": "functions/served-front.node.ts",
   "compile-slice": "functions/compile-slice.node.ts",
+  "lay-blobs": "functions/lay-blobs.node.ts",
   portolan: "functions/portolan.library.ts",
   front: "functions/front.library.ts",
 };

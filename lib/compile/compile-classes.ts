@@ -13,6 +13,9 @@ import type { Standing } from "./standing/standing.ts";
 /** How the classes of each kind are written; the same objects as long as they are. */
 export type ClassForms = Readonly<Record<ProxyViews["kind"], ClassForm>>;
 
+/** Is told of the lists of a unit as soon as they are made, before those of the next are. */
+export type OnMade = (unit: readonly CompiledUnit[]) => void;
+
 /**
  * The answers of classes, in both shapes. Each unit is gone over for all of them at once, and a class of which nothing is new stays the same
  * object.
@@ -25,21 +28,26 @@ export function compileClasses(
   forms: ClassForms,
   standing: Standing | undefined,
   memo: Memo,
+  onMade: OnMade = () => {},
 ): readonly OfClass[] {
   const made = new Map(standing && classesBesideStore(classes, forms.envoy, standing, memo));
   for (const kind of ["envoy", "grpc"] as const) {
     const missing = classes.filter(({ id, views }) => views.kind === kind && !made.has(id));
-    for (const of of wholeClasses(missing, forms[kind], memo)) made.set(of.value.id, of);
+    for (const of of wholeClasses(missing, forms[kind], memo, onMade)) made.set(of.value.id, of);
   }
   return classes.flatMap(({ id }) => made.get(id) ?? []);
 }
 
-function wholeClasses(classes: readonly ProxyClass[], form: ClassForm, memo: Memo): readonly OfClass[] {
+function wholeClasses(classes: readonly ProxyClass[], form: ClassForm, memo: Memo, onMade: OnMade): readonly OfClass[] {
   const slot = form.reader;
   const views = classes.map((one) => one.views);
   return wholeClass(memo, slot, {
     id: classes.map(({ id }) => id),
-    ...ofUnits((unit) => compileUnits(memo, { unit, generated: generateUnit(unit, views, memo, slot), form, slot })),
+    ...ofUnits((unit) => {
+      const compiled = compileUnits(memo, { unit, generated: generateUnit(unit, views, memo, slot), form, slot });
+      onMade(compiled);
+      return compiled;
+    }),
   });
 }
 

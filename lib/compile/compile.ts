@@ -15,7 +15,7 @@ import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
 import { units } from "../xds/units.ts";
-import { compileClasses } from "./compile-classes.ts";
+import { compileClasses, type OnMade } from "./compile-classes.ts";
 import type { ClassForm } from "./compile-units.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
@@ -102,7 +102,7 @@ export function compileCounted(
   { classes, form, beside, diagnostics: earlier }: CountedWorld,
   memo: Memo,
   staged: Staged,
-  { key, standing }: Reuse,
+  { key, standing, onMade }: Reuse,
 ): Stage<CompiledWorld> {
   // Classes share most of what is said of them.
   const diagnostics = new Set(earlier);
@@ -113,7 +113,7 @@ export function compileCounted(
   const formFor = (reader: ProxyViews["kind"]): ClassForm => oneValue(memo, { reader, ...form });
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
   const compiled = staged("generate", () => {
-    const made = compileClasses(classes, forms, standing, memo);
+    const made = compileClasses(classes, forms, standing, memo, onMade);
     return made.map(({ value, spoken: ofUnits }) => {
       for (const unit of units) {
         if (ofUnits[unit].length === 0) continue;
@@ -149,4 +149,6 @@ export interface Reuse {
   /** Stands for all that an answer depends on beside the sources; absent: nobody is to take anything of this compile. */
   readonly key?: string | undefined;
   readonly standing?: Standing | undefined;
+  /** Is told of lists as soon as they are made; absent: nobody is. */
+  readonly onMade?: OnMade | undefined;
 }

@@ -1,6 +1,7 @@
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
 import type { ReadHead } from "../snapshot/head/head.ts";
 import { paceOf } from "../snapshot/head/steps.ts";
+import type { Laid, Laying } from "../snapshot/laying.ts";
 import {
   createPublisher,
   type Publisher,
@@ -14,6 +15,7 @@ import { createWorldEncoder, type WorldEncoder } from "../snapshot/worlds/encode
 import type { ObjectStore } from "../storage/object-store.ts";
 import { staleSources } from "./collected/stale-sources.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "./compile-files.ts";
+import { layLists } from "./lay-lists.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
 import { refuseRubbish } from "./shards/refuse-empty.ts";
@@ -79,6 +81,8 @@ export interface RecompileOptions {
   readonly build?: string | undefined;
   /** Whether the caller reads what was compiled, resource by resource: then nothing is taken that would have to be read first. False when absent. */
   readonly looksInto?: boolean;
+  /** Starts to write what a process makes in its first compile before all of it is made; absent: it is written when it is published. */
+  readonly startLaying?: (() => Laying) | undefined;
   /** Texts of sources that are known to lie in the store, by their hashes: those of a writer in this process. Absent: all are read. */
   readonly texts?: TextsByHash;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
@@ -101,7 +105,7 @@ export function createRecompiler(
   const { fanOut } = options;
   const encoder = createWorldEncoder();
   const compile: Compiling<Published> =
-    fanOut === undefined ? createStandingCompiler(options) : createFannedCompiler(options, fanOut, encoder);
+    fanOut === undefined ? createStandingCompiler(options, encoder) : createFannedCompiler(options, fanOut, encoder);
   const recompile = createCompileLoop(options, compile, encoder);
   return async (publishing, mayPublish) => {
     const { compiled: _compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
@@ -113,7 +117,8 @@ export function createRecompiler(
 export function createWorldRecompiler(
   options: Omit<RecompileOptions, "fanOut">,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
-  return createCompileLoop(options, createStandingCompiler(options), createWorldEncoder());
+  const encoder = createWorldEncoder();
+  return createCompileLoop(options, createStandingCompiler(options, encoder), encoder);
 }
 
 /** What was compiled, as far as publishing and telling need it. */
@@ -121,8 +126,10 @@ interface Published {
   readonly primary: string;
   readonly settings: RecordedSettings;
   readonly compiled: Pick<FilesCompiled, "value" | "diagnostics" | "memo">;
-  /** Blobs that the store has; absent: none is known to be there. */
+  /** Blobs that the store has, and that others have written; absent: none is known to be there. */
   readonly laid?: ReadonlySet<string>;
+  /** What this process has had written of it while it was made; absent: nothing. */
+  readonly early?: Promise<Laid> | undefined;
 }
 
 /** Compiles for whoever publishes it. */
@@ -161,15 +168,17 @@ function createCompileLoop<C extends Published>(
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
         await mayPublish();
-        const publish = () => publisher.publish(compiled.value, base, publishing, made.laid);
-        const result = await staged("publish", publish).catch((cause: unknown) => {
+        const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
+        const publish = () => publisher.publish(compiled.value, base, publishing, laid);
+        const published = await staged("publish", publish).catch((cause: unknown) => {
           if (!isUnread(cause)) throw cause;
           // The way from what is served leads through what lies in the store: the next attempt reads what is served, and the one after that
           // makes everything.
           if (!publishers.forget()) standing.drop();
           return lost;
         });
-        if (result.kind === "lost") continue;
+        if (published.kind === "lost") continue;
+        const result = withEarly(published, await made.early);
         standing.moved(result.head);
         publishers.remembers();
         const { kind, root, head } = result;
@@ -192,6 +201,13 @@ function createCompileLoop<C extends Published>(
       throw cause;
     }
   };
+}
+
+/** What was published, counted with what was written of it before. */
+function withEarly(result: RecompiledWorld["result"], early: Laid | undefined): RecompiledWorld["result"] {
+  if (early === undefined) return result;
+  const { objects, bytes, mended } = result.written;
+  return { ...result, written: { objects: objects + early.blobs.size, bytes: bytes + early.bytes, mended } };
 }
 
 /** One publisher for as long as the pace stays: it remembers what the next publish is compared with. */
@@ -245,18 +261,28 @@ export interface SourcesCompiled {
 
 /** Compiles what all sources of a store hold, and publishes nothing. */
 export function createSourcesCompiler(
-  options: Omit<RecompileOptions, "publisher" | "build">,
+  options: Omit<RecompileOptions, "publisher" | "build" | "startLaying">,
 ): (staged?: Staged) => Promise<SourcesCompiled> {
-  const { compile } = createStandingCompiler(options);
+  const { compile } = createStandingCompiler(options, createWorldEncoder());
   return (staged = unwatched) => compile(staged, undefined);
 }
 
-function createStandingCompiler(options: Omit<RecompileOptions, "publisher">): Compiling<SourcesCompiled> {
+interface StandingCompiled extends SourcesCompiled {
+  readonly early: Published["early"];
+}
+
+/** @param encoder the publisher's, so that nothing is encoded twice */
+function createStandingCompiler(
+  options: Omit<RecompileOptions, "publisher">,
+  encoder: WorldEncoder,
+): Compiling<StandingCompiled> {
   const { store, world = defaultWorldOptions, build, looksInto = false, texts } = options;
+  // Later compiles make little.
+  let { startLaying } = options;
   const readSources = createSourcesReader(store, texts);
   const standing = createStandingKeeper(store, readSources);
   const compilerFor = createCompilers(world);
-  const compile: Compiling<SourcesCompiled>["compile"] = async (staged, base) => {
+  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base) => {
     const { settings, shards } = await staged("read", async () => {
       const settings = await settleSettings(store, givenSettings(options));
       return { settings, shards: await readSources(settings.sources) };
@@ -270,9 +296,18 @@ function createStandingCompiler(options: Omit<RecompileOptions, "publisher">): C
       key === undefined || looksInto
         ? undefined
         : await standing.before({ base, key, compilers, order: settings.sources });
-    const compiled = compilers.compile(shards, staged, wholeWorld, { key, standing: found });
+    const laying = found === undefined ? startLaying?.() : undefined;
+    startLaying = undefined;
+    const onMade = laying && layLists(laying, encoder.runsOf);
+    let early: StandingCompiled["early"];
+    let compiled: FilesCompiled;
+    try {
+      compiled = compilers.compile(shards, staged, wholeWorld, { key, standing: found, onMade });
+    } finally {
+      early = laying?.end();
+    }
     refuseRubbish(compiled, shards);
-    return { primary: primary.name, compiled, settings };
+    return { primary: primary.name, compiled, settings, early };
   };
   return { compile, standing };
 }
@@ -287,7 +322,7 @@ const givenSettings = ({ sources, world, change }: RecompileOptions): Partial<Re
 /** Compiles a world in slices, and one that is too small for that here. */
 function createFannedCompiler(options: RecompileOptions, fanOut: FanOut, encoder: WorldEncoder): Compiling<Published> {
   const { store, build } = options;
-  const here = createStandingCompiler(options);
+  const here = createStandingCompiler(options, encoder);
   const compileSlices = createFannedCompile(store, fanOut, encoder, build);
   const compile: Compiling<Published>["compile"] = async (staged, base) => {
     const settings = await settleSettings(store, givenSettings(options));

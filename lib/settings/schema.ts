@@ -185,7 +185,7 @@ const compile = z.strictObject({
   }),
   workers: field(
     wholeNumber(1, 64),
-    "Threads that compile the classes of a large world in slices. One: they are compiled where the rest is.",
+    "Threads that compile. With two, one writes what the other has made so far, when a process makes everything; more compile the classes of a large world in slices.",
     { env: ["PORTOLAN_COMPILE_WORKERS"], usual: "1" },
   ),
   slices: field(
@@ -194,7 +194,7 @@ const compile = z.strictObject({
     {
       env: ["PORTOLAN_COMPILE_SLICES"],
       worker: "COMPILE_SLICES",
-      usual: "as many as `workers`",
+      usual: "as many as `workers`; of two, and without a bound of memory, one",
     },
   ),
   sliceQueueUrl: field(text(), "On Lambda: the queue that slices are sent to.", {

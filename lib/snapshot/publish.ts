@@ -48,14 +48,14 @@ export interface Publisher {
    * Writes blobs, then roots, then HEAD. A reader sees all of it or nothing.
    *
    * @param base what `head` gave before the world was read
-   * @param laid blobs of it that others have written, and that were read since
+   * @param laid blobs of it that are in the store and what their names say, or are about to be
    * @throws PortolanError when the world is not whole; see `createWorldCheck`
    */
   publish(
     world: CompiledWorld,
     base: ReadHead | undefined,
     publishing?: Publishing,
-    laid?: ReadonlySet<string>,
+    laid?: ReadonlySet<string> | Promise<ReadonlySet<string>>,
   ): Promise<PublishResult>;
   /** Writes a world's blobs without making HEAD name them: for a canary. @returns hash of its root */
   stage(world: CompiledWorld): Promise<string>;

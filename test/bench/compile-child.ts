@@ -2,15 +2,14 @@
  * One process of the benchmark `compile`: `node compile-child.ts <services> <folder of the store> <workers> <work>…` does pieces of
  * work in the order below and then prints a line of JSON for each.
  */
-import { createSliceThreads } from "../../lib/cli/serve/slice-threads.ts";
+import { layingByThread } from "../../lib/cli/serve/laying-thread.ts";
 import { compile } from "../../lib/compile/compile.ts";
-import { createRecompiler, createWorldRecompiler } from "../../lib/compile/recompile.ts";
+import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { fileStore } from "../../lib/storage/files.ts";
-import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { nodeOfNamed } from "../named-proxy.ts";
 import type { CompileRow } from "./compile.bench.ts";
 import { heapMib } from "./heap.ts";
@@ -49,50 +48,20 @@ interface Written {
   readonly bytes: number;
 }
 
-/** Has a folder compiled and published. @returns what tells, in its own time, how much was written */
-type Publish = (input: readonly SourceFile[]) => Promise<() => Promise<Written>>;
+/** Has a folder compiled and published. */
+type Publish = (input: readonly SourceFile[]) => Promise<Written>;
 
 function openMesh(world: WorldOptions): Publish {
   const store = fileStore(folder);
   const texts = new Map<string, string>();
   const write = createShardWriter(store, "main", texts);
-  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts });
-  return async (input) => {
-    await write(input);
-    const { written } = (await recompile()).result;
-    return async () => written;
-  };
-}
-
-/** The same in several threads, of which this is one. */
-function openSlicedMesh(world: WorldOptions): Publish {
-  const store = fileStore(folder);
-  const write = createShardWriter(store, "main");
   const onTrouble = (reason: string) => console.error(reason);
-  const { dispatch } = createSliceThreads({ where: folder, threads: workers - 1, build, onTrouble });
-  const fanOut = { dispatch, most: workers, compilesToo: true, waitMs: 3_600_000, onTrouble };
-  const recompile = createRecompiler({ store, sources: ["main"], world, build, fanOut });
-  let before: Written = { objects: 0, bytes: 0 };
+  const startLaying = workers > 1 ? layingByThread({ where: folder, onTrouble }) : undefined;
+  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts, startLaying });
   return async (input) => {
     await write(input);
-    await recompile();
-    return async () => {
-      const now = await stored(store);
-      const written = { objects: now.objects - before.objects, bytes: now.bytes - before.bytes };
-      before = now;
-      return written;
-    };
+    return (await recompile()).result.written;
   };
-}
-
-/** All blobs of a store: who wrote them, a thread or this one, nobody else tells. */
-async function stored(store: ObjectStore): Promise<Written> {
-  let [objects, bytes] = [0, 0];
-  for await (const { sizeBytes } of store.list("blobs/")) {
-    objects += 1;
-    bytes += sizeBytes;
-  }
-  return { objects, bytes };
 }
 
 /** What a process keeps between changes: used after the measurement of the heap, so that nothing of it is collected before. */
@@ -100,13 +69,12 @@ let held: Publish | undefined;
 
 const rows: Omit<CompileRow, "heapMib" | "rssMib">[] = [];
 
-async function row(work: string, run: () => Promise<() => Promise<Written>>): Promise<void> {
+async function row(work: string, run: () => Promise<Written>): Promise<void> {
   const start = performance.now();
   const cpuBefore = process.cpuUsage();
-  const writtenBy = await run();
+  const { objects, bytes } = await run();
   const { user, system } = process.cpuUsage(cpuBefore);
   const ms = performance.now() - start;
-  const { objects, bytes } = await writtenBy();
   const tenths = (value: number): number => Math.round(value * 10) / 10;
   const told = { ms: tenths(ms), cpuMs: tenths((user + system) / 1_000) };
   rows.push({ services, work, workers, ...told, objects, kib: Math.round(bytes / 1_024) });
@@ -123,14 +91,14 @@ async function toBytes(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     await row("bytes", async () => {
       compile(world, [], createMemo());
-      return async () => nothing;
+      return nothing;
     });
   }
 }
 
 /** Everything, then changes in the same process. */
 async function warm(world: WorldOptions, suffix: string): Promise<void> {
-  held = workers === 1 ? openMesh(world) : openSlicedMesh(world);
+  held = openMesh(world);
   const publish = held;
   await row(`everything${suffix}`, () => publish(files));
   for (const [work, edit] of Object.entries(edits)) {
@@ -154,5 +122,3 @@ const heap = Math.round(heapMib());
 const rss = Math.round(process.resourceUsage().maxRSS / 1_024);
 for (const line of rows) console.log(JSON.stringify({ ...line, heapMib: heap, rssMib: rss } satisfies CompileRow));
 if (held === undefined && works.includes("everything")) throw new Error("nothing was held");
-// Threads of slices keep nobody, and what they hold is of no more use.
-process.exit();

@@ -16,7 +16,7 @@ const sliceChild = new URL("./slice-child.ts", import.meta.url).pathname;
 const compileRow = z.object({
   services: z.number(),
   work: z.string(),
-  /** Threads that compile. */
+  /** Threads of the compile. */
   workers: z.number(),
   ms: z.number(),
   cpuMs: z.number(),

@@ -1,7 +1,7 @@
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { FanOut } from "../../compile/slices/fan-out.ts";
 import type { Slicing } from "../../compile/slices/slice-settings.ts";
-import { type Log, logStaleSources, sliceTrouble, troubleLog } from "../../compile/telemetry/log.ts";
+import { type Log, layTrouble, logStaleSources, sliceTrouble, troubleLog } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
 import { sliceWaitMs } from "../../compile/triggers/pace.ts";
@@ -15,6 +15,7 @@ import type { Settings } from "../../settings/schema.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { ownBuild } from "../own-build.ts";
+import { layingByThread } from "./laying-thread.ts";
 import { createSliceThreads, type SliceThreads, type SliceThreadsOptions } from "./slice-threads.ts";
 
 /** The compile function in this process. */
@@ -54,10 +55,12 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
   const build = await ownBuild();
-  const storeOfThreads = { where, s3Endpoint: settings.s3Endpoint, build, onTrouble: sliceTrouble(log) };
-  const threads = sliceThreadsFor(slicing, storeOfThreads);
+  const storeOfThreads = { where, s3Endpoint: settings.s3Endpoint };
+  const threads = sliceThreadsFor(slicing, { ...storeOfThreads, build, onTrouble: sliceTrouble(log) });
+  const writesBeside = threads === undefined && slicing.workers > 1;
+  const startLaying = writesBeside ? layingByThread({ ...storeOfThreads, onTrouble: layTrouble(log) }) : undefined;
   const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
-  const told = { store, sources, world, publisher, build, pace, observer };
+  const told = { store, sources, world, publisher, build, pace, observer, startLaying };
   const recompile = createLeasedCompiler({ ...told, ...trouble, ...fanOut });
 
   const stop = new AbortController();

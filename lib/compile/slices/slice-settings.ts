@@ -25,9 +25,12 @@ export interface Slicing {
 export function readSlicing(settings: SliceSettings, prefix = ""): Slicing {
   const named = (name: keyof SliceSettings) => [`${prefix}${name}`, settings[name]] as const;
   const workers = wholeNumberIn(...named("COMPILE_WORKERS"), { least: 1, most: 64, usual: 1 });
+  const memoryMib = wholeNumberIn(...named("COMPILE_SLICE_MEMORY_MIB"), { least: 64, most: 65_536, usual: undefined });
+  // What all slices have in common each of them makes: they save time where there are more than two threads, and room where that is bounded.
+  const usual = workers === 2 && memoryMib === undefined ? 1 : workers;
   return {
     workers,
-    slices: wholeNumberIn(...named("COMPILE_SLICES"), { least: 1, most: maxSlices, usual: workers }),
-    memoryMib: wholeNumberIn(...named("COMPILE_SLICE_MEMORY_MIB"), { least: 64, most: 65_536, usual: undefined }),
+    slices: wholeNumberIn(...named("COMPILE_SLICES"), { least: 1, most: maxSlices, usual }),
+    memoryMib,
   };
 }

@@ -44,6 +44,10 @@ export const troubleLog = (log: Log) => ({
 /** What goes wrong with slices and is mended by whoever hands them out. */
 export const sliceTrouble = (log: Log) => (reason: string) => log.warn({ reason }, "a slice is compiled anew");
 
+/** Tells why what is made is not written yet. */
+export const layTrouble = (log: Log) => (reason: string) =>
+  log.warn({ reason }, "what was made is written when it is published");
+
 /** Why something failed; of an error of our own with its trace. */
 function reasonOf(cause: unknown): object {
   if (cause instanceof PortolanError) {

@@ -56,7 +56,7 @@ export type Led =
  * sees all of it or nothing.
  *
  * @param compiled a world whose root the aims may name although the store does not have it yet
- * @param laid blobs of it that the store has, and that were read since
+ * @param laid blobs of it that the store has, or is about to have, and that are what their names say
  * @throws PortolanError when the act cannot be done, or a root that it needs is not in the store
  */
 export type Leader = (
@@ -64,7 +64,7 @@ export type Leader = (
   act: Act,
   note: Note,
   compiled?: CompiledWorld,
-  laid?: ReadonlySet<string>,
+  laid?: ReadonlySet<string> | Promise<ReadonlySet<string>>,
 ) => Promise<Led>;
 
 /** A leader keeps in memory the worlds that HEAD named last: the next move compares with them. */
@@ -74,9 +74,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
   const check = createBlobCheck(store);
   let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
 
-  return async (base, act, note, compiled, laid = new Set()) => {
-    // Whoever read them held them against their names.
-    check.written(laid);
+  return async (base, act, note, compiled, underWay = new Set()) => {
     if (base === undefined) await refuseLostHead(store);
     const clock = await storeClock(store, now);
     const nowMs = clock();
@@ -84,6 +82,8 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
     const worlds = openWorlds(store, encoder, remembered, compiled);
     const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
+    const laid = await underWay;
+    check.written(laid);
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
       const { objects, bytes } = await mendBlobs(store, check, [...worlds.made.values()]);
       return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };

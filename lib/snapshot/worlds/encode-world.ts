@@ -14,7 +14,7 @@ import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
 import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
 import { createTableEncoder, type EncodedTable } from "./encode-table.ts";
-import { createTreeEncoder, uniteNames, versionOfTree } from "./encode-tree.ts";
+import { createTreeEncoder, type EncodedRun, uniteNames, versionOfTree } from "./encode-tree.ts";
 
 /**
  * A root and all blobs that it reaches, the big ones made when they are asked for: the root's own, and groups of the others, which worlds
@@ -31,6 +31,8 @@ export interface WorldEncoder {
   encode(world: CompiledWorld): EncodedWorld;
   /** The version that a list has as a tree. */
   versionOf(list: CompiledList): string;
+  /** What a list comes to, in every world that has it: as it is shared with other lists. */
+  runsOf(list: CompiledList): readonly EncodedRun[];
   readonly columns: WorldColumns;
 }
 
@@ -52,6 +54,7 @@ export function createWorldEncoder(): WorldEncoder {
   return {
     encode: (world) => encodeWorld(world, encoders),
     versionOf: (list) => versions(list).version,
+    runsOf: (list) => encodeTree(list).runs,
     columns: encoders.columns,
   };
 }

@@ -85,7 +85,7 @@ afterEach(async () => {
 const whole = () => `
 store: store
 front: {port: ${port}}
-compile: {everySeconds: 3600}
+compile: {everySeconds: 3600, workers: 2}
 collectors: [{kind: dir, folder: mesh}]
 health: {port: 0}
 `;

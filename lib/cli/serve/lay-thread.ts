@@ -1,0 +1,46 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { type Blob, blobKey } from "../../snapshot/blob.ts";
+import { inParallel } from "../../storage/in-parallel.ts";
+import { openStore } from "../../storage/open-store.ts";
+
+/** What the thread is told when it starts. */
+export interface LayThreadData {
+  /** The store, as `openStore` takes it. */
+  readonly where: string;
+  readonly s3Endpoint: string | undefined;
+}
+
+/** What the thread is told then: blobs to be written, and that there are no more. */
+export type LayMessage = readonly Blob[] | "end";
+
+/** What it says at its end: hashes of blobs that it has put where none were. */
+export interface LayAnswer {
+  readonly blobs: readonly string[];
+  readonly bytes: number;
+}
+
+/** A thread that writes blobs into a store, and ends when it is told that there are no more. */
+export async function runLayThread(): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error("this is no thread");
+  const { where, s3Endpoint }: LayThreadData = workerData;
+  const store = await openStore(where, { s3Endpoint });
+  const blobs: string[] = [];
+  let bytes = 0;
+  const put = async (blob: Blob): Promise<void> => {
+    if ((await store.put(blobKey(blob.hash), blob.bytes, { ifNoneMatch: "*" })).kind === "lost") return;
+    blobs.push(blob.hash);
+    bytes += blob.bytes.length;
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  port.on("message", (message: LayMessage) => {
+    // Whoever publishes writes what fails here, and says why.
+    if (message !== "end") last = last.then(() => inParallel(message, (blob) => put(blob).catch(() => {})));
+    else {
+      last.then(() => {
+        port.postMessage({ blobs, bytes } satisfies LayAnswer);
+        port.close();
+      });
+    }
+  });
+}

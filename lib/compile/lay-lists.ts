@@ -1,0 +1,28 @@
+import { byCodePoint } from "../config/diagnostic.ts";
+import { blobsIn } from "../snapshot/blob-groups.ts";
+import type { Laying } from "../snapshot/laying.ts";
+import { shapes } from "../snapshot/resource-type.ts";
+import type { WorldEncoder } from "../snapshot/worlds/encode-world.ts";
+import type { OnMade } from "./compile-classes.ts";
+
+/** About three MiB: few messages, the first of them early. */
+const blobsAtOnce = 256;
+
+/** Lays the blobs of lists as soon as these are made, each once. */
+export function layLists(laying: Laying, runsOf: WorldEncoder["runsOf"]): OnMade {
+  const known = new Set<string>();
+  return (units) => {
+    const lists = new Set(units.flatMap(({ value }) => shapes.flatMap((shape) => Object.values(value[shape]))));
+    const runs = new Set([...lists].flatMap(runsOf));
+    const blobs = blobsIn([...runs].flatMap(({ parts }) => parts));
+    // In the order of their names: a store of folders then writes many into one at a time.
+    const missing = [...blobs.values()]
+      .filter(({ hash }) => !known.has(hash))
+      .sort((a, b) => byCodePoint(a.hash, b.hash));
+    for (let from = 0; from < missing.length; from += blobsAtOnce) {
+      const some = missing.slice(from, from + blobsAtOnce);
+      laying.lay(some.map(({ hash, make }) => ({ hash, bytes: make() })));
+      for (const { hash } of some) known.add(hash);
+    }
+  };
+}
