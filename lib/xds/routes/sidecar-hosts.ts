@@ -39,16 +39,30 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
   const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
   const at = { services, port, slot };
   const brought = broughtHosts(listener, at, table);
-  const claimed = sameList(
-    memo,
-    `claimed services|${slot}`,
-    brought.map(({ hostnames }) => hostnames),
-    (last, hostnames) => isSame(last, hostnames),
-  );
   const hosts = defaultHosts(memo, { settings, domains, services, port, ...ruleSource(view) });
-  const others = unclaimedHosts(memo, { claimed, hosts });
-  return settledHosts([...brought.flatMap((of) => of.hosts), ...others], at, memo);
+  return hostsTogether(memo, { brought, hosts, ...at });
 }
+
+interface Together extends TablePlace {
+  readonly brought: readonly BroughtHosts[];
+  readonly hosts: readonly DefaultHost[];
+}
+
+/** Most changes are of virtual services that bring nothing to most tables. */
+const hostsTogether = step(
+  "virtual hosts of a sidecar's port",
+  { brought: "identity", hosts: "identity", services: "identity", port: "value", slot: "value" },
+  ({ brought, hosts, ...at }: Together, memo: Memo): SidecarHosts => {
+    const claimed = sameList(
+      memo,
+      `claimed services|${at.slot}`,
+      brought.map(({ hostnames }) => hostnames),
+      (last, hostnames) => isSame(last, hostnames),
+    );
+    const others = unclaimedHosts(memo, { claimed, hosts });
+    return settledHosts([...brought.flatMap((of) => of.hosts), ...others], at, memo);
+  },
+);
 
 interface Unclaimed {
   readonly claimed: readonly (readonly string[])[];
@@ -78,7 +92,7 @@ function broughtHosts(
   { services, port, slot }: TablePlace,
   { memo, settings, domains, view }: TableContext,
 ): readonly BroughtHosts[] {
-  if (virtualServices.length === 0) return [];
+  if (virtualServices.length === 0) return nothingBrought;
   const { sourceLabels: labels, proxy } = view;
   const place = sidecarPlace(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
   const context = { settings, domains, services, port, place };
@@ -87,6 +101,7 @@ function broughtHosts(
   );
 }
 
+const nothingBrought: readonly BroughtHosts[] = [];
 const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
 
 /**

@@ -62,28 +62,23 @@ const routeTable = step(
 /** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
 export function keptTable(slot: string, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
   // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
-  const objects = sameList(
-    memo,
-    `objects of a route table|${slot}|${name}`,
-    pieces.map((piece) => piece.from),
-    areSameKeys,
-  );
+  const owners = sameList(memo, `objects of a route table|${slot}|${name}`, pieces, areOfSameObjects);
   return routeTable(memo, {
     name,
     pieces: sameList(memo, `route table|${slot}|${name}`, pieces),
-    from: allOf(memo, { objects }),
+    from: allOf(memo, { owners }),
   });
 }
 
-type Keys = readonly ConfigKey[];
-
 const allOf = step(
   "objects of a route table",
-  { objects: "identity" },
-  ({ objects }: { readonly objects: readonly Keys[] }): Keys => objects.flat(),
+  { owners: "identity" },
+  ({ owners }: { readonly owners: readonly VirtualHostPiece[] }): readonly ConfigKey[] =>
+    owners.flatMap(({ from }) => from),
 );
 
-const areSameKeys = (last: Keys, keys: Keys): boolean => isSame(last, keys, isSameKey);
+const areOfSameObjects = (last: VirtualHostPiece, piece: VirtualHostPiece): boolean =>
+  last === piece || isSame(last.from, piece.from, isSameKey);
 
 const isSameKey = (last: ConfigKey, key: ConfigKey): boolean =>
   last === key ||
