@@ -4,6 +4,7 @@ import type { Memo } from "../memo/memo.ts";
 import { fingerprint, plainText } from "../memo/plain-text.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import type { NameView } from "../views/name-view.ts";
+import type { View } from "../views/views.ts";
 import { haveSameClusters, type ProxyViews } from "../views/views-of.ts";
 
 /** Proxies that get the same answers. */
@@ -30,7 +31,11 @@ interface Entered {
  */
 export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[], memo: Memo): Entered {
   const names = namesOfClasses(memo, "", {
-    keys: views.map((of) => plainText(keysOf(of))),
+    clusters: views.map(({ clusters }) => clusters.key),
+    endpoints: views.map(({ endpoints }) => endpoints.key),
+    listeners: views.map(({ listeners }) => listeners.key),
+    routes: views.map(({ routes }) => routes.key),
+    names: views.map((of) => namesIn(of)?.key),
     type: proxies.map(({ type }) => type),
   });
   const classes = new Map<string, ProxyClass>();
@@ -56,23 +61,20 @@ export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[]
   };
 }
 
-interface ClassName {
-  /** Of its views, as one text. */
-  readonly keys: string;
+/** Of its views; `key` of each, which stays the same function while the view is named the same. */
+interface ClassName extends Record<"clusters" | "endpoints" | "listeners" | "routes", View["key"]> {
+  readonly names: View["key"] | undefined;
   readonly type: Proxy["type"];
 }
 
 const namesOfClasses = column(
   "names of classes",
-  ["keys", "type"],
-  ({ keys, type }: ClassName) => `${type}-${fingerprint(keys)}`,
+  ["clusters", "endpoints", "listeners", "routes", "names", "type"],
+  ({ clusters, endpoints, listeners, routes, names, type }: ClassName) => {
+    const keys = [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])];
+    return `${type}-${fingerprint(plainText(keys.map((key) => key())))}`;
+  },
 );
-
-function keysOf(views: ProxyViews): readonly string[] {
-  const { clusters, endpoints, listeners, routes } = views;
-  const names = namesIn(views);
-  return [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])].map((of) => of.key());
-}
 
 const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
   haveSameClusters(a, b) &&
