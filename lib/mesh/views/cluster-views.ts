@@ -51,9 +51,10 @@ export const outboundClusterView = step(
     containsAutoPassthrough: "value",
     tlsClientFiles: "value",
   },
-  (inputs: OutboundInputs): OutboundClusterView => {
-    const { rules, ...fields } = inputs;
-    return { ...fields, key: viewKey(outboundNames, inputs), destinationRule: rules.destinationRule };
+  (inputs: OutboundInputs, memo: Memo): OutboundClusterView => {
+    const { proxy, containsAutoPassthrough, tlsClientFiles } = inputs;
+    const endpoints = endpointView(inputs, memo);
+    return { key: viewKey(outboundNames, inputs), proxy, endpoints, containsAutoPassthrough, tlsClientFiles };
   },
 );
 
