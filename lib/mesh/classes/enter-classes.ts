@@ -2,9 +2,10 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { column } from "../memo/column.ts";
 import type { Memo } from "../memo/memo.ts";
 import { fingerprint, plainText } from "../memo/plain-text.ts";
+import { sameList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import type { NameView } from "../views/name-view.ts";
-import type { View } from "../views/views.ts";
 import { haveSameClusters, type ProxyViews } from "../views/views-of.ts";
 
 /** Proxies that get the same answers. */
@@ -31,11 +32,11 @@ interface Entered {
  */
 export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[], memo: Memo): Entered {
   const names = namesOfClasses(memo, "", {
-    clusters: views.map(({ clusters }) => clusters.key),
-    endpoints: views.map(({ endpoints }) => endpoints.key),
-    listeners: views.map(({ listeners }) => listeners.key),
-    routes: views.map(({ routes }) => routes.key),
-    names: views.map((of) => namesIn(of)?.key),
+    clusters: views.map(({ clusters }) => clusters.key()),
+    endpoints: views.map(({ endpoints }) => endpoints.key()),
+    listeners: views.map(({ listeners }) => listeners.key()),
+    routes: views.map(({ routes }) => routes.key()),
+    names: views.map((of) => namesIn(of)?.key()),
     type: proxies.map(({ type }) => type),
   });
   const classes = new Map<string, ProxyClass>();
@@ -50,7 +51,9 @@ export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[]
       return id;
     }
   });
-  const sorted = [...classes.values()].sort((a, b) => byCodePoint(a.id, b.id));
+  const found = [...classes.values()];
+  const order = orderOf(memo, { ids: sameList(memo, "ids of found classes", [...classes.keys()]) });
+  const sorted = order.flatMap((at) => found[at] ?? []);
   return {
     ids,
     classes: classesOf(memo, "", {
@@ -61,9 +64,14 @@ export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[]
   };
 }
 
-/** Of its views; `key` of each, which stays the same function while the view is named the same. */
-interface ClassName extends Record<"clusters" | "endpoints" | "listeners" | "routes", View["key"]> {
-  readonly names: View["key"] | undefined;
+/** The places of ids when they are sorted: most changes leave all classes where they are. */
+const orderOf = step("order of classes", { ids: "identity" }, ({ ids }: { readonly ids: readonly string[] }) =>
+  [...ids.keys()].sort((a, b) => byCodePoint(ids[a] ?? "", ids[b] ?? "")),
+);
+
+/** By the keys of its views. */
+interface ClassName extends Readonly<Record<"clusters" | "endpoints" | "listeners" | "routes", string>> {
+  readonly names: string | undefined;
   readonly type: Proxy["type"];
 }
 
@@ -72,7 +80,7 @@ const namesOfClasses = column(
   ["clusters", "endpoints", "listeners", "routes", "names", "type"],
   ({ clusters, endpoints, listeners, routes, names, type }: ClassName) => {
     const keys = [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])];
-    return `${type}-${fingerprint(plainText(keys.map((key) => key())))}`;
+    return `${type}-${fingerprint(plainText(keys))}`;
   },
 );
 

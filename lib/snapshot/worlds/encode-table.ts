@@ -12,11 +12,9 @@ import type { EncodedPart, EncodedRun, TreeEncoder } from "./encode-tree.ts";
 import { type TableContent, withReplaced } from "./table-content.ts";
 
 /** What all classes answer for one type, as it is stored: its blobs are the table's own and those of the lists that it names. */
-export interface EncodedTable extends BlobGroup {
+export interface EncodedTable extends BlobGroup, TableContent {
   readonly hash: string;
-  readonly groups: readonly EncodedPart[];
-  /** What its trees consist of, each once. */
-  readonly runs: readonly EncodedRun[];
+  readonly groups: TableContent["groups"];
   /** Of each list, the index of its tree. */
   readonly indexes: readonly number[];
   /** Of each list, the names of the secrets that its resources name, sorted. */
@@ -40,7 +38,7 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
   const treeLists = rememberLast((texts: readonly string[]) =>
     cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list)),
   );
-  const contentOf = (lists: Column): TableContent => {
+  const contentOf = (lists: Column): WholeContent => {
     const parts = new Map<string, { readonly index: number; readonly part: EncodedPart }>();
     const runs = new Map<EncodedRun, string>();
     const trees = new Map<string, number>();
@@ -73,7 +71,7 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     return { groups, runs: [...runs.keys()], indexes, secrets, trees: treeLists([...trees.keys()]), isCutAtParts };
   };
   const runOf = (part: CompiledPart): EncodedRun | undefined => encodeTree([part]).runs[0];
-  const changed = (before: Made, lists: Column): TableContent | undefined => {
+  const changed = (before: Made, lists: Column): WholeContent | undefined => {
     const replaced = before.content.isCutAtParts ? columns.replacedParts(before.lists, lists) : undefined;
     return replaced && withReplaced(before.content, replaced, runOf);
   };
@@ -90,12 +88,18 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
   });
 }
 
-interface Made {
-  readonly lists: Column;
-  readonly content: TableContent;
+interface WholeContent extends TableContent, Pick<EncodedTable, "indexes" | "secrets"> {
+  readonly trees: readonly CountedList[];
+  /** Whether no part of a list is cut together with its neighbours. */
+  readonly isCutAtParts: boolean;
 }
 
-export interface CountedList {
+interface Made {
+  readonly lists: Column;
+  readonly content: WholeContent;
+}
+
+interface CountedList {
   readonly blob: LazyBlob;
   readonly ref: ListRef;
 }

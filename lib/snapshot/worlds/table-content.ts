@@ -1,13 +1,13 @@
 import type { CompiledPart } from "../compiled.ts";
 import { sameElements } from "../remember-last.ts";
-import type { CountedList, EncodedTable } from "./encode-table.ts";
 import { type EncodedPart, type EncodedRun, endAlike } from "./encode-tree.ts";
 
-/** What a table says, before it is put into blobs. */
-export interface TableContent extends Pick<EncodedTable, "groups" | "runs" | "indexes" | "secrets"> {
-  readonly trees: readonly CountedList[];
-  /** Whether no part of a list is cut together with its neighbours. */
-  readonly isCutAtParts: boolean;
+/** What a table is about. */
+export interface TableContent {
+  /** The parts of its trees, each once, in the order in which the trees have them. */
+  readonly groups: readonly EncodedPart[];
+  /** What its trees consist of, each once. */
+  readonly runs: readonly EncodedRun[];
 }
 
 /**
@@ -18,11 +18,11 @@ export interface TableContent extends Pick<EncodedTable, "groups" | "runs" | "in
  * @param runOf a part that is cut by itself
  * @returns undefined where more is new
  */
-export function withReplaced(
-  content: TableContent,
+export function withReplaced<C extends TableContent>(
+  content: C,
   replaced: ReadonlyMap<CompiledPart, CompiledPart>,
   runOf: (part: CompiledPart) => EncodedRun | undefined,
-): TableContent | undefined {
+): C | undefined {
   const runs = new Map<EncodedRun, EncodedRun>();
   for (const [part, instead] of replaced) {
     const [before, after] = [runOf(part), runOf(instead)];
