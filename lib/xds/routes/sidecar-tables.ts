@@ -1,7 +1,6 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { lazily } from "../../mesh/memo/lazy.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener, SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
@@ -40,27 +39,14 @@ export function sidecarTables(
     const parsed = parseTableName(name);
     if (parsed === undefined) return emptyTable(name);
     const hosts = hostsOf(parsed);
-    const slot = table.view.key();
-    return parsed.sniffedHost === undefined
-      ? tableOfPort(table.memo, { hosts: hosts.pieces, catchAll: catchAll(table), name, slot })
-      : keptTable(slot, { name, pieces: sniffedPieces(name, parsed.sniffedHost, hosts, table) }, table.memo);
+    const pieces =
+      parsed.sniffedHost === undefined
+        ? [...hosts.pieces, catchAll(table)]
+        : sniffedPieces(name, parsed.sniffedHost, hosts, table);
+    return keptTable(table.view.key(), { name, pieces }, table.memo);
   });
   return { value, diagnostics };
 }
-
-interface TableOfPort {
-  readonly hosts: readonly VirtualHostPiece[];
-  readonly catchAll: VirtualHostPiece;
-  readonly name: string;
-  readonly slot: string;
-}
-
-const tableOfPort = step(
-  "route table of a port",
-  { hosts: "identity", catchAll: "identity", name: "value", slot: "value" },
-  ({ hosts, catchAll, name, slot }: TableOfPort, memo: Memo) =>
-    keptTable(slot, { name, pieces: [...hosts, catchAll] }, memo),
-);
 
 /**
  * The virtual hosts of a port, or of a bind without one.
