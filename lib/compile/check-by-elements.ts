@@ -35,13 +35,19 @@ function isSoundInParts(type: ResourceType, resource: Resource, memo: Memo): boo
   if (message === undefined || message.elements.length < manyElements) return false;
   const { field, elements } = message;
   return (
-    stretchesOf(memo, { elements }).every((stretch) => allFit(memo, { type, field, stretch })) &&
+    stretchesOf(memo, { elements }).stretches.every((stretch) => allFit(memo, { type, field, stretch })) &&
     isSound({ ...json, [field]: [] })
   );
 }
 
 /** About so many elements make a stretch. */
 const stretchLength = 16;
+
+interface Stretches {
+  /** Of all elements; the same list for all that have the same names. */
+  readonly names: readonly string[];
+  readonly stretches: readonly (readonly object[])[];
+}
 
 /**
  * A long list in stretches, each of which is looked up as one from then on: of the lists that a change makes anew, most have nearly all of
@@ -50,9 +56,10 @@ const stretchLength = 16;
 export const stretchesOf = step(
   "stretches of elements",
   { elements: "identity" },
-  ({ elements }: { readonly elements: readonly object[] }, memo: Memo): readonly (readonly object[])[] => {
-    const ends = endsOfStretches(memo, { names: oneOfLists(memo, "names of elements", elements.map(nameOf)) });
-    return ends.map((to, at) => oneList(memo, elements.slice(ends[at - 1] ?? 0, to)));
+  ({ elements }: { readonly elements: readonly object[] }, memo: Memo): Stretches => {
+    const names = oneOfLists(memo, "names of elements", elements.map(nameOf));
+    const ends = endsOfStretches(memo, { names });
+    return { names, stretches: ends.map((to, at) => oneList(memo, elements.slice(ends[at - 1] ?? 0, to))) };
   },
 );
 

@@ -7,6 +7,7 @@ import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
 import { longResource, textRun } from "../snapshot/long/long-resource.ts";
 import {
   aroundRun,
+  cutOrder,
   cutPieces,
   isLong,
   listMessage,
@@ -83,12 +84,11 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
     if (message === undefined || text.length < longLength) return text;
   }
   const { field, elements } = message;
-  const pieces = stretchesOf(memo, { elements }).flatMap((stretch) =>
-    writtenStretch(memo, { ...encoding, field, stretch }),
-  );
+  const { names, stretches } = stretchesOf(memo, { elements });
+  const pieces = stretches.flatMap((stretch) => writtenStretch(memo, { ...encoding, field, stretch }));
   if (!isLong(message, pieces)) return runText(pieces, message);
   const head = encoding.withBinary ? binaryAround(memo, { type, text: message.before + message.after }) : undefined;
-  const runs = cutPieces(type, pieces);
+  const runs = cutPieces(pieces, orderOfPieces(memo, { type, names }));
   return runs.map((run, at) =>
     writtenRun(memo, {
       pieces: run,
@@ -106,6 +106,18 @@ function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): stri
   const assignment = writtenAssignment(memo, { json: apart.assignment });
   return `${text.slice(0, -1)},"loadAssignment":${memberText(assignment.text)}}`;
 }
+
+interface Names {
+  readonly type: ResourceType;
+  readonly names: readonly string[];
+}
+
+/** The tables of all namespaces have the same names as a rule, whatever a change does to their hosts. */
+const orderOfPieces = step(
+  "order of pieces",
+  { names: "identity", type: "value" },
+  ({ names, type }: Names): readonly number[] => cutOrder(type, names),
+);
 
 const noBytes = new Uint8Array();
 

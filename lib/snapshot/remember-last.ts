@@ -11,5 +11,8 @@ export function rememberLast<T, R>(make: (list: readonly T[]) => R): (list: read
   };
 }
 
-export const sameElements = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((element, i) => element === b[i]);
+export function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}

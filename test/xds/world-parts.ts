@@ -220,10 +220,13 @@ export function clusterView(parts: Parts): ClusterView {
   const outbound: OutboundClusterView = {
     key: () => "",
     proxy: { ...proxy, ...parts.proxy },
-    lookups: lookups(parts),
-    scope,
-    destinationRule,
-    perspective: { ...here, ...parts.perspective },
+    endpoints: {
+      key: () => "",
+      lookups: lookups(parts),
+      scope,
+      destinationRule,
+      perspective: { ...here, ...parts.perspective },
+    },
     containsAutoPassthrough: parts.passesMtlsOn ?? false,
     tlsClientFiles: parts.clientFiles ?? {},
   };

@@ -2,6 +2,8 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { column } from "../memo/column.ts";
 import type { Memo } from "../memo/memo.ts";
 import { fingerprint, plainText } from "../memo/plain-text.ts";
+import { sameList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import type { NameView } from "../views/name-view.ts";
 import { haveSameClusters, type ProxyViews } from "../views/views-of.ts";
@@ -30,7 +32,11 @@ interface Entered {
  */
 export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[], memo: Memo): Entered {
   const names = namesOfClasses(memo, "", {
-    keys: views.map((of) => plainText(keysOf(of))),
+    clusters: views.map(({ clusters }) => clusters.key()),
+    endpoints: views.map(({ endpoints }) => endpoints.key()),
+    listeners: views.map(({ listeners }) => listeners.key()),
+    routes: views.map(({ routes }) => routes.key()),
+    names: views.map((of) => namesIn(of)?.key()),
     type: proxies.map(({ type }) => type),
   });
   const classes = new Map<string, ProxyClass>();
@@ -45,7 +51,9 @@ export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[]
       return id;
     }
   });
-  const sorted = [...classes.values()].sort((a, b) => byCodePoint(a.id, b.id));
+  const found = [...classes.values()];
+  const order = orderOf(memo, { ids: sameList(memo, "ids of found classes", [...classes.keys()]) });
+  const sorted = order.flatMap((at) => found[at] ?? []);
   return {
     ids,
     classes: classesOf(memo, "", {
@@ -56,23 +64,25 @@ export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[]
   };
 }
 
-interface ClassName {
-  /** Of its views, as one text. */
-  readonly keys: string;
+/** The places of ids when they are sorted: most changes leave all classes where they are. */
+const orderOf = step("order of classes", { ids: "identity" }, ({ ids }: { readonly ids: readonly string[] }) =>
+  [...ids.keys()].sort((a, b) => byCodePoint(ids[a] ?? "", ids[b] ?? "")),
+);
+
+/** By the keys of its views. */
+interface ClassName extends Readonly<Record<"clusters" | "endpoints" | "listeners" | "routes", string>> {
+  readonly names: string | undefined;
   readonly type: Proxy["type"];
 }
 
 const namesOfClasses = column(
   "names of classes",
-  ["keys", "type"],
-  ({ keys, type }: ClassName) => `${type}-${fingerprint(keys)}`,
+  ["clusters", "endpoints", "listeners", "routes", "names", "type"],
+  ({ clusters, endpoints, listeners, routes, names, type }: ClassName) => {
+    const keys = [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])];
+    return `${type}-${fingerprint(plainText(keys))}`;
+  },
 );
-
-function keysOf(views: ProxyViews): readonly string[] {
-  const { clusters, endpoints, listeners, routes } = views;
-  const names = namesIn(views);
-  return [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])].map((of) => of.key());
-}
 
 const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
   haveSameClusters(a, b) &&

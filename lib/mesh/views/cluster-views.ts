@@ -72,10 +72,10 @@ export const outboundClusterView = step(
     containsAutoPassthrough: "value",
     tlsClientFiles: "value",
   },
-  ({ rules, ...fields }: OutboundInputs, memo: Memo): OutboundClusterView => {
-    const { lookups, scope, ...named } = fields;
+  ({ lookups, rules, scope, ...named }: OutboundInputs, memo: Memo): OutboundClusterView => {
+    const { perspective, ...fields } = named;
     const key = outboundKey(memo, { ...named, rules: rules.names, scope: scope.id });
-    return { ...fields, key, destinationRule: rules.destinationRule };
+    return { ...fields, key, endpoints: endpointView({ lookups, rules, scope, perspective }, memo) };
   },
 );
 

@@ -140,10 +140,8 @@ export type RuleLookup = (service: Service) => MeshDestinationRule | undefined;
 /** What clusters of services read: classes that differ in what they serve share it. */
 export interface OutboundClusterView extends View {
   readonly proxy: ClassProxy;
-  readonly destinationRule: RuleLookup;
-  readonly lookups: MeshLookups;
-  readonly scope: ServiceScope;
-  readonly perspective: EndpointPerspective;
+  /** What the clusters of services read of the mesh: the same for all namespaces that see the same services and rules. */
+  readonly endpoints: EndpointView;
   /** Of the merged gateway nothing else is read. */
   readonly containsAutoPassthrough: boolean;
   /** Files for client certificates (`TLS_CLIENT_*`), by key; empty as a rule. */

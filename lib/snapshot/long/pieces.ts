@@ -56,21 +56,19 @@ function isObjects(value: unknown): value is readonly object[] {
   return Array.isArray(value) && value.every((element) => typeof element === "object" && element !== null);
 }
 
-/** An element of such a list, with what places it among others: tables of all namespaces have it, and are cut by it. */
+/** An element of such a list: tables of all namespaces have it, and are cut by it. */
 export interface Piece {
   /** Its JSON. */
   readonly text: string;
   /** Of its name, or of the text of one without: where a run ends follows from it. */
   readonly hash: number;
-  /** What follows the first label of its name. */
-  readonly domain: string;
 }
 
 /** @param text the element's JSON */
-export function pieceOf(element: object, text: string): Piece {
-  const name = nameOf(element);
-  return { text, hash: nameHash(name || text, "piece "), domain: name.slice(name.indexOf(".") + 1) };
-}
+export const pieceOf = (element: object, text: string): Piece => ({
+  text,
+  hash: nameHash(nameOf(element) || text, "piece "),
+});
 
 /** Name of an element, "" for one without. */
 export function nameOf(element: object): string {
@@ -80,28 +78,38 @@ export function nameOf(element: object): string {
 
 /** Whether a message of these pieces is cut. */
 export function isLong({ before, after }: ListMessage, pieces: readonly Piece[]): boolean {
-  const commas = pieces.length - 1;
-  return pieces.reduce((sum, { text }) => sum + text.length, before.length + commas + after.length) >= longLength;
+  let length = before.length + after.length + pieces.length - 1;
+  for (const { text } of pieces) {
+    length += text.length;
+    if (length >= longLength) return true;
+  }
+  return false;
 }
 
 /**
- * The runs of a long message: pieces in the order in which it has them. Virtual hosts, whose order means nothing, stand by the domain
+ * The places of elements in the order in which they are cut into runs. Virtual hosts, whose order means nothing, stand by the domain
  * that they are in: each namespace has its own ones in another form, and what lies between them is shared.
+ *
+ * @param names of the elements
  */
-export const cutPieces = <P extends Piece>(type: ResourceType, pieces: readonly P[]): readonly (readonly P[])[] =>
-  cutEvenly<P>(type === "routes" ? byDomain(pieces) : pieces, runLength, byText);
+export function cutOrder(type: ResourceType, names: readonly string[]): readonly number[] {
+  const places = [...names.keys()];
+  if (type !== "routes") return places;
+  const byDomain = Map.groupBy(places, (at) => domainOf(names[at] ?? ""));
+  return [...byDomain].sort(([a], [b]) => byCodePoint(a, b)).flatMap(([, group]) => group);
+}
+
+/** What follows the first label of a name. */
+const domainOf = (name: string): string => name.slice(name.indexOf(".") + 1);
+
+/** The runs of a long message. @param order of its pieces, by `cutOrder` */
+export function cutPieces<P extends Piece>(pieces: readonly P[], order: readonly number[]): readonly (readonly P[])[] {
+  // Every place has its piece.
+  const ordered = order.map((at) => pieces[at] as P);
+  return cutEvenly<P>(ordered, runLength, byText);
+}
 
 const byText = { weight: ({ text }: Piece) => text.length, hash: ({ hash }: Piece) => hash };
-
-function byDomain<P extends Piece>(pieces: readonly P[]): readonly P[] {
-  const domains = new Map<string, P[]>();
-  for (const piece of pieces) {
-    const known = domains.get(piece.domain);
-    if (known === undefined) domains.set(piece.domain, [piece]);
-    else known.push(piece);
-  }
-  return [...domains].sort(([a], [b]) => byCodePoint(a, b)).flatMap(([, group]) => group);
-}
 
 /** Version of a long resource. */
 export const versionOfRuns = (runs: readonly Pick<TextRun, "hash">[]): string =>

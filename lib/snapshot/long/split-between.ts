@@ -3,11 +3,13 @@ export function splitBetween<T>(
   list: readonly T[],
   endsBetween: (last: T, next: T) => boolean,
 ): readonly (readonly T[])[] {
-  const starts: number[] = [];
-  let last: T | undefined;
-  for (const [i, item] of list.entries()) {
-    if (last === undefined || endsBetween(last, item)) starts.push(i);
-    last = item;
+  const stretches: (readonly T[])[] = [];
+  let start = 0;
+  // A plain loop: every class has lists that are split, and an iterator makes a pair for each element.
+  for (let at = 1; at <= list.length; at++) {
+    if (at < list.length && !endsBetween(list[at - 1] as T, list[at] as T)) continue;
+    stretches.push(list.slice(start, at));
+    start = at;
   }
-  return starts.map((start, i) => list.slice(start, starts[i + 1]));
+  return stretches;
 }

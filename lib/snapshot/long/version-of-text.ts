@@ -1,6 +1,16 @@
 import { hashOf } from "../blob.ts";
 import type { ResourceType } from "../resource-type.ts";
-import { aroundRun, cutPieces, listMessage, longLength, pieceOf, runText, versionOfRuns } from "./pieces.ts";
+import {
+  aroundRun,
+  cutOrder,
+  cutPieces,
+  listMessage,
+  longLength,
+  nameOf,
+  pieceOf,
+  runText,
+  versionOfRuns,
+} from "./pieces.ts";
 
 /** The version that a resource's text has, by the text alone, and whether it is one that is cut. */
 export function versionOfText(
@@ -10,7 +20,7 @@ export function versionOfText(
   const message = text.length < longLength ? undefined : listMessage(type, JSON.parse(text));
   if (message === undefined) return { version: hashOf(text), isLong: false };
   const pieces = message.elements.map((element) => pieceOf(element, JSON.stringify(element)));
-  const runs = cutPieces(type, pieces);
+  const runs = cutPieces(pieces, cutOrder(type, message.elements.map(nameOf)));
   const hashes = runs.map((run, at) => ({ hash: hashOf(runText(run, aroundRun(message, at, runs.length))) }));
   return { version: versionOfRuns(hashes), isLong: true };
 }

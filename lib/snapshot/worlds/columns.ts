@@ -16,6 +16,11 @@ export interface WorldColumns {
   of(world: Pick<CompiledWorld, "classes">): Columns;
   /** Whether lists at the same places surely have the same names: so it is after changes that make and drop no resource. */
   haveSameNames(before: Column, after: Column): boolean;
+  /**
+   * The few parts of a column in whose stead another one has others, each wherever it stood: so it is after changes of what classes share.
+   * Undefined where that is not all that differs.
+   */
+  replacedParts(before: Column, after: Column): ReadonlyMap<CompiledPart, CompiledPart> | undefined;
 }
 
 export function createColumns(): WorldColumns {
@@ -43,22 +48,59 @@ export function createColumns(): WorldColumns {
       before.length === after.length &&
       before.every(({ name }, i) => name === after[i]?.name),
   );
-  const sameInLists = (before: CompiledList, after: CompiledList): boolean =>
-    before.length === after.length &&
-    before.every((part, i) => {
-      const other = after[i];
-      return part === other || (other !== undefined && sameInParts(part, other));
-    });
-  const haveSameNames = rememberPairs(
-    (before: Column, after: Column): boolean =>
-      before.length === after.length &&
-      before.every((list, place) => {
-        const other = after[place];
-        return list === other || (other !== undefined && sameInLists(list, other));
-      }),
-  );
+  const differenceOf = rememberPairs(difference);
+  const haveSameNames = (before: Column, after: Column): boolean => {
+    const { areInPlace, parts } = differenceOf(before, after);
+    return areInPlace && [...parts].every(([part, others]) => [...others].every((other) => sameInParts(part, other)));
+  };
   return {
     of: ({ classes }) => columnsOf(classes),
     haveSameNames: (before, after) => before === after || haveSameNames(before, after),
+    replacedParts: (before, after) => replacedIn(after, differenceOf(before, after)),
   };
+}
+
+/** How the lists of a column differ from those of another one. */
+interface Difference {
+  /** Whether both columns have as many lists, and lists at the same places as many parts. */
+  readonly areInPlace: boolean;
+  /** Parts of the one, by the parts of the other in whose stead they stand. */
+  readonly parts: ReadonlyMap<CompiledPart, ReadonlySet<CompiledPart>>;
+}
+
+/** Looks at no part: most are those of one class, and there are thousands. */
+function difference(before: Column, after: Column): Difference {
+  const parts = new Map<CompiledPart, Set<CompiledPart>>();
+  let areInPlace = before.length === after.length;
+  for (let place = 0; areInPlace && place < before.length; place++) {
+    const [list = [], other = []] = [before[place], after[place]];
+    if (list === other) continue;
+    areInPlace = list.length === other.length;
+    for (let at = 0; at < list.length; at++) {
+      const [part, instead] = [list[at], other[at]];
+      if (part === instead || part === undefined || instead === undefined) continue;
+      const others = parts.get(part);
+      if (others === undefined) parts.set(part, new Set([instead]));
+      else others.add(instead);
+    }
+  }
+  return { areInPlace, parts };
+}
+
+/** So many are looked for in all lists. */
+const fewParts = 8;
+
+function replacedIn(
+  after: Column,
+  { areInPlace, parts }: Difference,
+): ReadonlyMap<CompiledPart, CompiledPart> | undefined {
+  if (!areInPlace || parts.size > fewParts) return undefined;
+  const gone = [...parts.keys()];
+  if (after.some((list) => list.some((part) => gone.includes(part)))) return undefined;
+  const replaced = new Map<CompiledPart, CompiledPart>();
+  for (const [part, [instead, ...more]] of parts) {
+    if (instead === undefined || more.length > 0) return undefined;
+    replaced.set(part, instead);
+  }
+  return replaced;
 }

@@ -95,6 +95,17 @@ function endsApart(part: CompiledPart, after: CompiledPart): boolean {
   return last === undefined || next === undefined || endsStretch(last, next);
 }
 
+/** Whether what stands before and after two parts is cut from the one as it is from the other. */
+export function endAlike(a: CompiledPart, b: CompiledPart): boolean {
+  if (storedForm(a) !== undefined || storedForm(b) !== undefined) return false;
+  const isAlike = (one: CompiledResource | undefined, other: CompiledResource | undefined): boolean =>
+    one === other ||
+    (one?.name === other?.name &&
+      hasRuns(one) === hasRuns(other) &&
+      (hasRuns(one) || one?.text.length === other?.text.length));
+  return isAlike(a[0], b[0]) && isAlike(a.at(-1), b.at(-1));
+}
+
 /** Nothing of it is to be written. */
 const partInStore = ({ reference }: StoredForm): EncodedPart => newPart({ ...reference, blobs: [], segments: [] });
 

@@ -8,12 +8,12 @@ import { encodeNodeIndex } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { rememberRuns } from "../remember-runs.ts";
-import { extraTypes, mapTypes, type OfTypes } from "../resource-type.ts";
+import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
 import type { NodeShardRef, Root } from "../root.ts";
 import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
 import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
-import { createTableEncoder, type EncodedTable } from "./encode-table.ts";
+import { createTableEncoder, type EncodedTable, type TableEncoder } from "./encode-table.ts";
 import { createTreeEncoder, type EncodedRun, uniteNames, versionOfTree } from "./encode-tree.ts";
 
 /**
@@ -40,9 +40,18 @@ export interface WorldEncoder {
 export function createWorldEncoder(): WorldEncoder {
   const encodeTree = createTreeEncoder();
   const versions = rememberEach((list: CompiledList) => ({ version: versionOfTree(encodeTree(list)) }));
+  const columns = createColumns();
+  const tableEncoder = () => createTableEncoder(encodeTree, columns);
   const encoders: Encoders = {
-    columns: createColumns(),
-    table: createTableEncoder(encodeTree),
+    columns,
+    tables: {
+      clusters: tableEncoder(),
+      endpoints: tableEncoder(),
+      extension_configs: tableEncoder(),
+      listeners: tableEncoder(),
+      routes: tableEncoder(),
+      name_tables: tableEncoder(),
+    },
     classes: createClassesEncoder(),
     nodes: rememberEach(encodeNodes),
     json: rememberEach(jsonBlob),
@@ -62,7 +71,7 @@ export function createWorldEncoder(): WorldEncoder {
 /** What parts of a world are encoded by, each of which remembers what it has made. */
 interface Encoders {
   readonly columns: WorldColumns;
-  readonly table: ReturnType<typeof createTableEncoder>;
+  readonly tables: Readonly<Record<ResourceType, TableEncoder>>;
   readonly classes: ReturnType<typeof createClassesEncoder>;
   readonly nodes: typeof encodeNodes;
   readonly json: typeof jsonBlob;
@@ -75,15 +84,16 @@ interface Encoders {
 
 function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
   const columns = encode.columns.of(world);
-  const [clusters, listeners] = [encode.table(columns.clusters), encode.table(columns.listeners)];
+  const tableOf = (type: ResourceType): EncodedTable => encode.tables[type](columns[type]);
+  const [clusters, listeners] = [tableOf("clusters"), tableOf("listeners")];
   // Where nobody has any, snapshots are what they were before there was such a type.
   const extras = extraTypes.filter((type) => columns[type].some(({ length }) => length > 0));
   const tables = {
     clusters,
-    endpoints: encode.table(columns.endpoints),
+    endpoints: tableOf("endpoints"),
     listeners,
-    routes: encode.table(columns.routes),
-    ...Object.fromEntries(extras.map((type) => [type, encode.table(columns[type])])),
+    routes: tableOf("routes"),
+    ...Object.fromEntries(extras.map((type) => [type, tableOf(type)])),
   };
   const classes = encode.classes({
     ids: world.classes.map(({ id }) => id),

@@ -17,9 +17,9 @@ const clusterClass = step(
   (inputs: ClusterClass) => inputs,
 );
 
-export function clusterClassOf({ proxy, lookups, tlsClientFiles }: OutboundClusterView, memo: Memo): ClusterClass {
+export function clusterClassOf({ proxy, endpoints, tlsClientFiles }: OutboundClusterView, memo: Memo): ClusterClass {
   return clusterClass(memo, {
-    mesh: lookups.mesh,
+    mesh: endpoints.lookups.mesh,
     ipMode: proxy.ipMode,
     preserveHeaderCase: proxy.proxyConfig.proxyHeaders?.preserveHttp1HeaderCase === true,
     clientFiles: tlsClientFiles,

@@ -10,6 +10,7 @@ import { tracedStep } from "../../mesh/memo/traced-step.ts";
 import type {
   ClassProxy,
   ClusterView,
+  EndpointView,
   MeshLookups,
   OutboundClusterView,
   OwnClusterView,
@@ -73,15 +74,11 @@ const outboundSide = step(
   { view: "identity" },
   ({ view }: { readonly view: OutboundClusterView }, memo: Memo) => {
     const proxies = clusterClassOf(view, memo);
-    const { services } = view.scope;
-    const lists = [
-      ofServices(view, proxies, services, "default", memo),
-      builtInClusters(memo, { proxies, proxyType: view.proxy.type }),
-    ];
-    if (view.containsAutoPassthrough) {
-      const inMesh = services.filter((service) => !service.meshExternal);
-      lists.push(ofServices(view, proxies, inMesh, "sniDnat", memo));
-    }
+    const proxyType = view.proxy.type;
+    const ofServices = (mode: OutboundService["mode"]) =>
+      clustersOfScope(memo, { view: view.endpoints, proxies, proxyType, mode });
+    const lists = [ofServices("default"), builtInClusters(memo, { proxies, proxyType })];
+    if (view.containsAutoPassthrough) lists.push(ofServices("sniDnat"));
     return joined(memo, { lists });
   },
 );
@@ -103,23 +100,27 @@ const builtInClusters = step(
   },
 );
 
-/** Most changes touch a few services, so the others are not even asked what they are made from. */
-function ofServices(
-  view: OutboundClusterView,
-  proxies: ClusterClass,
-  services: readonly Service[],
-  mode: OutboundService["mode"],
-  memo: Memo,
-): readonly ClusterResource[] {
-  const { lookups, destinationRule } = view;
-  const { serviceAccounts, serviceMtlsMode } = lookups;
-  const seen = sight(memo, sightOf(view, true));
-  const { type: proxyType } = view.proxy;
-  const context = { proxies, proxyType, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
-  return flat(memo, {
-    lists: clustersOfServices(memo, () => `${mode}|${view.key()}`, services, context, lookups.endpoints),
-  });
+interface ScopeInputs extends Pick<ServiceContext, "proxies" | "proxyType" | "mode"> {
+  readonly view: EndpointView;
 }
+
+/**
+ * Gone over once for all namespaces that see the same services and rules. Most changes touch a few services, so the others are not even
+ * asked what they are made from.
+ */
+const clustersOfScope = step(
+  "clusters of a scope",
+  { view: "identity", proxies: "identity", proxyType: "value", mode: "value" },
+  ({ view, proxies, proxyType, mode }: ScopeInputs, memo: Memo) => {
+    const { lookups, destinationRule, scope } = view;
+    const { serviceAccounts, serviceMtlsMode } = lookups;
+    const seen = sight(memo, sightOf(view, true));
+    const context = { proxies, proxyType, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
+    const services = mode === "default" ? scope.services : scope.services.filter((service) => !service.meshExternal);
+    const slot = (): string => `${mode}|${proxyType}|${proxies.preserveHeaderCase}|${view.key()}`;
+    return flat(memo, { lists: clustersOfServices(memo, slot, services, context, lookups.endpoints) });
+  },
+);
 
 const flat = step("flat clusters", { lists: "identity" }, ({ lists }: { readonly lists: Lists }) => lists.flat());
 

@@ -24,7 +24,7 @@ type Clusters = readonly Resource<ClusterJson>[];
  * @see istio 1.30.3 pilot/pkg/networking/grpcgen/cds.go
  */
 export function grpcClusters({ outbound, sendsRefusals }: GrpcClusterView, memo: Memo): Clusters {
-  const { scope, lookups, destinationRule, key } = outbound;
+  const { scope, lookups, destinationRule, key } = outbound.endpoints;
   const { serviceAccounts } = lookups;
   const context = { destinationRule, serviceAccounts, sendsRefusals };
   return inOrder(memo, { lists: ofServices(memo, key(), scope.services, context, lookups.endpoints) });

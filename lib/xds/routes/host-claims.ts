@@ -1,7 +1,6 @@
 import { byCodePoint, type Diagnostic, type Origin } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { keptLists } from "../../mesh/memo/same.ts";
-import type { Slot } from "../../mesh/memo/slots.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
@@ -30,7 +29,7 @@ export interface TablePlace {
   /** 0: a table of all ports. */
   readonly port: number;
   /** Tells the claims of one table and class from those of others when they are found again. */
-  readonly slot: Slot;
+  readonly slot: string;
 }
 
 /**
@@ -44,14 +43,13 @@ export function settledHosts(
 ): { readonly pieces: readonly VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
   const wanted = candidates.map((candidate) => candidate.claim);
   const claims = keptClaims(memo, slot, wanted);
-  const { kept, order, duplicates } = settledClaims(memo, { claims, services, port });
+  const { order, trimmed, duplicates } = settledClaims(memo, { claims, services, port });
   const pieces: VirtualHostPiece[] = [];
   for (const at of order) {
-    const candidate = candidates[at];
-    if (candidate === undefined) continue;
-    const { piece, claim } = candidate;
-    const domains = kept[at] ?? [];
-    pieces.push(domains.length === claim.domains.all.length ? piece : trimmedHost(memo, { piece, domains }));
+    const piece = candidates[at]?.piece;
+    if (piece === undefined) continue;
+    const domains = trimmed.get(at);
+    pieces.push(domains === undefined ? piece : trimmedHost(memo, { piece, domains }));
   }
   const diagnostics = duplicates.flatMap((at) => {
     const { piece, origin } = candidates[at] ?? {};
@@ -74,10 +72,10 @@ function isSameClaim(last: Claim, claim: Claim): boolean {
 }
 
 interface Settled {
-  /** For each claim the domains that it gets; none: there is no such host. */
-  readonly kept: readonly (readonly string[])[];
-  /** The claims that get some, sorted by name. */
+  /** The claims that get domains, sorted by name. */
   readonly order: readonly number[];
+  /** The domains of those that do not get all that they claim. */
+  readonly trimmed: ReadonlyMap<number, readonly string[]>;
   /** Claims of a name that was taken, in order. */
   readonly duplicates: readonly number[];
 }
@@ -95,22 +93,23 @@ function settle({ claims, services, port: tablePort }: Claims): Settled {
   const isKnown = (domain: string): boolean => services.known.has(domain) || claimed.has(domain);
   const names = new Set<string>();
   const taken = new Set<string>();
+  const order: number[] = [];
+  const trimmed = new Map<number, readonly string[]>();
   const duplicates: number[] = [];
-  const kept = claims.map(({ name, domains, port }, at) => {
+  for (const [at, { name, domains, port }] of claims.entries()) {
     if (names.has(name)) {
       duplicates.push(at);
-      return [];
+      continue;
     }
     names.add(name);
     const free = freeOf(domains, taken, isKnown);
     // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
-    if (tablePort === 0 && port !== 80) return free.filter((domain) => domain.includes(":"));
-    // As a rule all are, and one list of them does for all tables.
-    return free.length === domains.all.length ? domains.all : free;
-  });
-  const order = [...kept.keys()].filter((at) => kept[at]?.length !== 0);
+    const kept = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
+    if (kept.length > 0) order.push(at);
+    if (kept.length < domains.all.length) trimmed.set(at, kept);
+  }
   order.sort((a, b) => byCodePoint(claims[a]?.name ?? "", claims[b]?.name ?? ""));
-  return { kept, order, duplicates };
+  return { order, trimmed, duplicates };
 }
 
 /** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */

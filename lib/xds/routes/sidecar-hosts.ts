@@ -36,18 +36,32 @@ export interface SidecarHosts {
 export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
   const { memo, settings, domains, view } = table;
   const services = tableServices(memo, { services: listener.services, port, namesPorts: settings.proxyless });
-  const slot = (): string => `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
+  const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
   const at = { services, port, slot };
   const brought = broughtHosts(listener, at, table);
-  const claimed = keptClaimed(
-    memo,
-    slot,
-    brought.map(({ hostnames }) => hostnames),
-  );
   const hosts = defaultHosts(memo, { settings, domains, services, port, ...ruleSource(view) });
-  const others = unclaimedHosts(memo, { claimed, hosts });
-  return settledHosts([...brought.flatMap((of) => of.hosts), ...others], at, memo);
+  return hostsTogether(memo, { brought, hosts, ...at });
 }
+
+interface Together extends TablePlace {
+  readonly brought: readonly BroughtHosts[];
+  readonly hosts: readonly DefaultHost[];
+}
+
+/** Most changes are of virtual services that bring nothing to most tables. */
+const hostsTogether = step(
+  "virtual hosts of a sidecar's port",
+  { brought: "identity", hosts: "identity", services: "identity", port: "value", slot: "value" },
+  ({ brought, hosts, ...at }: Together, memo: Memo): SidecarHosts => {
+    const claimed = keptClaimed(
+      memo,
+      at.slot,
+      brought.map(({ hostnames }) => hostnames),
+    );
+    const others = unclaimedHosts(memo, { claimed, hosts });
+    return settledHosts([...brought.flatMap((of) => of.hosts), ...others], at, memo);
+  },
+);
 
 const keptClaimed = keptLists<readonly string[]>("claimed services of a route table", isSame);
 
@@ -79,7 +93,7 @@ function broughtHosts(
   { services, port, slot }: TablePlace,
   { memo, settings, domains, view }: TableContext,
 ): readonly BroughtHosts[] {
-  if (virtualServices.length === 0) return [];
+  if (virtualServices.length === 0) return nothingBrought;
   const { sourceLabels: labels, proxy } = view;
   const place = sidecarPlace(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
   const context = { settings, domains, services, port, place };
@@ -88,6 +102,7 @@ function broughtHosts(
   );
 }
 
+const nothingBrought: readonly BroughtHosts[] = [];
 const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
 
 /**

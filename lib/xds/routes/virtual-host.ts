@@ -64,27 +64,23 @@ const routeTable = step(
 export function keptTable(view: Slot, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
   // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
   const slot = (): string => `${nameOf(view)}|${name}`;
-  const objects = keptObjects(
-    memo,
-    slot,
-    pieces.map((piece) => piece.from),
-  );
+  const owners = keptOwners(memo, slot, pieces);
   return routeTable(memo, {
     name,
     pieces: keptPieces(memo, slot, pieces),
-    from: allOf(memo, { objects }),
+    from: allOf(memo, { owners }),
   });
 }
 
-type Keys = readonly ConfigKey[];
-
 const allOf = step(
   "objects of a route table",
-  { objects: "identity" },
-  ({ objects }: { readonly objects: readonly Keys[] }): Keys => objects.flat(),
+  { owners: "identity" },
+  ({ owners }: { readonly owners: readonly VirtualHostPiece[] }): readonly ConfigKey[] =>
+    owners.flatMap(({ from }) => from),
 );
 
-const areSameKeys = (last: Keys, keys: Keys): boolean => isSame(last, keys, isSameKey);
+const areOfSameObjects = (last: VirtualHostPiece, piece: VirtualHostPiece): boolean =>
+  last === piece || isSame(last.from, piece.from, isSameKey);
 
 const isSameKey = (last: ConfigKey, key: ConfigKey): boolean =>
   last === key ||
@@ -95,6 +91,6 @@ export function emptyTable(name: string): Resource<RouteConfigurationJson> {
   return { name, json: { name, validateClusters: false }, from: [] };
 }
 
-const keptObjects = keptLists<Keys>("objects of a route table", areSameKeys);
+const keptOwners = keptLists("owners of a route table", areOfSameObjects);
 
 const keptPieces = keptLists<VirtualHostPiece>("virtual hosts of a route table");

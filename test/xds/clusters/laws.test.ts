@@ -125,7 +125,9 @@ describe("clusters and load assignments of any mesh", () => {
         const clusters = wholeList(made);
         const names = clusters.map((cluster) => cluster.name);
         expect(names).toEqual([...new Set(names)].sort());
-        const answers = wholeList(generateEndpoints(view.outbound, made, noMemo)).map((assignment) => assignment.name);
+        const answers = wholeList(generateEndpoints(view.outbound.endpoints, made, noMemo)).map(
+          (assignment) => assignment.name,
+        );
         expect(answers).toEqual(clusters.filter(({ json }) => json.type === "EDS").map(({ name }) => name));
       }),
     );
@@ -137,11 +139,11 @@ describe("clusters and load assignments of any mesh", () => {
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
         const plain = clustersOf(view, noMemo);
-        const plainEndpoints = generateEndpoints(view.outbound, plain, noMemo);
+        const plainEndpoints = generateEndpoints(view.outbound.endpoints, plain, noMemo);
         for (let run = 0; run < 2; run += 1) {
           const clusters = clustersOf(view, memo);
           expect(clusters).toEqual(plain);
-          expect(generateEndpoints(view.outbound, clusters, memo)).toEqual(plainEndpoints);
+          expect(generateEndpoints(view.outbound.endpoints, clusters, memo)).toEqual(plainEndpoints);
         }
       }),
     );
@@ -160,7 +162,9 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
-        for (const { json } of wholeList(generateEndpoints(view.outbound, clustersOf(view, noMemo), noMemo))) {
+        for (const { json } of wholeList(
+          generateEndpoints(view.outbound.endpoints, clustersOf(view, noMemo), noMemo),
+        )) {
           const priorities = new Set((json.endpoints ?? []).map((group) => group.priority ?? 0));
           expect([...priorities].sort((a, b) => a - b)).toEqual([...priorities].map((_, index) => index));
         }

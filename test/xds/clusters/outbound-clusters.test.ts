@@ -66,9 +66,10 @@ describe("the clusters of a service", () => {
   it("are the same objects again as long as nothing they are made from changed", () => {
     const memo = createMemo();
     const view = clusterView({ services: [cart, service("other")] });
+    const { outbound } = view;
     const first = wholeList(clustersOf(view, memo));
     const second = wholeList(
-      clustersOf({ ...view, outbound: { ...view.outbound, scope: { ...view.outbound.scope } } }, memo),
+      clustersOf({ ...view, outbound: { ...outbound, endpoints: { ...outbound.endpoints } } }, memo),
     );
     expect(second.every((resource, index) => resource === first[index])).toBe(true);
   });

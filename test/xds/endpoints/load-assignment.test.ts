@@ -12,7 +12,7 @@ const whole = `outbound|80||${host}`;
 /** Load assignments by cluster name, as plain JSON. */
 function assignments(parts: Parts) {
   const view = clusterView({ services: [cart], ...parts });
-  const made = wholeList(generateEndpoints(view.outbound, clustersOf(view, noMemo), noMemo));
+  const made = wholeList(generateEndpoints(view.outbound.endpoints, clustersOf(view, noMemo), noMemo));
   return new Map(made.map((resource) => [resource.name, resource.json]));
 }
 
@@ -385,7 +385,7 @@ describe("clusters of an SNI-routing gateway", () => {
     });
     const name = `outbound_.80_._.${host}`;
     const cluster = { name, json: { name, type: "EDS", edsClusterConfig: { serviceName: name } }, from: [] } as const;
-    const [made] = generateEndpoints(view.outbound, allShared([cluster]), noMemo).shared;
+    const [made] = generateEndpoints(view.outbound.endpoints, allShared([cluster]), noMemo).shared;
     expect(made?.json.endpoints?.[0]?.lbEndpoints).toHaveLength(1);
   });
 });
@@ -394,7 +394,7 @@ describe("an EDS cluster of an unknown service or port", () => {
   it.each(["outbound|80||nobody.example", `outbound|81||${host}`, "custom"])("gets an empty answer: %s", (name) => {
     const view = clusterView({ services: [cart], ...behind(endpoint("10.1.0.1")) });
     const cluster = { name, json: { name, type: "EDS" }, from: [] } as const;
-    expect(generateEndpoints(view.outbound, allShared([cluster]), noMemo).shared[0]?.json).toEqual({
+    expect(generateEndpoints(view.outbound.endpoints, allShared([cluster]), noMemo).shared[0]?.json).toEqual({
       clusterName: name,
     });
   });
