@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pollBody } from "../front/fixtures.ts";
 import { browserPath, startBrowser } from "./browser.ts";
 import { largeMesh } from "./large-mesh.ts";
 import { type Shop, startShop } from "./shop.ts";
@@ -54,9 +55,15 @@ describe.skipIf(browserPath === undefined)(
       const page = await opened(shop, "#/nodes");
       await page.getByText("No node has asked this front yet.").waitFor();
       expect(await page.getByText("All that ask have a class").count()).toBe(0);
-      const node = { id: "router~127.0.0.11~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", metadata: {} };
-      const request = { method: "POST", body: JSON.stringify({ node }) };
-      await (await fetch(`${shop.url}/v3/discovery:clusters`, request)).text();
+      const node = { id: "router~127.0.0.11~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", cluster: "" };
+      const poll = (version?: string) =>
+        fetch(`${shop.url}/v3/discovery:clusters`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: pollBody("clusters", { ...node, metadata: {} }, version === undefined ? {} : { version }),
+        });
+      const { version_info: version } = Object(await (await poll()).json());
+      await (await poll(version)).text();
       await page.getByText("All that ask have a class").waitFor();
       await page.close();
     });
