@@ -39,15 +39,12 @@ export async function browsed(
   const named = await rootNamedIn(reader, head, heads.timeMs(), name, maxEntries);
   if (named.kind === "absent") return refused(404, shown(named.reason));
   if ((await reader.textIfWhole(named.root)) === undefined)
-    return refused(
-      404,
-      `the store has no version ${named.root.slice(0, 12)} any more; \`portolan history\` lists what it has`,
-    );
+    return refused(404, `the store has no version ${named.root.slice(0, 12)} any more; see \`portolan history\``);
   try {
     return { kind: "found", value: await reader.root(named.root) };
   } catch (cause) {
     if (!(cause instanceof NoRoot)) throw cause;
-    return refused(404, `${named.root.slice(0, 12)} is no version; \`portolan history\` lists them`);
+    return refused(404, `${named.root.slice(0, 12)} is no version; see \`portolan history\``);
   }
 }
 

@@ -26,10 +26,9 @@ export async function answerResourceDiff(browser: Browser, asked: Asked): Promis
   const of = { type, shape, name };
   const was = await textOf(browser.reader, before, { ...of, classId: asked.value("earlier") || classId });
   const is = await textOf(browser.reader, after, { ...of, classId });
-  if (was === "too long" || is === "too long")
-    return refused(400, `it is longer than 4 MiB; \`portolan diff\` compares it`);
+  if (was === "too long" || is === "too long") return refused(400, `longer than 4 MiB; \`portolan diff\` compares it`);
   if (was === undefined && is === undefined)
-    return refused(404, `neither version has ${type} "${shown(name)}" in class ${shown(classId)}`);
+    return refused(404, `neither has ${type} "${shown(name)}" in class ${shown(classId)}`);
   const places = diffJson(parsed(was), parsed(is));
   return found({
     before: before.hash,
