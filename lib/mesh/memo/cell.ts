@@ -19,11 +19,18 @@ export class Cell {
 /** What each step remembers, at its number. */
 export type Roots = (Cell | Branch | undefined)[];
 
-/** What was made of inputs that nobody has looked at yet. */
-export interface First {
-  readonly inputs: object;
-  readonly cell: Cell;
+/** The first of a step. Many steps are taken once, so the way to it is looked at when its step is taken again. */
+export class FirstCell extends Cell {
+  /** What it was made from, as long as nobody has looked at the way. */
+  inputs: object | undefined;
+
+  constructor(inputs: object) {
+    super(noWay);
+    this.inputs = inputs;
+  }
 }
+
+const noWay: readonly unknown[] = [];
 
 /**
  * The cell at the end of a way. It stands where its way parts from all others, as a rule near the beginning: branches are made

@@ -1,4 +1,4 @@
-import type { First, Roots } from "./cell.ts";
+import type { Roots } from "./cell.ts";
 
 /**
  * What a compiler process remembers between one compile and the next: results of steps (`step.ts`, `traced-step.ts`,
@@ -13,9 +13,7 @@ export interface Memo {
 
 /** The inside of a memo; only the steps look at it. */
 export interface Known {
-  /** Of each step that was taken once, at its number: many are taken no more, so where that led is looked at when it is taken again. */
-  readonly firsts: (First | undefined)[];
-  /** What each other step remembers, at its number. */
+  /** What each step remembers, at its number. */
   readonly roots: Roots;
   /** What was made last in each slot, at the number of its kind. */
   readonly last: (KindOfSlots | undefined)[];
@@ -56,14 +54,11 @@ export function numberOf(name: string): number {
 
 /** A memo that lives as long as its owner: one per compiler process. */
 export function createMemo(): Memo {
-  return {
-    known: { firsts: new Array(numbers.size), roots: new Array(numbers.size), last: [], round: 0, hits: 0, misses: 0 },
-  };
+  return { known: { roots: new Array(numbers.size), last: [], round: 0, hits: 0, misses: 0 } };
 }
 
 /** Empties a memo, for whoever has little room and will hardly ask for the same again. */
 export function forget({ known }: Memo): void {
-  known?.firsts.fill(undefined);
   known?.roots.fill(undefined);
   known?.last.fill(undefined);
 }

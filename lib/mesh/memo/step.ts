@@ -1,4 +1,4 @@
-import { Cell, cellAt, unknownYet } from "./cell.ts";
+import { type Cell, cellAt, FirstCell, unknownYet } from "./cell.ts";
 import { type Known, type Memo, numberOf } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 
@@ -81,19 +81,18 @@ export class InputReader<I extends object> {
 
   /** Where the result is remembered: behind the inputs that count by identity, or their elements, and those that count by value. */
   find(known: Known, inputs: I): Cell {
-    const number = this.#number;
-    const first = known.firsts[number];
-    if (first !== undefined) {
-      // What is kept there is of this step.
-      first.cell.way = this.#wayOf(first.inputs as I);
-      known.roots[number] = first.cell;
-      known.firsts[number] = undefined;
-    } else if (known.roots[number] === undefined) {
-      const cell = new Cell(noWay);
-      known.firsts[number] = { inputs: this.own(inputs), cell };
-      return cell;
+    const root = known.roots[this.#number];
+    if (root === undefined) {
+      const first = new FirstCell(this.own(inputs));
+      known.roots[this.#number] = first;
+      return first;
     }
-    return cellAt(known.roots, number, this.#wayOf(inputs));
+    if (root instanceof FirstCell && root.inputs !== undefined) {
+      // What is kept there is of this step.
+      root.way = this.#wayOf(root.inputs as I);
+      root.inputs = undefined;
+    }
+    return cellAt(known.roots, this.#number, this.#wayOf(inputs));
   }
 
   #wayOf(inputs: I): readonly unknown[] {
@@ -121,8 +120,6 @@ export class InputReader<I extends object> {
     return fields === this.#fields.length ? inputs : ownOf(inputs, this.#fields);
   }
 }
-
-const noWay: readonly unknown[] = [];
 
 /** Put together anew, and not taken away from: an object that a field was deleted from is slow to read for good. */
 function ownOf<I extends object>(inputs: I, fields: readonly (keyof I)[]): I {

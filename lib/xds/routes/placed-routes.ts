@@ -1,6 +1,6 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
-import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import type { Destination, VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
@@ -28,11 +28,7 @@ const routesAt = tracedStep(
   { settings: "identity", virtualService: "identity" },
   ({ settings, virtualService }: Inputs, place: RoutePlace): PlacedRoutes => {
     const { config, from } = virtualService;
-    const rules: MeshDestinationRule[] = [];
-    for (const host of hostsOf(config.spec)) {
-      const rule = place.hashRule(host);
-      if (rule !== undefined) rules.push(rule);
-    }
+    const rules = hashRulesOf(config.spec, place);
     return {
       routes: virtualServiceRoutes(virtualService, { place, settings }),
       from: rules.length === 0 ? from : [...from, ...rules.flatMap((rule) => rule.from)],
@@ -59,13 +55,19 @@ export function placedRoutes(
   return routesAt(memo, { settings, virtualService }, place).value;
 }
 
-/** Hosts of destinations and mirrors, in order. */
-function hostsOf({ http = [] }: VirtualService): ReadonlySet<string> {
-  const hosts = new Set<string>();
+/** The rules of hosts of destinations and mirrors, in order; of most hosts there is none. */
+function hashRulesOf({ http = [] }: VirtualService, place: RoutePlace): readonly MeshDestinationRule[] {
+  const byHost = new Map<string, MeshDestinationRule>();
+  const add = ({ host }: Destination): void => {
+    const rule = place.hashRule(host);
+    if (rule !== undefined) byHost.set(host, rule);
+  };
   for (const { route = [], mirror, mirrors = [] } of http) {
-    for (const { destination } of route) hosts.add(destination.host);
-    for (const { destination } of mirrors) hosts.add(destination.host);
-    if (mirror !== undefined) hosts.add(mirror.host);
+    for (const { destination } of route) add(destination);
+    for (const { destination } of mirrors) add(destination);
+    if (mirror !== undefined) add(mirror);
   }
-  return hosts;
+  return byHost.size === 0 ? noRules : [...byHost.values()];
 }
+
+const noRules: readonly MeshDestinationRule[] = [];

@@ -63,7 +63,7 @@ const routeTable = step(
 /** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
 export function keptTable(view: Slot, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
   // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
-  const slot = (): string => `${nameOf(view)}|${name}`;
+  const slot = `${nameOf(view)}|${name}`;
   const owners = keptOwners(memo, slot, pieces);
   return routeTable(memo, {
     name,
