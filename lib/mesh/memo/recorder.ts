@@ -58,7 +58,14 @@ export class Recorder<S extends object, T> implements Answering {
     // Worked out once: what a field says may be costly to say.
     const value = fieldOf(this.#source, field);
     if (typeof value !== "function") return this.#answerTo(field, undefined, value);
-    return (...args: readonly unknown[]) => this.#answerTo(field, args, value);
+    // Much of what is asked is asked again at once.
+    let last: { readonly argument: unknown; readonly answer: unknown } | undefined;
+    return (...args: readonly unknown[]) => {
+      if (last !== undefined && args.length === 1 && Object.is(args[0], last.argument)) return last.answer;
+      const answer = this.#answerTo(field, args, value);
+      if (args.length === 1) last = { argument: args[0], answer };
+      return answer;
+    };
   }
 
   end(value: T): Traced<T> {
