@@ -48,7 +48,7 @@ function stepped<I extends object, T>(
   const cell = reader.find(known, inputs);
   if (cell.value === unknownYet) {
     known.misses += 1;
-    cell.value = make(reader.own(inputs), memo);
+    cell.value = make(reader.ownAt(cell, inputs), memo);
   } else known.hits += 1;
   // A cell belongs to one step, and a step has one type of result.
   return cell.value as T;
@@ -93,6 +93,12 @@ export class InputReader<I extends object> {
       root.inputs = undefined;
     }
     return cellAt(known.roots, this.#number, this.#wayOf(inputs));
+  }
+
+  /** The inputs of a cell that was just found, without anything else that the caller's object holds. */
+  ownAt(cell: Cell, inputs: I): I {
+    // What is kept there is of this step.
+    return cell instanceof FirstCell && cell.inputs !== undefined ? (cell.inputs as I) : this.own(inputs);
   }
 
   #wayOf(inputs: I): readonly unknown[] {

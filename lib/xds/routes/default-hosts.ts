@@ -12,9 +12,10 @@ import { type DomainPerspective, makeDomains, seenAs } from "./service-domains.t
 import { hashRule, type RuleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import type { TableServices } from "./table-services.ts";
 
+/** A host that a service has unless a virtual service claims it. */
 export interface DefaultHost {
   readonly hostname: string;
-  readonly candidate: Candidate;
+  readonly route: DefaultRoute;
 }
 
 /** What the hosts of a table depend on that no virtual service brings. */
@@ -25,8 +26,8 @@ export interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" 
 }
 
 /**
- * What each service would have if no virtual service claimed it, in order of host names. Remembered as a whole, because
- * most changes are about other objects.
+ * What each service would have if no virtual service claimed it, in order of host names; what is claimed is not made. Remembered as a whole,
+ * because most changes are about other objects.
  */
 export const defaultHosts = step(
   "default virtual hosts",
@@ -46,13 +47,15 @@ export const defaultHosts = step(
       if (service.resolution === "Alias" || httpPorts.length === 0) continue;
       const rule = hashRule(table, service.hostname, memo);
       const proxy = seenAs(service, domains);
+      const hostname = service.hostname.toLowerCase();
       for (const { port } of httpPorts)
-        hosts.push(defaultHost(memo, { settings, proxy, service, rule, port, isOnlyPort }));
+        hosts.push({ hostname, route: { settings, proxy, service, rule, port, isOnlyPort } });
     }
     return hosts;
   },
 );
 
+/** What the host of a service is made from. */
 interface DefaultRoute {
   readonly settings: TableSettings;
   readonly proxy: DomainPerspective;
@@ -64,7 +67,7 @@ interface DefaultRoute {
 }
 
 /** Its domains are made for it, and not asked for: few services have a host that a virtual service made with the same. */
-const defaultHost = step(
+export const defaultHost = step(
   "default virtual host",
   {
     settings: "identity",
@@ -74,13 +77,13 @@ const defaultHost = step(
     port: "value",
     isOnlyPort: "value",
   },
-  ({ settings, proxy, service, rule, port, isOnlyPort }: DefaultRoute): DefaultHost => {
+  ({ settings, proxy, service, rule, port, isOnlyPort }: DefaultRoute): Candidate => {
     const hostname = service.hostname.toLowerCase();
     const name = virtualHostName(hostname, port);
     const domains = makeDomains({ proxy, service, portSuffix: portSuffix(port, isOnlyPort, settings) });
     const hash = rule && serviceHash(rule.config.spec, port);
     const route = defaultOutboundRoute(hostname, port, hash, settings.defaultRetry);
     const piece = hostPiece(name, domains.all, [route], provenanceOf(service, rule), settings.headers);
-    return { hostname, candidate: { piece, claim: { name, domains, port, hostname: "" }, origin: undefined } };
+    return { piece, claim: { name, domains, port, hostname: "" }, origin: undefined };
   },
 );

@@ -8,7 +8,7 @@ import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
-import { type DefaultHost, defaultHosts } from "./default-hosts.ts";
+import { type DefaultHost, defaultHost, defaultHosts } from "./default-hosts.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { type Candidate, settledHosts, type TablePlace } from "./host-claims.ts";
 import { type HostContext, type HostGroup, hostGroups, namesSomeService, sidecarPlace } from "./host-groups.ts";
@@ -74,9 +74,9 @@ interface Unclaimed {
 const unclaimedHosts = step(
   "unclaimed virtual hosts",
   { claimed: "identity", hosts: "identity" },
-  ({ claimed, hosts }: Unclaimed): readonly Candidate[] => {
+  ({ claimed, hosts }: Unclaimed, memo: Memo): readonly Candidate[] => {
     const names = new Set(claimed.flat());
-    return hosts.filter(({ hostname }) => !names.has(hostname)).map(({ candidate }) => candidate);
+    return hosts.filter(({ hostname }) => !names.has(hostname)).map(({ route }) => defaultHost(memo, route));
   },
 );
 
