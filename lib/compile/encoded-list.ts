@@ -1,11 +1,12 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { pass } from "../mesh/memo/pass.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CompiledResource } from "../snapshot/compiled.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import type { Reader } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { checkByElements } from "./check-by-elements.ts";
+import { checkByElements, manyElements } from "./check-by-elements.ts";
 import { encodeResource } from "./encode-resource.ts";
 
 interface EncodeInputs {
@@ -22,11 +23,15 @@ export const encodedList = step(
     { type, resources, reader, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
     memo: Memo,
   ): Stage<readonly CompiledResource[]> => {
+    const context = { type, reader, withBinary };
+    // Of a long list one look goes over all that stand where they stood.
+    const all =
+      resources.length < manyElements
+        ? resources.map((resource) => checkedAndEncoded(memo, { ...context, resource }))
+        : eachEncoded(memo, `${type}|${reader}|${resources.length}|${resources[0]?.name}`, resources, context, nothing);
     const value: CompiledResource[] = [];
     const diagnostics: Diagnostic[] = [];
-    for (const resource of resources) {
-      // By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do.
-      const encoded = checkedAndEncoded(memo, { type, resource, reader, withBinary });
+    for (const encoded of all) {
       if (encoded.kind === "accepted") value.push(encoded.compiled);
       else diagnostics.push(encoded.diagnostic);
     }
@@ -38,6 +43,7 @@ type Encoded =
   | { readonly kind: "accepted"; readonly compiled: CompiledResource }
   | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
 
+/** By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do. */
 const checkedAndEncoded = step(
   "checked and encoded resource",
   { type: "value", resource: "identity", reader: "value", withBinary: "value" },
@@ -47,4 +53,13 @@ const checkedAndEncoded = step(
       ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
       : { kind: "refused", diagnostic };
   },
+);
+
+const nothing = (): undefined => undefined;
+
+const eachEncoded = pass(
+  "checked and encoded resources",
+  { type: "value", reader: "value", withBinary: "value" },
+  (resource: Resource, _: undefined, context: EncodeInputs, memo: Memo): Encoded =>
+    checkedAndEncoded(memo, { ...context, resource }),
 );

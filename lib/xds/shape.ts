@@ -2,6 +2,7 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { pass } from "../mesh/memo/pass.ts";
 import { step } from "../mesh/memo/step.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { portolanCluster } from "./names.ts";
@@ -97,13 +98,18 @@ const polledClusters = step(
   ({ clusters, endpoints, others, separate, pollDelayMs }: Inlining, memo: Memo): readonly Resource[] => {
     const assignments = new Map([...endpoints, ...others].map((assignment) => [assignment.name, assignment]));
     for (const name of separate) assignments.delete(name);
-    return clusters.map((cluster) => {
-      const assignment = assignments.get(serviceNameOf(cluster.json));
-      return assignment === undefined
-        ? polledResource(memo, { resource: cluster, pollDelayMs })
-        : inlined(memo, { cluster, assignment, pollDelayMs });
-    });
+    const slot = `${pollDelayMs}|${clusters.length}|${clusters[0]?.name}`;
+    return eachPolledCluster(memo, slot, clusters, { pollDelayMs }, ({ json }) => assignments.get(serviceNameOf(json)));
   },
+);
+
+const eachPolledCluster = pass(
+  "polled clusters of a list",
+  { pollDelayMs: "value" },
+  (cluster: Resource, assignment: Resource | undefined, { pollDelayMs }: Delayed, memo: Memo): Resource =>
+    assignment === undefined
+      ? polledResource(memo, { resource: cluster, pollDelayMs })
+      : inlined(memo, { cluster, assignment, pollDelayMs }),
 );
 
 const polledEndpoints = step(
