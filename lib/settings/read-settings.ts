@@ -82,12 +82,18 @@ export const byLine = (a: Diagnostic, b: Diagnostic): number => a.origin.line - 
 /** A message says which value it is about, and no secret belongs into a log. */
 function withoutSecrets(finding: Finding): Finding {
   const { path, code } = finding;
-  if (code !== "invalid-value" || !isSecret(path)) return finding;
-  return { ...finding, message: "must be a text that is not empty, or what docs/settings.md says of it" };
+  if (code !== "invalid-value") return finding;
+  const secrets = settingsFields().filter(({ isSecret }) => isSecret);
+  if (secrets.some(({ path: secret }) => isWithin(path, secret)))
+    return { ...finding, message: "must be a text that is not empty, or what docs/settings.md says of it" };
+  // A key may stand where the fields are to stand of which one is the key.
+  if (secrets.some(({ path: secret }) => isWithin(secret, path)))
+    return { ...finding, message: "must hold fields, of which docs/settings.md tells" };
+  return finding;
 }
 
-const isSecret = (path: Finding["path"]): boolean =>
-  settingsFields().some(({ path: known, isSecret }) => isSecret && known.every((step, index) => step === path[index]));
+const isWithin = (path: Finding["path"], outer: Finding["path"]): boolean =>
+  outer.every((step, index) => step === path[index]);
 
 function aboutFolders(finding: Finding): Finding {
   const { path, code } = finding;

@@ -55,6 +55,12 @@ describe("readSettings", () => {
     expect(wrong("front: [")[0]).toMatch(/^\d /);
   });
 
+  it("never says what stands where fields are to stand of which one is a secret", () => {
+    const { diagnostics } = readSettings("trust: 8675309\ncompile:\n  webhook: 8675309\n", "portolan.yaml");
+    expect(diagnostics.map(({ path }) => path.join("."))).toEqual(["trust", "compile.webhook"]);
+    expect(JSON.stringify(diagnostics)).not.toContain("8675309");
+  });
+
   it("never says what stands in a secret", () => {
     const text = "secretsKey: 8675309\ncompile:\n  webhook:\n    secret: 8675309\n    sourceSecrets: {main: 8675309}\n";
     expect(wrong(text).map((line) => line.split(":")[0])).toEqual([
