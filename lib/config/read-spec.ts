@@ -165,7 +165,8 @@ function ruleOf(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `must be one of ${issue.values.map(String).join(", ")}`;
     case "invalid_format":
-      return "must be a number";
+      // A form of its own has words of its own; all others are those of numbers that are written as texts.
+      return issue.message.startsWith("must") ? issue.message : "must be a number";
     default:
       return issue.message;
   }

@@ -55,6 +55,12 @@ describe("readSettings", () => {
     expect(wrong("front: [")[0]).toMatch(/^\d /);
   });
 
+  it("says what the name of a source may hold", () => {
+    expect(wrong("collectors:\n  - {kind: dir, folder: m, source: a/b}")).toEqual([
+      expect.stringContaining('"a/b" must be a name of small letters, digits, - and .'),
+    ]);
+  });
+
   it("never says what stands where fields are to stand of which one is a secret", () => {
     const { diagnostics } = readSettings("trust: 8675309\ncompile:\n  webhook: 8675309\n", "portolan.yaml");
     expect(diagnostics.map(({ path }) => path.join("."))).toEqual(["trust", "compile.webhook"]);
