@@ -185,7 +185,7 @@ const compile = z.strictObject({
   }),
   workers: field(
     wholeNumber(1, 64),
-    "Threads that compile. With two, one writes what the other has made so far, when a process makes everything; more compile the classes of a large world in slices.",
+    "Threads of a compile. With two, one compiles, and in the first compile of a process that finds nothing to go on from the other writes to the store what is made so far. With more, each compiles some classes of a large world, in slices.",
     { env: ["PORTOLAN_COMPILE_WORKERS"], usual: "1" },
   ),
   slices: field(

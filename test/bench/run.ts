@@ -38,17 +38,30 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   agent: agentBench,
 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    services: { type: "string", default: "100,1000,5000" },
-    held: { type: "string" },
-    against: { type: "string" },
-    turns: { type: "string", default: "3" },
-    quick: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-  },
-});
+const usage = `npm run bench -- [names] [--services 100,1000] [--held 5000] [--quick] [--json] [--against FOLDER [--turns 3]]
+names: ${Object.keys(benchmarks).join(", ")}; all where none is given`;
+
+const { values, positionals } = readArguments();
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        services: { type: "string", default: "100,1000,5000" },
+        held: { type: "string" },
+        against: { type: "string" },
+        turns: { type: "string", default: "3" },
+        quick: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (cause) {
+    console.error(`bench: ${cause instanceof Error ? cause.message : cause}\n${usage}`);
+    process.exit(1);
+  }
+}
 
 /** @returns what is wrong with the command line */
 function problemOf(names: readonly string[], services: readonly number[]): string | undefined {
@@ -67,7 +80,8 @@ const services = values.services.split(",").map(Number);
 const held = values.held === undefined ? undefined : Number(values.held);
 const turns = Number(values.turns);
 const problem = problemOf(names, services);
-if (problem === undefined) await runAll();
+if (values.help) console.log(usage);
+else if (problem === undefined) await runAll();
 else {
   console.error(`bench: ${problem}`);
   process.exitCode = 1;

@@ -1,7 +1,14 @@
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { FanOut } from "../../compile/slices/fan-out.ts";
 import type { Slicing } from "../../compile/slices/slice-settings.ts";
-import { type Log, layTrouble, logStaleSources, sliceTrouble, troubleLog } from "../../compile/telemetry/log.ts";
+import {
+  errorLog,
+  type Log,
+  layTrouble,
+  logStaleSources,
+  sliceTrouble,
+  troubleLog,
+} from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
 import { sliceWaitMs } from "../../compile/triggers/pace.ts";
@@ -61,7 +68,13 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const startLaying = writesBeside ? layingByThread({ ...storeOfThreads, onTrouble: layTrouble(log) }) : undefined;
   const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
   const told = { store, sources, world, publisher, build, pace, observer, startLaying };
-  const recompile = createLeasedCompiler({ ...told, ...trouble, ...fanOut });
+  const compileInTurn = createLeasedCompiler({ ...told, ...trouble, ...fanOut });
+  const logErrors = errorLog(log);
+  const recompile: typeof compileInTurn = async (publishing) => {
+    const recompiled = await compileInTurn(publishing);
+    logErrors(recompiled.diagnostics);
+    return recompiled;
+  };
 
   const stop = new AbortController();
   const compiled = coalesce(async () => {

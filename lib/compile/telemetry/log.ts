@@ -64,3 +64,26 @@ function reasonOf(cause: unknown): object {
 export function logStaleSources(log: Log, diagnostics: readonly Diagnostic[]): void {
   for (const stale of diagnostics.filter(({ code }) => code === "registry-stale")) log.warn(stale, "a source is stale");
 }
+
+/** So many errors of one compile are told one by one. */
+const maxErrors = 20;
+
+/**
+ * Warns of each object that compiles left out, once for as long as it is: where nobody reads their answers, this is where the file and the
+ * line stand.
+ *
+ * @returns takes the diagnostics of each compile
+ */
+export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void {
+  let told: ReadonlySet<string> = new Set();
+  return (diagnostics) => {
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    const byText = new Map(errors.map((error) => [JSON.stringify(error), error]));
+    const fresh = [...byText].filter(([text]) => !told.has(text));
+    for (const [, error] of fresh.slice(0, maxErrors))
+      log.warn(error, "left out; its last valid form stays, if it had one");
+    if (fresh.length > maxErrors)
+      log.warn({ more: fresh.length - maxErrors }, "more is left out; `portolan validate` tells all of a folder");
+    told = new Set(byText.keys());
+  };
+}

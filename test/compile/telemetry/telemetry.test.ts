@@ -3,11 +3,12 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
-import { consoleLog, logObserver } from "../../../lib/compile/telemetry/log.ts";
+import { consoleLog, errorLog, logObserver } from "../../../lib/compile/telemetry/log.ts";
 import { noObserver, observers, stageNames } from "../../../lib/compile/telemetry/observer.ts";
 import { spansToCollector } from "../../../lib/compile/telemetry/otlp.ts";
 import { prometheusObserver } from "../../../lib/compile/telemetry/prometheus.ts";
 import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compiler.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
@@ -62,6 +63,33 @@ describe("the log", () => {
         msg: "the compile failed; HEAD is as it was",
       }),
     ]);
+  });
+});
+
+describe("the log of objects that are left out", () => {
+  it("has each once for as long as it is left out, with file, line and hint, and counts what is too much", async () => {
+    const { written, log } = lines();
+    const tell = errorLog(log);
+    const store = memoryStore();
+    const broken = { file: "web.yaml", text: 'apiVersion: v1\nkind: Service\nmetadata: {name: "-"}\n' };
+    await writeShard(store, "main", [...(await weightedShop(10)), broken]);
+    const { diagnostics } = await createRecompiler({ store, sources: ["main"], world: defaultWorldOptions })();
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.length).toBeGreaterThan(0);
+    tell(diagnostics);
+    tell(diagnostics);
+    expect(written.map(({ level, origin }) => ({ level, origin }))).toEqual(
+      errors.map(({ origin }) => ({ level: 40, origin })),
+    );
+    tell([]);
+    tell(diagnostics);
+    expect(written).toHaveLength(2 * errors.length);
+    tell(
+      errors.flatMap((error) =>
+        Array.from({ length: 30 }, (_, line) => ({ ...error, origin: { ...error.origin, line: 100 + line } })),
+      ),
+    );
+    expect(written.at(-1)).toMatchObject({ more: 30 * errors.length - 20 });
   });
 });
 
