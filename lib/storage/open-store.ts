@@ -28,6 +28,7 @@ export async function openStore(where: string, options: PlaceOptions = {}): Prom
 
 /** @throws PortolanError for a text that names neither a folder nor a bucket */
 export function refuseUnknownStore(where: string): void {
-  if (readBucketPlace(where) === undefined && /^[a-z0-9]+:\/\//.test(where))
-    throw new PortolanError(`a store of the kind ${where} is not known`);
+  if (readBucketPlace(where) !== undefined || !/^[a-z0-9]+:\/\//.test(where)) return;
+  if (where.startsWith("s3://")) throw new PortolanError(`${where} names no bucket: write s3://BUCKET/PREFIX`);
+  throw new PortolanError(`a store of the kind ${where} is not known`);
 }

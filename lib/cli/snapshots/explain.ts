@@ -108,8 +108,12 @@ function narrowed(explanation: Explanation, host: string | undefined, route: num
     (one) => one.name === wanted || one.name.replace(/:\d+$/, "") === wanted || one.domains.includes(wanted),
   );
   if (found.length === 0) {
-    const known = virtualHosts.flatMap((one) => [one.name.replace(/:\d+$/, ""), ...one.domains]);
-    throw new PortolanError(`table ${name} has no virtual host "${host.slice(0, 200)}"${meantText(wanted, known)}`);
+    const names = virtualHosts.map((one) => one.name.replace(/:\d+$/, ""));
+    const meant = meantText(wanted, [...names, ...virtualHosts.flatMap(({ domains }) => domains)]);
+    const has = `; it has ${names.slice(0, maxHosts).join(", ")}${names.length > maxHosts ? " and more" : ""}`;
+    throw new PortolanError(
+      `table ${name} has no virtual host "${host.slice(0, 200)}"${meant || names.length === 0 ? meant : has}`,
+    );
   }
   if (route === undefined) return { ...explanation, virtualHosts: found };
   const hosts = found.map((one) => ({ ...one, routes: one.routes.filter(({ index }) => index === route) }));

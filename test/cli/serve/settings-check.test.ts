@@ -30,6 +30,7 @@ const refused: readonly (readonly [string, string])[] = [
   ["front:\n  authentication: {tokenz: 1}\n", ":2 .*front.authentication: "],
   ["secretsKey: short\n", ":1 .*secretsKey is not one or two keys of 32 bytes"],
   ["store: htp://x\n", ":1 .*a store of the kind htp://x is not known"],
+  ["store: s3://\n", ":1 .*s3:// names no bucket: write s3://BUCKET/PREFIX"],
   ["storeCopy: s3://b/p?zone=1\n", ":1 .*a bucket has no zone"],
   [`trust:\n  trustedKeys: '${key}'\n`, ":2 .*trust.trustedKeys holds a private key"],
   ["compile:\n  webhook: {secret: a b c}\n", ":1 .*compile.webhook.secret: 3 secrets"],
