@@ -36,9 +36,12 @@ interface Table {
 }
 
 interface TableInputs extends Table {
-  /** Those of all pieces, some more than once. */
-  readonly from: readonly ConfigKey[];
+  /** Pieces with the objects behind these, in their order. */
+  readonly owners: readonly VirtualHostPiece[];
 }
+
+/** Of so few pieces the objects are listed anew with the table. */
+const fewPieces = 8;
 
 /**
  * A table with hosts. Ports do not count when Envoy compares a request's host with domains.
@@ -46,8 +49,8 @@ interface TableInputs extends Table {
  */
 const routeTable = step(
   "route table",
-  { pieces: "identity", from: "identity", name: "value" },
-  ({ name, pieces, from }: TableInputs): Resource<RouteConfigurationJson> => ({
+  { pieces: "identity", owners: "identity", name: "value" },
+  ({ name, pieces, owners }: TableInputs, memo: Memo): Resource<RouteConfigurationJson> => ({
     name,
     json: {
       name,
@@ -56,7 +59,7 @@ const routeTable = step(
       ignorePortInHostMatching: true,
       maxDirectResponseBodySizeBytes: 1_048_576,
     },
-    from,
+    from: owners.length <= fewPieces ? objectsOf(owners) : allOf(memo, { owners }),
   }),
 );
 
@@ -64,20 +67,21 @@ const routeTable = step(
 export function keptTable(view: Slot, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
   // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
   const slot = `${nameOf(view)}|${name}`;
-  const owners = keptOwners(memo, slot, pieces);
   return routeTable(memo, {
     name,
     pieces: keptPieces(memo, slot, pieces),
-    from: allOf(memo, { owners }),
+    owners: keptOwners(memo, slot, pieces),
   });
 }
 
 const allOf = step(
   "objects of a route table",
   { owners: "identity" },
-  ({ owners }: { readonly owners: readonly VirtualHostPiece[] }): readonly ConfigKey[] =>
-    owners.flatMap(({ from }) => from),
+  ({ owners }: Pick<TableInputs, "owners">): readonly ConfigKey[] => objectsOf(owners),
 );
+
+/** Some more than once. */
+const objectsOf = (owners: readonly VirtualHostPiece[]): readonly ConfigKey[] => owners.flatMap(({ from }) => from);
 
 const areOfSameObjects = (last: VirtualHostPiece, piece: VirtualHostPiece): boolean =>
   last === piece || isSame(last.from, piece.from, isSameKey);
