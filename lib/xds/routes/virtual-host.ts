@@ -40,7 +40,7 @@ interface TableInputs extends Table {
   readonly owners: readonly VirtualHostPiece[];
 }
 
-/** Of so few pieces the objects are listed anew with the table. */
+/** A table of so few pieces is found by these. */
 const fewPieces = 8;
 
 /**
@@ -52,19 +52,32 @@ const routeTable = step(
   { pieces: "identity", owners: "identity", name: "value" },
   ({ name, pieces, owners }: TableInputs, memo: Memo): Resource<RouteConfigurationJson> => ({
     name,
-    json: {
-      name,
-      ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
-      validateClusters: false,
-      ignorePortInHostMatching: true,
-      maxDirectResponseBodySizeBytes: 1_048_576,
-    },
-    from: owners.length <= fewPieces ? objectsOf(owners) : allOf(memo, { owners }),
+    json: tableJson({ name, pieces }),
+    from: allOf(memo, { owners }),
   }),
 );
 
+const smallTable = step(
+  "small route table",
+  { pieces: "elements", name: "value" },
+  (table: Table): Resource<RouteConfigurationJson> => ({
+    name: table.name,
+    json: tableJson(table),
+    from: objectsOf(table.pieces),
+  }),
+);
+
+const tableJson = ({ name, pieces }: Table): RouteConfigurationJson => ({
+  name,
+  ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
+  validateClusters: false,
+  ignorePortInHostMatching: true,
+  maxDirectResponseBodySizeBytes: 1_048_576,
+});
+
 /** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
 export function keptTable(view: Slot, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
+  if (pieces.length <= fewPieces) return smallTable(memo, { name, pieces });
   // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
   const slot = `${nameOf(view)}|${name}`;
   return routeTable(memo, {
