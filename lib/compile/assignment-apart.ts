@@ -24,6 +24,9 @@ export function assignmentApart(
 
 const typed = { "@type": typeUrlOf("endpoints") };
 
+/** What comes before the members of a load assignment: as long as this object, whose bracket is a comma there. */
+const headLength = JSON.stringify(typed).length;
+
 interface WrittenAssignment {
   /** As a resource is written. */
   readonly text: string;
@@ -41,4 +44,4 @@ export const writtenAssignment = step(
 );
 
 /** The text of a load assignment as a member of its cluster. */
-export const memberText = (resourceText: string): string => `{${resourceText.slice(JSON.stringify(typed).length)}`;
+export const memberText = (resourceText: string): string => `{${resourceText.slice(headLength)}`;

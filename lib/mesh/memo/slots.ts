@@ -2,7 +2,7 @@ import { type KindOfSlots, type LastMade, type Memo, numberOf, type Slot } from 
 
 export type { Slot } from "./memo.ts";
 
-export const nameOf = (slot: Slot): string => (typeof slot === "string" ? slot : slot());
+const nameOf = (slot: Slot): string => (typeof slot === "string" ? slot : slot());
 
 /** Compiles after which what nobody asked for again is forgotten. */
 const retainedRounds = 64;
@@ -40,9 +40,9 @@ export class Slots<T> {
 
   keep({ known }: Memo, slot: Slot, value: T): void {
     if (known === undefined) return;
-    known.last[this.#number] ??= { only: undefined, byName: undefined };
-    const kind = known.last[this.#number];
-    if (kind !== undefined) put(kind, slot, { value, usedInRound: known.round });
+    const kind = known.last[this.#number] ?? { only: undefined, byName: undefined };
+    known.last[this.#number] = kind;
+    put(kind, slot, { value, usedInRound: known.round });
   }
 }
 

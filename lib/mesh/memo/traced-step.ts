@@ -61,7 +61,7 @@ function tracedBy<I extends object, S extends object, T>(
     return found;
   }
   memo.known.misses += 1;
-  return recorded(maker, trace, { inputs: reader.own(inputs), source, memo });
+  return recorded(maker, trace, { inputs: reader.ownAt(cell, inputs), source, memo });
 }
 
 function recorded<I extends object, S extends object, T>(

@@ -67,7 +67,5 @@ function hashRulesOf({ http = [] }: VirtualService, place: RoutePlace): readonly
     for (const { destination } of mirrors) add(destination);
     if (mirror !== undefined) add(mirror);
   }
-  return byHost.size === 0 ? noRules : [...byHost.values()];
+  return [...byHost.values()];
 }
-
-const noRules: readonly MeshDestinationRule[] = [];

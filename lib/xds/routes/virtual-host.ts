@@ -3,7 +3,6 @@ import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { isSame, keptLists } from "../../mesh/memo/same.ts";
-import { nameOf, type Slot } from "../../mesh/memo/slots.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Resource } from "../resource.ts";
 
@@ -50,36 +49,34 @@ const fewPieces = 8;
 const routeTable = step(
   "route table",
   { pieces: "identity", owners: "identity", name: "value" },
-  ({ name, pieces, owners }: TableInputs, memo: Memo): Resource<RouteConfigurationJson> => ({
-    name,
-    json: tableJson({ name, pieces }),
-    from: allOf(memo, { owners }),
-  }),
+  ({ owners, ...table }: TableInputs, memo: Memo) => tableOf(table, allOf(memo, { owners })),
 );
 
-const smallTable = step(
-  "small route table",
-  { pieces: "elements", name: "value" },
-  (table: Table): Resource<RouteConfigurationJson> => ({
-    name: table.name,
-    json: tableJson(table),
-    from: objectsOf(table.pieces),
-  }),
+const smallTable = step("small route table", { pieces: "elements", name: "value" }, (table: Table) =>
+  tableOf(table, objectsOf(table.pieces)),
 );
 
-const tableJson = ({ name, pieces }: Table): RouteConfigurationJson => ({
+const tableOf = ({ name, pieces }: Table, from: readonly ConfigKey[]): Resource<RouteConfigurationJson> => ({
   name,
-  ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
-  validateClusters: false,
-  ignorePortInHostMatching: true,
-  maxDirectResponseBodySizeBytes: 1_048_576,
+  json: {
+    name,
+    ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
+    validateClusters: false,
+    ignorePortInHostMatching: true,
+    maxDirectResponseBodySizeBytes: 1_048_576,
+  },
+  from,
 });
 
-/** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
-export function keptTable(view: Slot, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
+/**
+ * The table as it was, if its virtual hosts are; so what is made from it later need not be made again either.
+ *
+ * @param key of the view that it is made for
+ */
+export function keptTable(key: () => string, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
   if (pieces.length <= fewPieces) return smallTable(memo, { name, pieces });
   // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
-  const slot = `${nameOf(view)}|${name}`;
+  const slot = `${key()}|${name}`;
   return routeTable(memo, {
     name,
     pieces: keptPieces(memo, slot, pieces),
