@@ -102,7 +102,8 @@ export function measure(
   return { ...timingOf(collected), runningMs: timingOf(running).medianMs };
 }
 
-function stopwatchAfterCollection(): () => Elapsed {
+/** A `stopwatch` that starts with nothing left to collect of what died young. */
+export function stopwatchAfterCollection(): () => Elapsed {
   collectYoung();
   return stopwatch();
 }
