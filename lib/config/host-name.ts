@@ -5,7 +5,9 @@
  */
 import { isIpAddress } from "./ip-address.ts";
 
-export const isWildcard = (host: string): boolean => host.startsWith("*");
+export const isWildcard = (host: string): boolean => host.charCodeAt(0) === star;
+
+const star = "*".charCodeAt(0);
 
 /** Do two hosts have a name in common? Symmetric: `*.com` overlaps `a.com` both ways. */
 export function hostsOverlap(a: string, b: string): boolean {
@@ -28,11 +30,19 @@ export function intersectHosts(a: readonly string[], b: readonly string[]): read
   const result: string[] = [];
   for (const one of a) {
     for (const other of b) {
-      const common = isSubsetHost(one, other) ? one : isSubsetHost(other, one) ? other : undefined;
+      const common = moreSpecific(one, other);
       if (common !== undefined && !result.includes(common)) result.push(common);
     }
   }
   return result;
+}
+
+/** Of two hosts that overlap the one that lies in the other. */
+function moreSpecific(a: string, b: string): string | undefined {
+  // Most are names, and most pairs have nothing in common.
+  if (!isWildcard(b)) return a === b || (isWildcard(a) && isSubsetHost(b, a)) ? b : undefined;
+  if (isSubsetHost(a, b)) return a;
+  return isSubsetHost(b, a) ? b : undefined;
 }
 
 /**

@@ -25,30 +25,32 @@ interface Maker<R extends object, T> {
   readonly fields: readonly (keyof R)[];
   readonly make: (row: R, memo: Memo) => T;
   /** What was made last. */
-  readonly tables: Slots<Made<T>>;
+  readonly tables: Slots<Made<R, T>>;
 }
 
 /** One function for all, as of steps. */
 function columnBy<R extends object, T>(maker: Maker<R, T>, memo: Memo, slot: Slot, columns: Columns<R>): readonly T[] {
   const { fields, make, tables } = maker;
   const last = tables.last(memo, slot);
-  const table: (readonly unknown[])[] = [];
-  for (let at = 0; at < fields.length; at++) table.push(columns[fields[at] as keyof R]);
-  const rows = table[0]?.length ?? 0;
+  const rows = columns[fields[0] as keyof R].length;
   const made =
-    last === undefined && rows === 1 ? [make(rowOf(fields, table, 0), memo)] : rowsOf(maker, memo, table, last);
-  tables.keep(memo, slot, { table, made });
+    last === undefined && rows === 1 ? [make(onlyRowOf(fields, columns), memo)] : rowsOf(maker, memo, columns, last);
+  tables.keep(memo, slot, { columns, made });
   return made;
 }
+
+const tableOf = <R extends object>(fields: readonly (keyof R)[], columns: Columns<R>): Table =>
+  fields.map((field) => columns[field]);
 
 function rowsOf<R extends object, T>(
   { fields, make }: Maker<R, T>,
   memo: Memo,
-  table: Table,
-  last: Made<T> | undefined,
+  columns: Columns<R>,
+  last: Made<R, T> | undefined,
 ): readonly T[] {
+  const table = tableOf(fields, columns);
   const rows = table[0]?.length ?? 0;
-  const before = last?.table ?? [];
+  const before = last === undefined ? [] : tableOf(fields, last.columns);
   // Most fields of most changes are the same for all rows: the rows are compared in the others.
   const differing = fields.map((_, at) => at).filter((at) => !isSame(before[at] ?? none, table[at] ?? none));
   if (last !== undefined && differing.length === 0) return last.made;
@@ -91,8 +93,8 @@ type Table = readonly (readonly unknown[])[];
 
 const none: readonly unknown[] = [];
 
-interface Made<T> {
-  readonly table: Table;
+interface Made<R extends object, T> {
+  readonly columns: Columns<R>;
   readonly made: readonly T[];
 }
 
@@ -104,6 +106,14 @@ function isSameRow(a: Table, i: number, b: Table, j: number): boolean {
 function rowOf<R extends object>(fields: readonly (keyof R)[], table: Table, at: number): R {
   const row: Partial<Record<keyof R, unknown>> = {};
   for (let i = 0; i < fields.length; i++) row[fields[i] as keyof R] = table[i]?.[at];
+  // Every field is a field of the row.
+  return row as R;
+}
+
+/** The row of a table of one, which is all that a compile of one proxy has. */
+function onlyRowOf<R extends object>(fields: readonly (keyof R)[], columns: Columns<R>): R {
+  const row: Partial<R> = {};
+  for (const field of fields) row[field] = columns[field][0];
   // Every field is a field of the row.
   return row as R;
 }

@@ -33,17 +33,18 @@ export type Fields<S extends object> = Readonly<Record<keyof S, true>>;
 
 /** As `watchedAtAll`, for sources whose fields are known: what looks through one finds no field of its own. */
 export function watchedIn<S extends object>(fields: Fields<S>): (answering: Answering) => S {
+  const names = Object.keys(fields);
   class Watched {
     readonly #answering: Answering;
     /** Of fields that were asked for: most are asked for again. */
-    readonly #answers: unknown[] = [];
+    readonly #answers: unknown[] = new Array(names.length);
 
     constructor(answering: Answering) {
       this.#answering = answering;
     }
 
     static {
-      for (const [at, field] of Object.keys(fields).entries()) {
+      for (const [at, field] of names.entries()) {
         Object.defineProperty(Watched.prototype, field, {
           get(this: Watched) {
             this.#answers[at] ??= this.#answering.answer(field);

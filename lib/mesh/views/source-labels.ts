@@ -1,4 +1,3 @@
-import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { Labels } from "../../config/labels.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
 import type { Memo } from "../memo/memo.ts";
@@ -49,14 +48,23 @@ const sourceLabelKeys = step(
 
 function keysOf(virtualServices: readonly MeshVirtualService[]): readonly string[] {
   const keys = new Set<string>();
-  for (const { config } of virtualServices) {
-    for (const { sourceLabels } of matchesOf(config.spec)) {
-      for (const key of Object.keys(sourceLabels ?? {})) keys.add(key);
+  const addAll = (routes: readonly Matching[] = []): void => {
+    for (const { match = [] } of routes) {
+      for (const { sourceLabels } of match) {
+        if (sourceLabels !== undefined) for (const key of Object.keys(sourceLabels)) keys.add(key);
+      }
     }
+  };
+  for (const { config } of virtualServices) {
+    const { http, tls, tcp } = config.spec;
+    addAll(http);
+    addAll(tls);
+    addAll(tcp);
   }
   return [...keys];
 }
 
-function matchesOf({ http = [], tls = [], tcp = [] }: VirtualService): readonly { readonly sourceLabels?: Labels }[] {
-  return [...http, ...tls, ...tcp].flatMap((route): readonly { readonly sourceLabels?: Labels }[] => route.match ?? []);
+/** A route of any protocol. */
+interface Matching {
+  readonly match?: readonly { readonly sourceLabels?: Labels }[];
 }

@@ -18,15 +18,29 @@ export const noServices: DestinationContext = {
   onlyPort: () => undefined,
 };
 
+/** A cluster that a route names. */
+export interface RoutedCluster {
+  readonly name: string;
+  /** "" where the destination names none. */
+  readonly host: string;
+  readonly port: number;
+}
+
 /**
  * The cluster of a destination: its own port, else the service's only one, else the table's. Nobody checks that the cluster exists.
  * An alias is replaced by the host that it stands for.
  * @see docs/how-istio-does-it/routes.md#destinations
  */
-export function destinationCluster(destination: Destination, context: DestinationContext): string {
-  if (destination.host === "") return "UnknownService";
+export function routedCluster(destination: Destination, context: DestinationContext): RoutedCluster {
+  if (destination.host === "") return { name: "UnknownService", host: "", port: 0 };
   const host = context.externalName(destination.host) || destination.host;
-  return outboundClusterName(portOf(destination, context), destination.subset ?? "", host);
+  const port = portOf(destination, context);
+  return { name: outboundClusterName(port, destination.subset ?? "", host), host, port };
+}
+
+/** The name alone. */
+export function destinationCluster(destination: Destination, context: DestinationContext): string {
+  return routedCluster(destination, context).name;
 }
 
 function portOf({ host, port }: Destination, context: DestinationContext): number {

@@ -126,7 +126,12 @@ function rememberedRoutes(
 
 function gatewayPlace(server: Server, gateway: string, namespace: string, { view, memo }: TableContext): RoutePlace {
   const rules = ruleSource(view);
-  const service = (host: string): Service | undefined => destinationService(host, namespace, view);
+  // One host is asked about several things in turn.
+  let last: { readonly host: string; readonly service: Service | undefined } | undefined;
+  const service = (host: string): Service | undefined => {
+    if (last?.host !== host) last = { host, service: destinationService(host, namespace, view) };
+    return last.service;
+  };
   return {
     port: server.port.number,
     gateway,

@@ -72,12 +72,14 @@ function mutationsOf(
 /** Set ones first, then added ones, each sorted by key; undefined for none. */
 function additions(operations: HeaderOperations | undefined): HeaderValueOptionJson[] | undefined {
   if (operations === undefined) return undefined;
-  const { set = {}, add = {} } = operations;
+  const { set, add } = operations;
   const options: HeaderValueOptionJson[] = [];
-  for (const key of sortedKeys(set)) {
-    options.push({ header: headerOf(key, set[key]), appendAction: "OVERWRITE_IF_EXISTS_OR_ADD" });
+  if (set !== undefined) {
+    for (const key of sortedKeys(set)) {
+      options.push({ header: headerOf(key, set[key]), appendAction: "OVERWRITE_IF_EXISTS_OR_ADD" });
+    }
   }
-  for (const key of sortedKeys(add)) options.push({ header: headerOf(key, add[key]) });
+  if (add !== undefined) for (const key of sortedKeys(add)) options.push({ header: headerOf(key, add[key]) });
   return options.length === 0 ? undefined : options;
 }
 
@@ -88,9 +90,8 @@ function removals(operations: HeaderOperations | undefined): string[] | undefine
 }
 
 function sortedKeys(headers: Readonly<Record<string, string>>): readonly string[] {
-  return Object.keys(headers)
-    .filter((key) => !isInternal(key))
-    .sort(byCodePoint);
+  const keys = Object.keys(headers).filter((key) => !isInternal(key));
+  return keys.length > 1 ? keys.sort(byCodePoint) : keys;
 }
 
 function headerOf(key: string, value: string | undefined): { key: string; value?: string } {

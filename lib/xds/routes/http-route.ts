@@ -3,8 +3,9 @@ import type { ConfigMeta } from "../../config/config.ts";
 import type { HTTPMatchRequest, HTTPRoute } from "../../config/kinds/virtual-service.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { lazily } from "../../mesh/memo/lazy.ts";
-import { configPath, operationName, parseClusterName, routeName } from "../names.ts";
+import { configPath, operationName, routeName } from "../names.ts";
 import { corsConfig, corsFilter } from "./cors.ts";
+import type { RoutedCluster } from "./destination-cluster.ts";
 import { faultConfig, faultFilter } from "./fault.ts";
 import { appendMutations, type HeaderMutations, translateHeaders } from "./header-operations.ts";
 import { directResponseAction, redirectAction } from "./redirect.ts";
@@ -89,7 +90,7 @@ function httpRoute(part: RoutePart, match: HTTPMatchRequest | undefined, context
   const semantics = meta.annotations["internal.istio.io/route-semantics"];
   const envoyMatch = routeMatch(match, semantics === "ingress" || semantics === "gateway");
   const outcome = part.outcome(semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined);
-  const operation = operationOf(envoyMatch, outcome.action.route?.cluster, meta.name, context.place);
+  const operation = operationOf(envoyMatch, outcome.cluster, meta.name, context.place);
   const name = routeName(http.name, match?.name);
   const route: RouteJson = { match: envoyMatch, ...outcome.action, metadata, decorator: { operation } };
   if (name !== "") route.name = name;
@@ -102,6 +103,8 @@ function httpRoute(part: RoutePart, match: HTTPMatchRequest | undefined, context
 /** What becomes of a request. */
 interface RouteOutcome {
   readonly action: Pick<RouteJson, "route" | "redirect" | "directResponse">;
+  /** The one cluster that takes it. */
+  readonly cluster: RoutedCluster | undefined;
   readonly mutations: HeaderMutations | undefined;
 }
 
@@ -110,13 +113,14 @@ function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, con
   const { mutations, authority } = translateHeaders(http.headers);
   if (http.redirect !== undefined) {
     const redirect = redirectAction(http.redirect, context.place);
-    return { action: redirect === undefined ? {} : { redirect }, mutations };
+    return { action: redirect === undefined ? {} : { redirect }, cluster: undefined, mutations };
   }
   if (http.directResponse !== undefined) {
-    return { action: { directResponse: directResponseAction(http.directResponse) }, mutations };
+    const directResponse = directResponseAction(http.directResponse);
+    return { action: { directResponse }, cluster: undefined, mutations };
   }
-  const forwarded = forwarding(http, authority, gatewayApiPrefix, context);
-  return { action: { route: forwarded.action }, mutations: appendMutations(mutations, forwarded.mutations) };
+  const { action, cluster, mutations: ofDestination } = forwarding(http, authority, gatewayApiPrefix, context);
+  return { action: { route: action }, cluster, mutations: appendMutations(mutations, ofDestination) };
 }
 
 /**
@@ -126,14 +130,13 @@ function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, con
  */
 function operationOf(
   match: RouteMatchJson,
-  clusterName: string | undefined,
+  cluster: RoutedCluster | undefined,
   virtualServiceName: string,
   place: Pick<RoutePlace, "port">,
 ): string {
   const path = operationPath(match);
-  const cluster = parseClusterName(clusterName ?? "");
   // The port of the place is read only where it counts: what does not read it serves every place.
-  if (cluster === undefined) return operationName(virtualServiceName, place.port, path);
+  if (cluster === undefined || cluster.host === "") return operationName(virtualServiceName, place.port, path);
   return operationName(cluster.host, cluster.port, path);
 }
 

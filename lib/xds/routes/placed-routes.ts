@@ -28,10 +28,10 @@ const routesAt = tracedStep(
   { settings: "identity", virtualService: "identity" },
   ({ settings, virtualService }: Inputs, place: RoutePlace): PlacedRoutes => {
     const { config, from } = virtualService;
-    const rules = hashRulesOf(config.spec, place);
+    const hashRules = hashRulesOf(config.spec, place);
     return {
-      routes: virtualServiceRoutes(virtualService, { place, settings }),
-      from: rules.length === 0 ? from : [...from, ...rules.flatMap((rule) => rule.from)],
+      routes: virtualServiceRoutes(virtualService, { place, settings, hashRules }),
+      from: hashRules.size === 0 ? from : [...from, ...[...hashRules.values()].flatMap((rule) => rule.from)],
     };
   },
   {
@@ -56,16 +56,23 @@ export function placedRoutes(
 }
 
 /** The rules of hosts of destinations and mirrors, in order; of most hosts there is none. */
-function hashRulesOf({ http = [] }: VirtualService, place: RoutePlace): readonly MeshDestinationRule[] {
-  const byHost = new Map<string, MeshDestinationRule>();
+export function hashRulesOf(
+  { http }: Pick<VirtualService, "http">,
+  place: RoutePlace,
+): ReadonlyMap<string, MeshDestinationRule> {
+  let byHost: Map<string, MeshDestinationRule> | undefined;
   const add = ({ host }: Destination): void => {
     const rule = place.hashRule(host);
-    if (rule !== undefined) byHost.set(host, rule);
+    if (rule === undefined) return;
+    byHost ??= new Map();
+    byHost.set(host, rule);
   };
-  for (const { route = [], mirror, mirrors = [] } of http) {
-    for (const { destination } of route) add(destination);
-    for (const { destination } of mirrors) add(destination);
+  for (const { route, mirror, mirrors } of http ?? []) {
+    for (const { destination } of route ?? []) add(destination);
+    for (const { destination } of mirrors ?? []) add(destination);
     if (mirror !== undefined) add(mirror);
   }
-  return [...byHost.values()];
+  return byHost ?? noRules;
 }
+
+const noRules: ReadonlyMap<string, MeshDestinationRule> = new Map();

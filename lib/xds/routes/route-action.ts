@@ -5,15 +5,22 @@ import type {
 } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConsistentHashLB } from "../../config/kinds/destination-rule.ts";
 import type { Destination, HTTPRewrite, HTTPRoute, HTTPRouteDestination } from "../../config/kinds/virtual-service.ts";
-import { type DestinationContext, destinationCluster } from "./destination-cluster.ts";
+import {
+  type DestinationContext,
+  destinationCluster,
+  type RoutedCluster,
+  routedCluster,
+} from "./destination-cluster.ts";
 import { destinationHash, hashPolicy } from "./hash-policy.ts";
 import { type HeaderMutations, translateHeaders } from "./header-operations.ts";
 import { mirrorPolicies } from "./mirror-policy.ts";
 import { retryPolicy } from "./retry-policy.ts";
-import type { RouteContext, RoutePlace } from "./route-place.ts";
+import type { RouteContext } from "./route-place.ts";
 
 export interface Forwarding {
   readonly action: RouteActionJson;
+  /** The one that takes every request; undefined for several with weights, and for none. */
+  readonly cluster: RoutedCluster | undefined;
   /** What the only destination does to headers; several destinations carry theirs in their weights. */
   readonly mutations: HeaderMutations | undefined;
 }
@@ -29,7 +36,7 @@ export function forwarding(
   route: HTTPRoute,
   authority: string,
   gatewayApiPrefix: string | undefined,
-  { place, settings }: RouteContext,
+  { place, settings, hashRules }: RouteContext,
 ): Forwarding {
   const destinations = route.route ?? [];
   const [only] = destinations;
@@ -37,17 +44,18 @@ export function forwarding(
   const headers = translateHeaders(single?.headers);
   const host = route.rewrite?.authority || authority || headers.authority;
   const requestMirrorPolicies = mirrorPolicies(route, place);
-  const hashPolicies = hashPoliciesOf(destinations, place);
-  const hashed = single !== undefined && consistentHash(single.destination, place) !== undefined;
+  const hashPolicies = hashPoliciesOf(destinations, hashRules);
+  const hashed = single !== undefined && consistentHash(single.destination, hashRules) !== undefined;
   const retries = retryPolicy(route.retries ?? settings.retries, hashed);
   const timeout = route.timeout ?? "0s";
   const longest = settings.proxyless
     ? { maxStreamDuration: { maxStreamDuration: timeout } }
     : { maxGrpcTimeout: timeout };
+  const cluster = single && routedCluster(single.destination, place);
   const action: RouteActionJson =
-    single === undefined
+    cluster === undefined
       ? { weightedClusters: weightedClusters(destinations, place), timeout, ...longest }
-      : { cluster: destinationCluster(single.destination, place), timeout, ...longest };
+      : { cluster: cluster.name, timeout, ...longest };
   if (gatewayApiPrefix !== undefined) action.clusterNotFoundResponseCode = "INTERNAL_SERVER_ERROR";
   if (route.rewrite !== undefined) {
     Object.assign(action, pathRewrite(route.rewrite, gatewayApiPrefix));
@@ -57,7 +65,7 @@ export function forwarding(
   if (retries !== undefined) action.retryPolicy = retries;
   if (requestMirrorPolicies.length > 0) action.requestMirrorPolicies = requestMirrorPolicies;
   if (hashPolicies.length > 0) action.hashPolicy = hashPolicies;
-  return { action, mutations: headers.mutations };
+  return { action, cluster, mutations: headers.mutations };
 }
 
 function pathRewrite(rewrite: HTTPRewrite, gatewayApiPrefix: string | undefined): RouteActionJson {
@@ -94,12 +102,13 @@ function weightedClusters(
 
 function hashPoliciesOf(
   destinations: readonly HTTPRouteDestination[],
-  place: RoutePlace,
+  rules: RouteContext["hashRules"],
 ): RouteAction_HashPolicyJson[] {
   const policies: RouteAction_HashPolicyJson[] = [];
+  if (rules.size === 0) return policies;
   for (const { destination, weight = 0 } of destinations) {
     if (destinations.length > 1 && weight === 0) continue;
-    const hash = consistentHash(destination, place);
+    const hash = consistentHash(destination, rules);
     const policy = hash && hashPolicy(hash);
     if (policy !== undefined) policies.push(policy);
   }
@@ -107,7 +116,7 @@ function hashPoliciesOf(
 }
 
 /** The consistent hash of the rule behind a destination. */
-function consistentHash(destination: Destination, place: RoutePlace): ConsistentHashLB | undefined {
-  const rule = place.hashRule(destination.host);
+function consistentHash(destination: Destination, rules: RouteContext["hashRules"]): ConsistentHashLB | undefined {
+  const rule = rules.get(destination.host);
   return rule && destinationHash(rule.config.spec, destination);
 }

@@ -20,6 +20,8 @@ export interface RoutePlace extends DestinationContext, RedirectContext {
 export interface RouteContext {
   readonly place: RoutePlace;
   readonly settings: TableSettings;
+  /** What `place` says of the hosts of destinations and mirrors, as far as it names a rule. */
+  readonly hashRules: ReadonlyMap<string, MeshDestinationRule>;
 }
 
 /** Who sends the requests. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HTTPRoute, VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
 import { noServices } from "../../../lib/xds/routes/destination-cluster.ts";
 import { virtualServiceRoutes } from "../../../lib/xds/routes/http-route.ts";
+import { hashRulesOf } from "../../../lib/xds/routes/placed-routes.ts";
 import type { RoutePlace } from "../../../lib/xds/routes/route-place.ts";
 import type { TableSettings } from "../../../lib/xds/routes/table-context.ts";
 import { destinationRule, virtualService } from "./fixture.ts";
@@ -31,9 +32,12 @@ const b = { destination: { host: "b.default.svc.cluster.local", subset: "v2", po
 function routesOf(http: readonly HTTPRoute[], more: More = {}, annotations = {}) {
   const spec: Partial<VirtualService> = { http };
   const { retries, ...there } = { retries: settings.retries, ...more };
+  const at = { ...place, ...there };
+  const hashRules = hashRulesOf(spec, at);
   return virtualServiceRoutes(virtualService("vs", spec, annotations), {
-    place: { ...place, ...there },
+    place: at,
     settings: { ...settings, retries },
+    hashRules,
   });
 }
 

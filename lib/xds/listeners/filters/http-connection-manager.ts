@@ -75,30 +75,37 @@ function commonFields(
   const { logs, tracing, useRequestIdForTraceSampling } = telemetryOf(context, place.class);
   const http1 = http1Options(common);
   const gateway = place.class === "gateway";
-  const config: HttpConnectionManagerJson = {
-    httpFilters: httpFilters(context, place, { grpcWeb: protocol === "GRPC-Web", forwardProxies }),
-    ...(tracing === undefined ? {} : { tracing }),
-    ...(idleTimeout === "" ? {} : { commonHttpProtocolOptions: { idleTimeout } }),
-    ...(http1 === undefined ? {} : { httpProtocolOptions: http1 }),
-    ...(place.class === "inbound" && isHttp2(protocol) ? { http2ProtocolOptions: {} } : {}),
-    ...serverFields(proxyConfig, place.class),
-    streamIdleTimeout: "0s",
-    ...(logs.http.length === 0 ? {} : { accessLog: [...logs.http] }),
-    useRemoteAddress: gateway,
-    ...(gateway ? internalAddressField(context.meshNetworks) : {}),
-    ...(gateway ? trustedHops(proxyConfig.gatewayTopology?.numTrustedProxies) : {}),
-    ...(gateway ? gatewayCertificateFields(proxyConfig) : {}),
-    ...(place.class === "inbound" ? inboundCertificateFields(proxyConfig) : {}),
-    proxy100Continue: true,
-    upgradeConfigs: [{ upgradeType: "websocket" }],
-    ...pathFields(context.mesh.pathNormalization.normalization ?? "DEFAULT"),
-    requestIdExtension: {
-      typedConfig: packAny("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", { useRequestIdForTraceSampling }),
-    },
-    ...(proxyConfig.proxyHeaders?.xForwardedPort?.enabled === true ? { appendXForwardedPort: true } : {}),
+  const config: PackedJson<HttpConnectionManagerJson> = packAny(
+    "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+    { httpFilters: httpFilters(context, place, { grpcWeb: protocol === "GRPC-Web", forwardProxies }) },
+  );
+  // Field by field: of what is left out by an empty spread, each costs as much as a field.
+  if (tracing !== undefined) config.tracing = tracing;
+  if (idleTimeout !== "") config.commonHttpProtocolOptions = { idleTimeout };
+  if (http1 !== undefined) config.httpProtocolOptions = http1;
+  if (place.class === "inbound" && isHttp2(protocol)) config.http2ProtocolOptions = {};
+  Object.assign(config, serverFields(proxyConfig, place.class));
+  config.streamIdleTimeout = "0s";
+  if (logs.http.length > 0) config.accessLog = [...logs.http];
+  config.useRemoteAddress = gateway;
+  if (gateway) Object.assign(config, gatewayFields(context));
+  if (place.class === "inbound") Object.assign(config, inboundCertificateFields(proxyConfig));
+  config.proxy100Continue = true;
+  config.upgradeConfigs = [{ upgradeType: "websocket" }];
+  Object.assign(config, pathFields(context.mesh.pathNormalization.normalization ?? "DEFAULT"));
+  config.requestIdExtension = {
+    typedConfig: packAny("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", { useRequestIdForTraceSampling }),
   };
-  return packAny("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", config);
+  if (proxyConfig.proxyHeaders?.xForwardedPort?.enabled === true) config.appendXForwardedPort = true;
+  return config;
 }
+
+/** Whom a gateway believes, and what it tells of clients' certificates. */
+const gatewayFields = ({ meshNetworks, proxy }: ListenerContext): HttpConnectionManagerJson => ({
+  ...internalAddressField(meshNetworks),
+  ...trustedHops(proxy.proxyConfig.gatewayTopology?.numTrustedProxies),
+  ...gatewayCertificateFields(proxy.proxyConfig),
+});
 
 function trustedHops(count = 0): HttpConnectionManagerJson {
   return count === 0 ? {} : { xffNumTrustedHops: count };

@@ -2,6 +2,7 @@ import type { RouterJson } from "../../../../gen/envoy/extensions/filters/http/r
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { packAny } from "../../core-messages.ts";
 import type { ListenerContext } from "../listener-context.ts";
+import { inOrder } from "./in-order.ts";
 import type { ChainPlace } from "./policy-filters.ts";
 
 const grpcWeb: HttpFilterJson = {
@@ -40,21 +41,19 @@ export function httpFilters(
   options: { readonly grpcWeb: boolean; readonly forwardProxies: readonly HttpFilterJson[] },
 ): HttpFilterJson[] {
   const secured = place.class !== "outbound";
-  return [
-    ...(secured ? policies.http.custom : []),
-    ...policies.httpExtensions("AUTHN", place),
-    ...(secured ? policies.http.authentication : []),
-    ...policies.httpExtensions("AUTHZ", place),
-    ...(secured ? policies.http.authorization : []),
-    ...policies.httpExtensions("STATS", place),
-    ...policies.httpExtensions("UNSPECIFIED", place),
-    ...(options.grpcWeb ? [grpcWeb] : []),
-    grpcStats,
-    fault,
-    cors,
-    ...options.forwardProxies,
-    router(proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true),
-  ];
+  return inOrder(
+    secured ? policies.http.custom : [],
+    policies.httpExtensions("AUTHN", place),
+    secured ? policies.http.authentication : [],
+    policies.httpExtensions("AUTHZ", place),
+    secured ? policies.http.authorization : [],
+    policies.httpExtensions("STATS", place),
+    policies.httpExtensions("UNSPECIFIED", place),
+    options.grpcWeb ? [grpcWeb] : [],
+    [grpcStats, fault, cors],
+    options.forwardProxies,
+    [router(proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true)],
+  );
 }
 
 function router(suppressEnvoyHeaders: boolean): HttpFilterJson {

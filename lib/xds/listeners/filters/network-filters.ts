@@ -1,5 +1,6 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerContext } from "../listener-context.ts";
+import { inOrder } from "./in-order.ts";
 import type { ChainPlace, SecurityFilters } from "./policy-filters.ts";
 
 /** Of chains that nobody but the other end may judge. */
@@ -19,15 +20,15 @@ export function tcpChainFilters(
     ? noSecurity
     : policies.tcp,
 ): FilterJson[] {
-  return [
-    ...security.custom,
-    ...policies.networkExtensions("AUTHN", place),
-    ...policies.networkExtensions("AUTHZ", place),
-    ...security.authorization,
-    ...policies.networkExtensions("STATS", place),
-    ...policies.networkExtensions("UNSPECIFIED", place),
-    ...terminal,
-  ];
+  return inOrder(
+    security.custom,
+    policies.networkExtensions("AUTHN", place),
+    policies.networkExtensions("AUTHZ", place),
+    security.authorization,
+    policies.networkExtensions("STATS", place),
+    policies.networkExtensions("UNSPECIFIED", place),
+    terminal,
+  );
 }
 
 /** Network filters in front of a connection manager: extensions only, policies stand inside it. */
@@ -36,11 +37,11 @@ export function httpChainFilters(
   place: ChainPlace,
   connectionManager: FilterJson,
 ): FilterJson[] {
-  return [
-    ...policies.networkExtensions("AUTHN", place),
-    ...policies.networkExtensions("AUTHZ", place),
-    ...policies.networkExtensions("STATS", place),
-    ...policies.networkExtensions("UNSPECIFIED", place),
-    connectionManager,
-  ];
+  return inOrder(
+    policies.networkExtensions("AUTHN", place),
+    policies.networkExtensions("AUTHZ", place),
+    policies.networkExtensions("STATS", place),
+    policies.networkExtensions("UNSPECIFIED", place),
+    [connectionManager],
+  );
 }

@@ -131,7 +131,9 @@ const filtersOf = step(
     called: "elements",
   },
   ({ http, tcp, tokens, extensions, namespaces, called }: Inputs): PolicyFilters => {
-    const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace) => {
+    const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace): readonly Extension[] => {
+      // Asked four times for each chain, and hardly anybody has any.
+      if (extensions.length === 0) return extensions;
       const side = listenerClass === "inbound" ? "SERVER" : "CLIENT";
       return extensions.filter((one) => one.phase === phase && matchesPlace(one, { side, port }));
     };
