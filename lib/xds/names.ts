@@ -64,6 +64,9 @@ function portOf(text: string): number {
 
 const zero = "0".charCodeAt(0);
 
+/** Stands where a destination names no host. */
+export const unknownService = "UnknownService";
+
 /** STATIC without endpoints: takes what a registry-only mesh refuses. */
 export const blackHoleCluster = "BlackHoleCluster";
 

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { checkoutIn } from "./checkout.ts";
-import { takeInTurns, worksOf } from "./in-turns.ts";
+import { takeInTurns, type Work, worksOf } from "./in-turns.ts";
 import type { Report, Row } from "./report.ts";
 
 /** What both checkouts are asked for. */
@@ -15,7 +15,7 @@ export interface AgainstOptions {
   /** The other checkout, with `node_modules` and `gen`. */
   readonly folder: string;
   readonly names: readonly string[];
-  /** Of the synthetic mesh; each size has a process of its own. */
+  /** Of the synthetic mesh; each size is taken by itself. */
   readonly services: readonly number[];
   readonly quick: boolean;
   /** How often each benchmark is taken in both. */
@@ -48,14 +48,20 @@ async function compareInOne(
   { folder, services, quick, report }: Omit<AgainstOptions, "names">,
 ): Promise<void> {
   const [here, there] = [await checkoutIn(process.cwd()), await checkoutIn(resolve(folder))];
-  const works = names.flatMap((name) => worksOf[name](services));
-  const rows = takeInTurns(works, here, there, quick);
+  const rows = names.flatMap((name) =>
+    groupsOf(name, services).flatMap((works) => takeInTurns(works, here, there, quick)),
+  );
   report.table(
     `${names.join(" ")}: ms, lower quartiles; here / there: under 1 is faster than ${resolve(folder)}`,
     rows,
   );
   const slower = rows.filter((row) => Number(row["here / there"]) > tolerated).map((row) => row[""]);
   report.line(`more than ${tolerated} times: ${slower.length === 0 ? "none" : slower.join(", ")}`);
+}
+
+/** What is taken together: the objects of a large mesh would be in the way of every collection of the others' rounds. */
+function groupsOf(name: keyof typeof worksOf, services: readonly number[]): readonly (readonly Work[])[] {
+  return name === "mesh" ? services.map((size) => worksOf.mesh([size])) : [worksOf[name]()];
 }
 
 /** A process for each benchmark, each turn and each checkout. */

@@ -1,5 +1,4 @@
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Service } from "../../registry/service.ts";
 import { virtualHostName } from "../names.ts";
@@ -39,13 +38,13 @@ export const defaultHosts = step(
     destinationRule: "identity",
     port: "value",
   },
-  ({ services, port: tablePort, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
+  ({ services, port: tablePort, ...table }: DefaultHosts): readonly DefaultHost[] => {
     const { settings, domains } = table;
     const isOnlyPort = tablePort !== 0;
     const hosts: DefaultHost[] = [];
     for (const { service, httpPorts } of services.sorted) {
       if (service.resolution === "Alias" || httpPorts.length === 0) continue;
-      const rule = hashRule(table, service.hostname, memo);
+      const rule = hashRule(table, service.hostname);
       const proxy = seenAs(service, domains);
       const hostname = service.hostname.toLowerCase();
       for (const { port } of httpPorts)

@@ -1,5 +1,5 @@
 import type { Destination } from "../../config/kinds/virtual-service.ts";
-import { outboundClusterName } from "../names.ts";
+import { outboundClusterName, unknownService } from "../names.ts";
 
 /** What a destination's cluster name depends on beside the destination. */
 export interface DestinationContext {
@@ -32,11 +32,13 @@ export interface RoutedCluster {
  * @see docs/how-istio-does-it/routes.md#destinations
  */
 export function routedCluster(destination: Destination, context: DestinationContext): RoutedCluster {
-  if (destination.host === "") return { name: "UnknownService", host: "", port: 0 };
+  if (destination.host === "") return unknownCluster;
   const host = context.externalName(destination.host) || destination.host;
   const port = portOf(destination, context);
   return { name: outboundClusterName(port, destination.subset ?? "", host), host, port };
 }
+
+const unknownCluster: RoutedCluster = { name: unknownService, host: "", port: 0 };
 
 /** The name alone. */
 export function destinationCluster(destination: Destination, context: DestinationContext): string {

@@ -124,7 +124,7 @@ function rememberedRoutes(
   };
 }
 
-function gatewayPlace(server: Server, gateway: string, namespace: string, { view, memo }: TableContext): RoutePlace {
+function gatewayPlace(server: Server, gateway: string, namespace: string, { view }: TableContext): RoutePlace {
   const rules = ruleSource(view);
   // One host is asked about several things in turn.
   let last: { readonly host: string; readonly service: Service | undefined } | undefined;
@@ -139,7 +139,7 @@ function gatewayPlace(server: Server, gateway: string, namespace: string, { view
     ...sourceOf(view.proxy.namespace, view.sourceLabels),
     externalName: (host) => service(host)?.attributes.externalName,
     onlyPort: (host) => onlyPortOf(service(host)),
-    hashRule: (host) => hashRule(rules, host, memo),
+    hashRule: (host) => hashRule(rules, host),
   };
 }
 

@@ -105,7 +105,7 @@ export const sidecarPlace = step(
     labels: "value",
     caller: "value",
   },
-  ({ services, port, labels, caller, ...rules }: SidecarPlace, memo: Memo): RoutePlace => {
+  ({ services, port, labels, caller, ...rules }: SidecarPlace): RoutePlace => {
     const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
     return {
       port,
@@ -114,7 +114,7 @@ export const sidecarPlace = step(
       ...sourceOf(caller, labels),
       externalName: (host) => service(host)?.attributes.externalName,
       onlyPort: port === 0 ? (host) => onlyPortOf(service(host)) : () => undefined,
-      hashRule: (host) => hashRule(rules, host, memo),
+      hashRule: (host) => hashRule(rules, host),
     };
   },
 );

@@ -68,18 +68,14 @@ export const ruleSource = ({ scope, destinationRule }: RouteView): RuleSource =>
 });
 
 /** The rule that says how requests to a host are hashed; undefined: they are not. */
-export function hashRule(rules: RuleSource, hostname: string, memo: Memo): MeshDestinationRule | undefined {
+export function hashRule(rules: RuleSource, hostname: string): MeshDestinationRule | undefined {
   const service = rules.serviceByHostname.get(hostname);
   const rule = service && rules.destinationRule(service);
-  return rule !== undefined && hashes(memo, { rule }) ? rule : undefined;
+  return rule !== undefined && hashes(rule.config.spec) ? rule : undefined;
 }
 
-/** Does any level of the rule hash requests? */
-const hashes = step("rule hashes", { rule: "identity" }, ({ rule }: { readonly rule: MeshDestinationRule }) =>
-  rulesHash(rule.config.spec),
-);
-
-function rulesHash({ trafficPolicy, subsets = [] }: DestinationRule): boolean {
+/** Does any level of the rule hash requests? Looked at each time: it is soon seen. */
+function hashes({ trafficPolicy, subsets = [] }: DestinationRule): boolean {
   return policyHashes(trafficPolicy) || subsets.some((subset) => policyHashes(subset.trafficPolicy));
 }
 
