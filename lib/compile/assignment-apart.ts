@@ -1,7 +1,8 @@
 import { step } from "../mesh/memo/step.ts";
-import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
+import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
+import { messageText, textAgain } from "./text-again.ts";
 
 /** A cluster that has its load assignment in it, which streams have as a resource: apart, so that this is gone over once for both. */
 export interface AssignmentApart {
@@ -22,14 +23,12 @@ export function assignmentApart(
   return names.length > 1 && names.at(-1) === "loadAssignment" ? { assignment, around } : undefined;
 }
 
-const typed = { "@type": typeUrlOf("endpoints") };
-
-/** What comes before the members of a load assignment: as long as this object, whose bracket is a comma there. */
-const headLength = JSON.stringify(typed).length;
+/** What comes before the members of a load assignment: as long as that of one without any, whose bracket is a comma there. */
+const headLength = messageText("endpoints", {}).length;
 
 interface WrittenAssignment {
   /** As a resource is written. */
-  readonly text: string;
+  readonly text: () => string;
   /** Whether Envoy takes it, for its form. */
   readonly isSound: boolean;
 }
@@ -37,10 +36,11 @@ interface WrittenAssignment {
 export const writtenAssignment = step(
   "written load assignment",
   { json: "identity" },
-  ({ json }: { readonly json: Resource["json"] }): WrittenAssignment => ({
-    text: JSON.stringify({ ...typed, ...json }),
-    isSound: checkResource("endpoints", { name: "", json, from: [] }) === undefined,
-  }),
+  ({ json }: { readonly json: Resource["json"] }): WrittenAssignment => {
+    const make = () => messageText("endpoints", json);
+    const isSound = checkResource("endpoints", { name: "", json, from: [] }) === undefined;
+    return { text: textAgain(make(), make), isSound };
+  },
 );
 
 /** The text of a load assignment as a member of its cluster. */

@@ -16,11 +16,12 @@ import {
   pieceOf,
   runText,
 } from "../snapshot/long/pieces.ts";
-import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
+import type { ResourceType } from "../snapshot/resource-type.ts";
 import { binaryElement, binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
 import { assignmentApart, memberText, writtenAssignment } from "./assignment-apart.ts";
 import { manyElements, stretchesOf } from "./check-by-elements.ts";
+import { messageText, textAgain, WrittenResource } from "./text-again.ts";
 
 /**
  * A resource as it is stored and sent. Encoded once: the generators keep the identity of what did not change, and so does
@@ -71,7 +72,8 @@ const encoded = step(
     const written = writtenMessage(json, encoding, memo);
     if (typeof written !== "string") return longResource({ name, from, runs: written });
     const binary = encoding.withBinary ? binaryForm(encoding.type, { json }) : undefined;
-    return { name, text: written, version: hashOf(written), from, ...(binary === undefined ? {} : { binary }) };
+    const text = textAgain(written, () => messageText(encoding.type, json));
+    return new WrittenResource({ name, version: hashOf(written), from, ...(binary && { binary }) }, text);
   },
 );
 
@@ -99,12 +101,12 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
 }
 
 function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): string {
-  if (type === "endpoints") return writtenAssignment(memo, { json }).text;
+  if (type === "endpoints") return writtenAssignment(memo, { json }).text();
   const apart = assignmentApart(type, json);
-  const text = JSON.stringify({ "@type": typeUrlOf(type), ...(apart?.around ?? json) });
+  const text = messageText(type, apart?.around ?? json);
   if (apart === undefined) return text;
   const assignment = writtenAssignment(memo, { json: apart.assignment });
-  return `${text.slice(0, -1)},"loadAssignment":${memberText(assignment.text)}}`;
+  return `${text.slice(0, -1)},"loadAssignment":${memberText(assignment.text())}}`;
 }
 
 interface Names {

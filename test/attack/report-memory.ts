@@ -1,7 +1,6 @@
 /** Preloaded into a server under attack: collects garbage and says what is left, whenever its parent asks. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { collectAll } from "../collect-garbage.ts";
 
 /** What a process has, in bytes, when nothing is left to collect. */
 export interface Memory {
@@ -10,13 +9,10 @@ export interface Memory {
   readonly held: number;
 }
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc");
-
 process.on("message", async () => {
   // What finalizers let go of, the second finds.
   for (let times = 0; times < 2; times += 1) {
-    collect();
+    collectAll();
     await sleep(100);
   }
   const { rss, heapUsed, arrayBuffers } = process.memoryUsage();

@@ -8,7 +8,7 @@ import type { Config } from "../../lib/config/config.ts";
 import { type LoadedDirectory, readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
-import { collectYoung } from "./heap.ts";
+import { collectYoung } from "../collect-garbage.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { type Elapsed, stopwatch, timingOf } from "./yardstick.ts";
 

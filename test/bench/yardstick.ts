@@ -3,7 +3,7 @@
  * this do not. It builds, stringifies, parses and hashes 20,000 small objects.
  */
 import { createHash } from "node:crypto";
-import { collectYoung } from "./heap.ts";
+import { collectYoung } from "../collect-garbage.ts";
 import type { IstioFigure } from "./istio-figures.ts";
 import type { Row } from "./report.ts";
 

@@ -1,11 +1,10 @@
 import { connect } from "node:net";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { Hono } from "hono/tiny";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { createBodyPool } from "../../lib/limits/body-pool.ts";
 import { bytesOf, readBody, readChunks } from "../../lib/limits/read-body.ts";
+import { collectAll } from "../collect-garbage.ts";
 
 const pool = () => createBodyPool({ bodiesBytes: 1_000 });
 
@@ -35,12 +34,6 @@ function paused(bytes: number, rest = 1) {
   const iterator = { next: async () => parts.shift()?.() ?? end, return: async () => end };
   const chunks: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => iterator };
   return { chunks, goOn: () => goOn() };
-}
-
-/** What nobody holds any more is no memory. */
-function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc")();
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -124,7 +117,7 @@ describe("readChunks", () => {
     const reads = bodies.map(({ chunks }) => readChunks(chunks, 1_000_000, { maxBytes: 1_000_000, pool: shared }));
     const held = async () => {
       await settled();
-      collectGarbage();
+      collectAll();
       return process.memoryUsage().arrayBuffers - before;
     };
     // Buffers are given back some time after their collection.

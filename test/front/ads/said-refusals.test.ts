@@ -1,15 +1,11 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { createSaidRefusals } from "../../../lib/front/ads/said-refusals.ts";
 import { limits } from "../../../lib/limits/limits.ts";
+import { collectAll } from "../../collect-garbage.ts";
 import { testFront } from "../fixtures.ts";
 
-setFlagsFromString("--expose-gc");
-const collect: () => void = runInNewContext("gc");
-
 function heldBytes(): number {
-  collect();
+  collectAll();
   return process.memoryUsage().heapUsed;
 }
 

@@ -1,0 +1,51 @@
+import type { CompiledResource } from "../snapshot/compiled.ts";
+import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
+
+/** Texts from this length on, in UTF-16 code units, are not held: a mesh has far more in long ones than in short ones. */
+const longText = 1024;
+
+/**
+ * A text that is there as long as it is used, and made again for whoever asks later. It is asked for when it is written, and after that
+ * hardly ever, while what it is made of stays anyway.
+ *
+ * @param make gives the same text each time
+ */
+export const textAgain = (text: string, make: () => string): (() => string) =>
+  text.length < longText ? () => text : madeAgain(new WeakRef({ text }), make);
+
+/** Apart from the text, which its function would hold otherwise. */
+function madeAgain(first: WeakRef<{ readonly text: string }>, make: () => string): () => string {
+  let held = first;
+  return () => {
+    const known = held.deref();
+    if (known !== undefined) return known.text;
+    const again = { text: make() };
+    held = new WeakRef(again);
+    return again.text;
+  };
+}
+
+/** The JSON of a message with its type in front, as every resource is written. */
+export const messageText = (type: ResourceType, json: object): string =>
+  JSON.stringify({ "@type": typeUrlOf(type), ...json });
+
+/** A resource of one text. */
+export class WrittenResource implements CompiledResource {
+  readonly name: string;
+  readonly version: string;
+  readonly from: readonly string[];
+  readonly binary?: Uint8Array<ArrayBuffer>;
+  readonly #text: () => string;
+
+  constructor({ name, version, from, binary }: Omit<CompiledResource, "text" | "runs">, text: () => string) {
+    this.name = name;
+    this.version = version;
+    this.from = from;
+    if (binary !== undefined) this.binary = binary;
+    this.#text = text;
+  }
+
+  get text(): string {
+    return this.#text();
+  }
+}
