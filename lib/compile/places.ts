@@ -1,15 +1,13 @@
 import { keyText } from "../config/diagnostic.ts";
-import { type LoadedDirectory, readFiles, type SourceFile } from "../config/folder/directory.ts";
+import type { LoadedDirectory } from "../config/folder/directory.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
 import { createCollectedLoader } from "./collected/load-collected.ts";
-import { readShard, textsOfShard } from "./shards/source-shard.ts";
+import { contentOfShard, readShard } from "./shards/source-shard.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;
-
-const placesIn = (files: readonly SourceFile[], under = ""): Places => placesOfAll(readFiles(files, { under }));
 
 function placesOfAll({ configs, objects }: Pick<LoadedDirectory, "configs" | "objects">): Places {
   return new Map(
@@ -31,7 +29,7 @@ export async function placesOf(store: ObjectStore, sources: readonly CompiledSou
   const places = await Promise.all(
     sources.map(async ({ name, version }, i): Promise<Places> => {
       const shard = await readShard(store, name, version);
-      if (shard !== undefined) return placesIn(textsOfShard(shard).files, i === 0 ? "" : `${shard.name}/`);
+      if (shard !== undefined) return placesOfAll(contentOfShard(shard, i === 0 ? "" : `${shard.name}/`));
       const collected = await createCollectedReader(store, name)(version);
       return collected === undefined ? new Map() : placesOfAll(createCollectedLoader()(collected).content);
     }),

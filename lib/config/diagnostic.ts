@@ -16,6 +16,10 @@ export interface Diagnostic {
   readonly hint: string;
 }
 
+/** Those that refuse something. */
+export const errorsOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity === "error");
+
 /** Where an object was read from. */
 export interface Origin {
   readonly key: ConfigKey;

@@ -4,7 +4,7 @@ import { text as readAll } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { fileTrouble } from "../../config/cause-text.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint, type Diagnostic, keyText, PortolanError } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, errorsOf, keyText, PortolanError } from "../../config/diagnostic.ts";
 import { parseStream } from "../../config/documents/parse.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
@@ -88,7 +88,7 @@ async function validInput(options: InputOptions, terminal: Terminal, verb: strin
   checkNamespaces(files, options.namespace);
   const loaded = read(files, options.namespace);
   if (loaded.configs.length > manyObjects) terminal.err(`read ${loaded.configs.length} objects`);
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
+  const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0) throw new PortolanError(`configuration is invalid: nothing to ${verb}`, loaded.diagnostics);
   printDiagnostics(
     terminal,

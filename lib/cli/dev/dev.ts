@@ -9,7 +9,7 @@ import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
 import { readFolder, watchFolder } from "../../config/folder/folder.ts";
 import type { ConfigSource } from "../../config/kinds/mesh-config.ts";
@@ -145,7 +145,7 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     await fillOnce(origins, store);
     const publication = await publisherOf(folder, store, publishing)();
     report.published(publication);
-    const errors = publication.compiled.diagnostics.filter(({ severity }) => severity === "error").length;
+    const errors = errorsOf(publication.compiled.diagnostics).length;
     if (errors > 0) throw new PortolanError(counted(errors, "error"));
     return;
   }

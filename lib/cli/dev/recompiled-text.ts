@@ -1,5 +1,5 @@
 import type { Recompiled } from "../../compile/recompile.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { counted } from "../numbers.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 
@@ -36,7 +36,7 @@ export function tellFilled(terminal: Terminal, source: string, recompiled: Recom
   const { primary = source } = recompiled;
   const isOwn = (file: string) => source === primary || file.startsWith(`${source}/`);
   const own = recompiled.diagnostics.filter(({ origin }) => isOwn(origin.file));
-  const errors = own.filter(({ severity }) => severity === "error");
+  const errors = errorsOf(own);
   if (errors.length === 0) return;
   const kept = own.filter(({ code }) => code === "last-valid-served").length;
   const instead =

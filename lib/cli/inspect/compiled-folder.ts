@@ -1,6 +1,6 @@
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -16,7 +16,7 @@ export async function compiledFolder(folder: string, terminal: Terminal): Promis
   const store = memoryStore();
   await writeShard(store, "main", await readFolder(folder));
   const { diagnostics } = await createWorldRecompiler({ store })({});
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const errors = errorsOf(diagnostics);
   printDiagnostics(terminal, errors);
   if (errors.length > 0) throw new PortolanError(`${folder} has ${counted(errors.length, "error")}`);
   return store;

@@ -1,5 +1,5 @@
 import { causeText } from "../../config/cause-text.ts";
-import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, PortolanError, type Stage } from "../../config/diagnostic.ts";
 import { warning } from "../../config/finding.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { overEnvironment, withFiles } from "../../settings/environment.ts";
@@ -58,4 +58,4 @@ export async function settingsIn(file: string): Promise<Settings> {
 }
 
 export const wrongSettings = (file: string, diagnostics: readonly Diagnostic[]): string =>
-  `${file} has ${counted(diagnostics.filter(({ severity }) => severity === "error").length, "error")}; docs/settings.md lists its fields`;
+  `${file} has ${counted(errorsOf(diagnostics).length, "error")}; docs/settings.md lists its fields`;

@@ -3,7 +3,7 @@ import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { stagedBy } from "../../compile/telemetry/observer.ts";
-import { byCodePoint, type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { isPodName } from "../../snapshot/classifier.ts";
@@ -120,9 +120,6 @@ async function compiledSide(
   const { value, diagnostics } = (await createSourcesCompiler({ store })(stagedBy(observer.begin()))).compiled;
   return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics), diagnostics };
 }
-
-const errorsOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  diagnostics.filter(({ severity }) => severity === "error");
 
 /** One side of a comparison. */
 interface Side {

@@ -9,14 +9,14 @@ import { isCollected, type Shard } from "../../compile/shards/read-sources.ts";
 import { readShard, textsOfShard } from "../../compile/shards/source-shard.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { diffWorlds } from "../../snapshot/worlds/diff-worlds.ts";
 import { loadWorldLike } from "../../snapshot/worlds/load-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
-import type { RootObject } from "../../xds/explain/root-object.ts";
+import type { RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 import { examplesText } from "../examples.ts";
 import { textOfFile } from "../named-file.ts";
 import { openThere, storeOption } from "../named-store.ts";
@@ -62,20 +62,24 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       const root = await rootNamed(store, rootName, reader);
       const loaded = await reader.root(root);
       const shards = await shardsOfRoot(store, loaded.root.sources);
-      const named = fileNamed(shards, file);
+      const sources = objectsOfShards(shards);
+      const named = fileNamed(shards, sources, file);
       if (edit === undefined) {
-        const services = servicesBehind(named.objects, objectsOfShards(shards));
-        return tellMade(terminal, reader, loaded, { ...named, services }, json === true);
+        const { placeOf } = sources;
+        return tellMade(
+          terminal,
+          reader,
+          loaded,
+          { ...named, services: servicesBehind(named.objects, sources), placeOf },
+          json === true,
+        );
       }
       if (named.kind === "object")
         throw new PortolanError("an object has no text to edit; name the file that it stands in");
       const edited = await editedShards(store, shards, named, await textOfFile(edit));
       const compile = createShardCompiler(worldOptionsOf(await settleSettings(store, {}), defaultWorldOptions));
       const { value, diagnostics } = compile(edited);
-      printDiagnostics(
-        terminal,
-        diagnostics.filter(({ severity }) => severity === "error"),
-      );
+      printDiagnostics(terminal, errorsOf(diagnostics));
       const diff = diffWorlds(await loadWorldLike(reader, root, value), value);
       if (json === true) return terminal.out(JSON.stringify({ root, file: named.file, ...diff }, undefined, 2));
       for (const line of diffLines(diff, await placesOf(store, loaded.root.sources))) terminal.out(line);
@@ -90,8 +94,7 @@ type Named =
 const settingsFiles = new Set(["mesh.yaml", "networks.yaml", "portolan.yaml"]);
 
 /** @throws PortolanError with the nearest names where there is no such file */
-function fileNamed(shards: readonly Shard[], written: string): Named {
-  const { all } = objectsOfShards(shards);
+function fileNamed(shards: readonly Shard[], { all }: RootObjects, written: string): Named {
   const object = all.find(({ key }) => key === written);
   if (object !== undefined) return { kind: "object", file: object.file, objects: [object] };
   const files = shards.flatMap((shard, i) =>
@@ -116,7 +119,12 @@ async function tellMade(
   terminal: Terminal,
   reader: SnapshotReader,
   loaded: LoadedRoot,
-  { file, objects, services }: Named & { readonly services: ReadonlySet<string> },
+  {
+    file,
+    objects,
+    services,
+    placeOf,
+  }: Named & Pick<RootObjects, "placeOf"> & { readonly services: ReadonlySet<string> },
   isJson: boolean,
 ): Promise<void> {
   const resources = await touchedBy(reader, loaded, new Set(objects.map(({ key }) => key)), services);
@@ -126,7 +134,7 @@ async function tellMade(
   }
   const touched = [...new Set(resources.flatMap(({ classes }) => classes))].sort();
   const classes = touched.map((id) => ({ id, nodes: nodes.get(id) ?? [] }));
-  const places = objects.map(({ key, line }) => ({ object: key, at: line > 0 ? `${file}:${line}` : file }));
+  const places = objects.map((object) => ({ object: object.key, at: placeOf(object, []) }));
   if (isJson)
     return terminal.out(JSON.stringify({ root: loaded.hash, file, objects: places, classes, resources }, undefined, 2));
   const { colours } = terminal;

@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import type { z } from "zod";
 import type { ShardState } from "../../compile/collected/shard-state.ts";
 import { collectedStates } from "../../compile/collected/source-ages.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { diagnosticsOfRoot } from "../../compile/root-diagnostics.ts";
+import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import type { NodeReport, NodeTransport } from "../../front/nodes/node-watch.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
@@ -16,7 +17,7 @@ import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
-import type { Terminal } from "../terminal.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
 import { healthRead, nodesRead, readAnswer, refusalsRead, strangersRead } from "./front-answers.ts";
 import { shareText } from "./share-options.ts";
@@ -53,23 +54,31 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       if (read === undefined) throw new PortolanError("nothing was published yet");
       if (server !== undefined) await checkFrontOf(server, store, read.head.publication);
       const nowMs = await headTimeNow(store, read, Date.now);
-      const status = await statusOf(createSnapshotReader(store), read.head, nowMs);
+      const reader = createSnapshotReader(store);
+      const status = await statusOf(reader, read.head, nowMs);
+      const errors = errorsOf(await diagnosticsOfRoot(reader, status.newest));
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
       const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
       if (json === true)
-        return terminal.out(JSON.stringify({ ...status, sources, warnings, ...trouble }, undefined, 2));
+        return terminal.out(JSON.stringify({ ...status, sources, errors, warnings, ...trouble }, undefined, 2));
       for (const line of statusLines(status)) terminal.out(line);
       for (const { name, state } of sources)
         terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
+      if (errors.length > 0) terminal.out(row("errors", `${errors.length} in the newest version; ${instead}`));
       for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
+      printDiagnostics(terminal, errors, maxErrors);
       for (const warning of warnings) terminal.err(warning);
     });
 }
 
 const failureText = ({ failure }: ShardState): string => (failure === "" ? "" : `, cannot be read: ${failure}`);
 
+const instead = "what is refused is served as it was last valid, or left out";
+
 const maxHeld = 20;
+/** Errors that are named. */
+const maxErrors = 20;
 const short = (root: string) => root.slice(0, 12);
 
 /** One line for each fact, with the facts that lead to the next command last. */

@@ -2,14 +2,13 @@ import type { Config } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
 import { locate } from "../../config/documents/locate.ts";
 import { type ParsedObject, parseStream } from "../../config/documents/parse.ts";
-import { readFiles } from "../../config/folder/directory.ts";
 import { stringsOf } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FieldPath, RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 import { createCollectedLoader } from "../collected/load-collected.ts";
 import { createSourcesReader, isCollected, type Shard } from "../shards/read-sources.ts";
-import { textsOfShard } from "../shards/source-shard.ts";
+import { contentOfShard, textsOfShard } from "../shards/source-shard.ts";
 
 /** The shards of a root as they were then, the primary first. @throws PortolanError when they are kept no more */
 export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSource[]): Promise<readonly Shard[]> =>
@@ -20,15 +19,19 @@ export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSourc
 
 export function objectsOfShards(shards: readonly Shard[]): RootObjects {
   const texts = new Map<string, string>();
+  // Of objects that were refused when the root was made: what stands in their files now is not what was compiled.
+  const keptTexts = new Map<string, string>();
   const all: RootObject[] = [];
   for (const [i, shard] of shards.entries()) {
     const under = i === 0 ? "" : `${shard.name}/`;
-    const folder = isCollected(shard) ? undefined : textsOfShard(shard);
-    for (const { file, text } of folder?.files ?? []) texts.set(under + file, text);
-    const { configs, objects, clusters } =
-      folder === undefined && isCollected(shard)
-        ? createCollectedLoader()(shard).content
-        : readFiles(folder?.files ?? [], { under });
+    if (!isCollected(shard)) {
+      const { files, kept } = textsOfShard(shard);
+      for (const { file, text } of files) texts.set(under + file, text);
+      for (const { key, file, text } of kept) keptTexts.set(key || under + file, text);
+    }
+    const { configs, objects, clusters } = isCollected(shard)
+      ? createCollectedLoader()(shard).content
+      : contentOfShard(shard, under);
     all.push(...configs.map(ofConfig), ...[objects, ...clusters.map((one) => one.objects)].flat().map(ofParsed));
   }
   // Of objects that several clusters have under one name the primary's comes first.
@@ -37,9 +40,11 @@ export function objectsOfShards(shards: readonly Shard[]): RootObjects {
     all,
     get: (key) => byKey.get(key),
     placeOf(object, path) {
-      const text = texts.get(object.file);
+      const kept = keptTexts.get(object.key) ?? keptTexts.get(object.file);
+      const text = kept ?? texts.get(object.file);
       const line = text === undefined || path.length === 0 ? object.line : (lineOf(text, object, path) ?? object.line);
-      return line > 0 ? `${object.file}:${line}` : object.file;
+      const place = line > 0 ? `${object.file}:${line}` : object.file;
+      return kept === undefined ? place : `${place} (as it was last valid)`;
     },
   };
 }

@@ -1,11 +1,11 @@
-import { type Diagnostic, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import type { ShardList } from "./shard-list.ts";
 
 /** @throws PortolanError when files hold no object, and no earlier form of one is kept: a mistake that would empty a mesh */
 export function refuseEmpty(files: readonly SourceFile[], next: Pick<ShardList, "files" | "kept">): void {
   if (next.kept.length > 0 || next.files.some(({ halfSaved }) => halfSaved) || holdObjects(files)) return;
-  const errors = readFiles(files).diagnostics.filter(({ severity }) => severity === "error");
+  const errors = errorsOf(readFiles(files).diagnostics);
   if (errors.length > 0) throw new PortolanError("there is no configuration here that can be read", errors);
   throw new PortolanError("the source was left as it was", [emptySource(nothingIn(files))]);
 }
@@ -39,7 +39,7 @@ export function refuseRubbish(
   { objects, diagnostics }: { readonly objects: number; readonly diagnostics: readonly Diagnostic[] },
   shards: readonly { readonly isMeantEmpty?: boolean }[],
 ): void {
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const errors = errorsOf(diagnostics);
   if (objects === 0 && errors.length > 0) {
     throw new PortolanError("the sources hold no configuration that can be read", errors);
   }

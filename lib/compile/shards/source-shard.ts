@@ -1,6 +1,14 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { FolderFile, FolderTexts, KeptText } from "../../config/folder/last-valid.ts";
+import type { LoadedDirectory } from "../../config/folder/directory.ts";
+import {
+  emptyFolder,
+  type FolderFile,
+  type FolderTexts,
+  folderOf,
+  type KeptText,
+  wholeFolder,
+} from "../../config/folder/last-valid.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { readShardHead } from "../collected/shard-head.ts";
@@ -103,3 +111,7 @@ export async function readShard(
 export function textsOfShard({ files, kept = [] }: Pick<SourceShard, "files" | "kept">): FolderTexts {
   return { files: files.map((file) => ({ ...file, file: nameOf(file) })), kept };
 }
+
+/** What a source says, with the last valid forms of what it refuses. @param under put before the names of files in origins */
+export const contentOfShard = (shard: Pick<SourceShard, "files" | "kept">, under: string): LoadedDirectory =>
+  wholeFolder(folderOf(textsOfShard(shard), emptyFolder(under)));

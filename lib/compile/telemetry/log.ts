@@ -1,4 +1,4 @@
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { CompileObserver } from "./observer.ts";
 import { type CompileTimes, stopwatch } from "./stopwatch.ts";
 
@@ -77,7 +77,7 @@ const maxErrors = 20;
 export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void {
   let told: ReadonlySet<string> = new Set();
   return (diagnostics) => {
-    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    const errors = errorsOf(diagnostics);
     const byText = new Map(errors.map((error) => [JSON.stringify(error), error]));
     const fresh = [...byText].filter(([text]) => !told.has(text));
     for (const [, error] of fresh.slice(0, maxErrors))

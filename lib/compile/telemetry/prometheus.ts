@@ -47,6 +47,13 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
   });
   const classes = new Gauge({ name: "portolan_classes", help: "Classes of proxies in the newest root.", registers });
   const generation = new Gauge({ name: "portolan_generation", help: "Generation of HEAD.", registers });
+  const diagnostics = new Gauge({
+    name: "portolan_diagnostics",
+    help: "Diagnostics of the newest compile, by severity; an error is an object, or a resource, that is refused.",
+    labelNames: ["severity"],
+    registers,
+  });
+  for (const severity of ["error", "warning"]) diagnostics.set({ severity }, 0);
   let beganMs: number | undefined;
   const clock = now ?? Date.now;
   new Gauge({
@@ -76,6 +83,8 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
         objects.inc(report.objectsWritten);
         classes.set(report.classes);
         generation.set(report.generation);
+        diagnostics.set({ severity: "error" }, report.errors);
+        diagnostics.set({ severity: "warning" }, report.warnings);
       },
       failed(_cause, { durationMs, queueMs }) {
         beganMs = undefined;

@@ -3,6 +3,7 @@ import type { Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { staleSources } from "../collected/stale-sources.ts";
 import { createRecompiler, type Recompiled, type RecompileOptions } from "../recompile.ts";
+import { diagnosticsOfRoot } from "../root-diagnostics.ts";
 import { noObserver } from "../telemetry/observer.ts";
 import { createTurns, type TurnsOptions } from "./turns.ts";
 
@@ -17,11 +18,8 @@ export function createLeasedCompiler(
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {
     // A reader for each: it is seldom asked, and keeps what it has read.
     const reader = createSnapshotReader(store);
-    const { diagnostics, sources } = (await reader.root(root)).root;
-    // What `createWorldEncoder` wrote, under its checksum.
-    const told: readonly Diagnostic[] = JSON.parse(await reader.text(diagnostics));
-    const names = sources.map(({ name }) => name);
-    return [...told, ...(await staleSources(store, names, now()))];
+    const names = (await reader.root(root)).root.sources.map(({ name }) => name);
+    return [...(await diagnosticsOfRoot(reader, root)), ...(await staleSources(store, names, now()))];
   };
   const turns = createTurns({ ...options, compile: createRecompiler(options), diagnosticsOf });
   return (publishing, askedMs) => {

@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin, keyText, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin, keyText, type Origin } from "../diagnostic.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
@@ -171,8 +171,7 @@ const keyOf = ({ origin }: Placed): string => keyText(origin.key);
 
 const keysIn = ({ keys }: ReadFile): readonly string[] => [...keys.configs, ...keys.objects];
 
-const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] =>
-  diagnostics.filter(({ severity }) => severity === "error");
+const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] => errorsOf(diagnostics);
 
 /** The keys of what an error refuses: an object whose kind or group is misspelt stands for the one that it is meant to be. */
 function refusedKeys({ code, origin }: Diagnostic): readonly string[] {

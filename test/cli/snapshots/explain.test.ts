@@ -139,3 +139,52 @@ describe("portolan impact", () => {
     expect(await run("impact", "reviews.yaml", "--edit", edited)).toBe("0 added, 0 removed, 0 changed");
   });
 });
+
+describe("an object that is refused, of which the last valid form is served", () => {
+  const broken = () => join(mesh(), "reviews.yaml");
+  let text = "";
+  beforeAll(async () => {
+    text = await readFile(broken(), "utf8");
+    await writeFile(broken(), `# somebody was here\n${text.replace("timeout: 2s", "timeout: soon")}`);
+    await expect(run("push", mesh())).rejects.toThrow("of 1 refused the form before goes on being served");
+  });
+  afterAll(async () => {
+    await writeFile(broken(), text);
+    await run("push", mesh());
+  });
+
+  it("is explained by where it stood when it was valid", async () => {
+    const told = await run("explain", "9080", ...node, "--host", "reviews.bookshop.svc.cluster.local", "--route", "0");
+    const before = text.split("\n").findIndex((line) => line.includes("- route:")) + 1;
+    expect(told).toContain(
+      `reviews.yaml:${before} (as it was last valid) VirtualService/bookshop/reviews spec.http[0]`,
+    );
+    expect(told).toContain("from reviews.yaml:2 Service/bookshop/reviews");
+  });
+
+  it("is named by status, with file, line and reason", async () => {
+    const { errors } = JSON.parse(await run("status", "--json"));
+    const line = (await lineOf("reviews.yaml", "kind: VirtualService")) - 1;
+    expect(errors).toEqual([
+      expect.objectContaining({
+        severity: "error",
+        origin: expect.objectContaining({ file: "reviews.yaml", line }),
+        path: ["spec", "http", 0, "timeout"],
+      }),
+    ]);
+    expect(await run("status")).toMatch(
+      /^errors {2}1 in the newest version; what is refused is served as it was last/m,
+    );
+  });
+
+  it.each(["reviews.yaml", "VirtualService/bookshop/reviews"])("is among what %s had a part in", async (named) => {
+    const { objects, resources } = JSON.parse(await run("impact", named, "--json"));
+    expect(objects).toContainEqual({
+      object: "VirtualService/bookshop/reviews",
+      at: expect.stringMatching(/^reviews\.yaml:\d+ \(as it was last valid\)$/),
+    });
+    expect(resources).toContainEqual(
+      expect.objectContaining({ name: "9080", from: expect.arrayContaining(["VirtualService/bookshop/reviews"]) }),
+    );
+  });
+});

@@ -124,6 +124,7 @@ describe("the metrics", () => {
     expect(text).toContain('portolan_compile_queue_seconds_bucket{le="2.5"} 2');
     expect(text).toContain('portolan_compile_queue_seconds_bucket{le="5"} 3');
     expect(text).toContain("portolan_generation 1");
+    expect(text).toContain('portolan_diagnostics{severity="error"} 0');
   });
 });
 

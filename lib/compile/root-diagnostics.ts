@@ -1,0 +1,9 @@
+import type { Diagnostic } from "../config/diagnostic.ts";
+import type { SnapshotReader } from "../snapshot/snapshot-reader.ts";
+
+/** What a compile said, by the root that it made. */
+export async function diagnosticsOfRoot(reader: SnapshotReader, hash: string): Promise<readonly Diagnostic[]> {
+  const { diagnostics } = (await reader.root(hash)).root;
+  // What `createWorldEncoder` wrote, under its checksum.
+  return JSON.parse(await reader.text(diagnostics));
+}
