@@ -164,7 +164,7 @@ describe("an object that is refused, of which the last valid form is served", ()
 
   it("is named by status, with file, line and reason", async () => {
     const { errors } = JSON.parse(await run("status", "--json"));
-    const line = (await lineOf("reviews.yaml", "kind: VirtualService")) - 1;
+    const line = await lineOf("reviews.yaml", "timeout: soon");
     expect(errors).toEqual([
       expect.objectContaining({
         severity: "error",
