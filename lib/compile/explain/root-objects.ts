@@ -17,12 +17,14 @@ export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSourc
     sources,
   );
 
-export function objectsOfShards(shards: readonly Shard[]): RootObjects {
+/** @param shards the primary first; undefined for one that is kept no more */
+export function objectsOfShards(shards: readonly (Shard | undefined)[]): RootObjects {
   const texts = new Map<string, string>();
   // Of objects that were refused when the root was made: what stands in their files now is not what was compiled.
   const keptTexts = new Map<string, string>();
   const all: RootObject[] = [];
   for (const [i, shard] of shards.entries()) {
+    if (shard === undefined) continue;
     const under = i === 0 ? "" : `${shard.name}/`;
     if (!isCollected(shard)) {
       const { files, kept } = textsOfShard(shard);
