@@ -21,7 +21,6 @@ export async function placesOf(store: ObjectStore, sources: readonly CompiledSou
         (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version)),
     ),
   );
-  const { all, placeOf } = objectsOfShards(shards);
-  // Of objects that several clusters have under one name the primary's comes first.
-  return new Map(all.toReversed().map((object) => [object.key, placeOf(object, [])]));
+  const { all, get, placeOf } = objectsOfShards(shards);
+  return new Map(all.map((object) => [object.key, placeOf(get(object.key) ?? object, [])]));
 }

@@ -3,6 +3,7 @@ import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { readShard } from "../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import { noFolder, readAgain } from "../../lib/config/folder/last-valid.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -51,6 +52,30 @@ describe("the last valid form of an object", () => {
     expect(codesOf(first)).toEqual(expect.arrayContaining(["unknown-field", "last-valid-served"]));
     expect(await cold()).toMatchObject({ kind: "unchanged", version: first.version });
     expect(await warm()).toMatchObject({ kind: "unchanged" });
+  });
+
+  it("is served when the object is refused in another file, and when nobody can read that one any more", async () => {
+    const { fill, kept } = scene();
+    const moved = (text: string): SourceFile => ({ file: "moved.yaml", text });
+    const keptB = ["DestinationRule/shop/b"];
+    await fill(rules(rule("a"), rule("b")));
+    await fill(rules(rule("a")), moved(rule("b", "hots")));
+    expect(await kept()).toEqual(keptB);
+    await fill(rules(rule("a")), moved(`a: [\n${rule("b")}`));
+    expect(await kept()).toEqual(keptB);
+    await fill(rules(rule("a"), "# touched\n"), moved(`a: [\n${rule("b")}`));
+    expect(await kept()).toEqual(keptB);
+    await fill(rules(rule("a")), moved("# nothing\n"));
+    expect(await kept()).toEqual([]);
+  });
+
+  it("is served when it goes from one file while another holds a form that is refused", () => {
+    const file = (name: string, text: string): SourceFile => ({ file: name, text });
+    const refused = file("moved.yaml", rule("b", "hots"));
+    const first = readAgain(noFolder, [file("rules.yaml", `${rule("a")}---\n${rule("b")}`), refused]);
+    expect(first.kept).toEqual([]);
+    const second = readAgain(first, [file("rules.yaml", rule("a")), refused]);
+    expect(second.kept.map(({ key }) => key)).toEqual(["DestinationRule/shop/b"]);
   });
 
   it("is served for a misspelt kind or group too, in the same bytes as before, whoever compiles", async () => {

@@ -8,7 +8,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FieldPath, RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 import { createCollectedLoader } from "../collected/load-collected.ts";
 import { createSourcesReader, isCollected, type Shard } from "../shards/read-sources.ts";
-import { contentOfShard, textsOfShard } from "../shards/source-shard.ts";
+import { contentOfShard, type SourceShard, textsOfShard } from "../shards/source-shard.ts";
 
 /** The shards of a root as they were then, the primary first. @throws PortolanError when they are kept no more */
 export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSource[]): Promise<readonly Shard[]> =>
@@ -17,37 +17,61 @@ export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSourc
     sources,
   );
 
+/** The text that an object was read from. */
+interface ReadFrom {
+  readonly text: string | undefined;
+  /** Of an object that was refused when the root was made: what stands in its file now is not what was compiled. */
+  readonly isEarlier: boolean;
+}
+
 /** @param shards the primary first; undefined for one that is kept no more */
 export function objectsOfShards(shards: readonly (Shard | undefined)[]): RootObjects {
-  const texts = new Map<string, string>();
-  // Of objects that were refused when the root was made: what stands in their files now is not what was compiled.
-  const keptTexts = new Map<string, string>();
-  const all: RootObject[] = [];
+  const readFrom = new Map<RootObject, ReadFrom>();
+  const served = new Map<string, RootObject>();
+  const ofClusters: RootObject[] = [];
   for (const [i, shard] of shards.entries()) {
     if (shard === undefined) continue;
     const under = i === 0 ? "" : `${shard.name}/`;
-    if (!isCollected(shard)) {
-      const { files, kept } = textsOfShard(shard);
-      for (const { file, text } of files) texts.set(under + file, text);
-      for (const { key, file, text } of kept) keptTexts.set(key || under + file, text);
+    const isOfFolder = !isCollected(shard);
+    const { configs, objects, clusters } = isOfFolder
+      ? contentOfShard(shard, under)
+      : createCollectedLoader()(shard).content;
+    const textOf = isOfFolder ? textsByObject(shard, under) : () => noText;
+    // Of two sources that have an object the later one counts, as when they are compiled.
+    for (const object of [...configs.map(ofConfig), ...objects.map(ofParsed)]) {
+      served.set(object.key, object);
+      readFrom.set(object, textOf(object, object.key));
     }
-    const { configs, objects, clusters } = isCollected(shard)
-      ? createCollectedLoader()(shard).content
-      : contentOfShard(shard, under);
-    all.push(...configs.map(ofConfig), ...[objects, ...clusters.map((one) => one.objects)].flat().map(ofParsed));
+    for (const object of clusters.flatMap((one) => one.objects).map(ofParsed)) {
+      ofClusters.push(object);
+      readFrom.set(object, textOf(object, ""));
+    }
   }
   // Of objects that several clusters have under one name the primary's comes first.
-  const byKey = new Map(all.toReversed().map((object) => [object.key, object]));
+  const byKey = new Map([...ofClusters.toReversed().map((object) => [object.key, object] as const), ...served]);
   return {
-    all,
+    all: [...served.values(), ...ofClusters],
     get: (key) => byKey.get(key),
     placeOf(object, path) {
-      const kept = keptTexts.get(object.key) ?? keptTexts.get(object.file);
-      const text = kept ?? texts.get(object.file);
+      const { text, isEarlier } = readFrom.get(object) ?? noText;
       const line = text === undefined || path.length === 0 ? object.line : (lineOf(text, object, path) ?? object.line);
       const place = line > 0 ? `${object.file}:${line}` : object.file;
-      return kept === undefined ? place : `${place} (as it was last valid)`;
+      return isEarlier ? `${place} (as it was last valid)` : place;
     },
+  };
+}
+
+const noText: ReadFrom = { text: undefined, isEarlier: false };
+
+/** @returns of an object, and the key that its last valid form would be kept under */
+function textsByObject(shard: SourceShard, under: string): (object: RootObject, key: string) => ReadFrom {
+  const { files, kept } = textsOfShard(shard);
+  const texts = new Map(files.map(({ file, text }) => [under + file, text]));
+  // Settings and clusters are kept by the file.
+  const earlier = new Map(kept.map(({ key, file, text }) => [key || under + file, text]));
+  return ({ file }, key) => {
+    const text = earlier.get(key || file);
+    return text === undefined ? { text: texts.get(file), isEarlier: false } : { text, isEarlier: true };
   };
 }
 

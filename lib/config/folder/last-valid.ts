@@ -187,25 +187,50 @@ const settingsFile = "portolan.yaml";
 
 /** The last valid forms of what is refused now. */
 function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
-  const changed = [...now].filter(([file, { text }]) => previous.files.get(file)?.text !== text);
-  const mayLose = changed.some(([, { read }]) => previous.files.size > 0 && errorsIn(read()).length > 0);
-  if (previous.kept.length === 0 && !mayLose) return [];
+  if (previous.kept.length === 0 && !mayLose(previous.files, now)) return [];
 
   const valid = new Set([...now.values()].flatMap(({ read }) => keysIn(read())));
-  const refused = new Set<string>();
+  const { refused, unreadable } = refusalsIn(now);
+  const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files);
+  // One that is kept already may have been refused elsewhere than where it was valid, or stand where nobody can read it.
+  const mayStand = ({ key, file }: KeptText): boolean =>
+    unreadable.has(file) || [...(before.refused.get(key) ?? before.unreadable)].some((one) => unreadable.has(one));
+  return earlierForms(previous, now)
+    .filter((form) => !valid.has(form.key) && (refused.has(form.key) || mayStand(form)))
+    .sort((a, b) => (a.key === b.key ? compare(a.file, b.file) : compare(a.key, b.key)));
+}
+
+interface Refusals {
+  /** Key of an object to the files that hold a form of it that is refused. */
+  readonly refused: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Files of which it is not known what they hold. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+const noRefusals: Refusals = { refused: new Map(), unreadable: new Set() };
+
+function refusalsIn(files: ReadonlyMap<string, FileState>): Refusals {
+  const refused = new Map<string, Set<string>>();
   const unreadable = new Set<string>();
-  for (const [file, { read }] of now) {
+  for (const [file, { read }] of files) {
     for (const error of errorsIn(read())) {
       if (error.origin.key.kind === "" || isWhole(file)) unreadable.add(file);
-      else for (const key of refusedKeys(error)) refused.add(key);
+      else for (const key of refusedKeys(error)) refused.set(key, (refused.get(key) ?? new Set()).add(file));
     }
   }
-  return earlierForms(previous, now)
-    .filter(({ key, file }) => {
-      if (unreadable.has(file)) return !valid.has(key);
-      return refused.has(key) && !valid.has(key);
-    })
-    .sort((a, b) => (a.key === b.key ? compare(a.file, b.file) : compare(a.key, b.key)));
+  return { refused, unreadable };
+}
+
+/** Whether an object may be refused now that was valid: where a file came to hold an error, or where one went that stands elsewhere with an error. */
+function mayLose(before: FolderState["files"], now: FolderState["files"]): boolean {
+  if (before.size === 0) return false;
+  const isErroneous = ({ read }: FileState): boolean => errorsIn(read()).length > 0;
+  const changed = [...now].filter(([file, { text }]) => before.get(file)?.text !== text).map(([, state]) => state);
+  if (changed.some(isErroneous)) return true;
+  const left = new Set(changed.flatMap(({ read }) => keysIn(read())));
+  const gone = [...before].filter(([file, { text }]) => now.get(file)?.text !== text);
+  const isLess = gone.some(([, { read }]) => keysIn(read()).some((key) => !left.has(key)));
+  return isLess && [...now.values()].some(isErroneous);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
