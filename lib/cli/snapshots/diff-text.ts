@@ -53,7 +53,9 @@ export function diffMarkdown(diff: WorldDiff, places: Places, { proxies, refused
     ...(changed.length === 0 ? [] : ["", "Proxies that change:", ""]),
     ...changed.slice(0, maxListed).map((id) => `- ${who(id)} (class ${code(id)})`),
     ...(changed.length > maxListed ? [`- and ${changed.length - maxListed} more classes`] : []),
-    ...(refused.length === 0 ? [] : ["", `**${refused.length} refused**, and missing above:`, ""]),
+    ...(refused.length === 0
+      ? []
+      : ["", `**${refused.length} refused**: left out above, or there as it was last valid:`, ""]),
     ...refused
       .slice(0, maxListed)
       .map(

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
 import type { WorldOptions } from "../../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
-import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
+import type { CompiledList, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
 import { createWorldEncoder } from "../../../lib/snapshot/worlds/encode-world.ts";
 import { type Folder, filesOf } from "./folder.ts";
@@ -79,14 +79,19 @@ function classDifferences(warm: CompiledWorld, fresh: CompiledWorld): readonly s
   if (!isDeepStrictEqual(ids[0], ids[1])) return [`classes: warm ${ids[0]?.join(" ")}, fresh ${ids[1]?.join(" ")}`];
   return warm.classes.flatMap((one, at) => {
     const other = fresh.classes[at];
-    if (other === undefined || isDeepStrictEqual(one, other)) return [];
+    if (other === undefined) return [];
     return (["stream", "poll"] as const).flatMap((shape) =>
-      resourceTypes
-        .filter((type) => !isDeepStrictEqual(one[shape][type], other[shape][type]))
-        .map((type) => partDifference(`class ${one.id} ${shape} ${type}`, one[shape][type], other[shape][type])),
+      resourceTypes.flatMap((type) => {
+        const [a, b] = [plainList(one[shape][type]), plainList(other[shape][type])];
+        return isDeepStrictEqual(a, b) ? [] : partDifference(`class ${one.id} ${shape} ${type}`, a, b);
+      }),
     );
   });
 }
+
+/** With their texts, which resources make when they are asked: a comparison of objects does not see those. */
+const plainList = (list: CompiledList = []) =>
+  list.map((part) => part.map(({ name, version, from, text, binary }) => ({ name, version, from, text, binary })));
 
 /** Where two values begin to differ, with what stands around it. */
 function partDifference(part: string, warm: unknown, fresh: unknown): string {
