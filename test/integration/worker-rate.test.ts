@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 
 const root = new URL("../..", import.meta.url).pathname;
+/** Calls of an address in a minute. */
+const limit = 5;
 let directory: string;
 let harness: TestHarness;
 
@@ -16,7 +18,7 @@ async function limited(file: string): Promise<string> {
     path,
     text
       .replace(/^(main|directory) = "(.*)"$/gm, `$1 = "${root}$2"`)
-      .replace(/limit = \d+, period = 60/, "limit = 5, period = 60"),
+      .replace(/limit = \d+, period = 60/, `limit = ${limit}, period = 60`),
   );
   return path;
 }
@@ -36,6 +38,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+let next = 0;
+
 it.each([
   ["portolan-front", "/v3/head"],
   ["portolan-compile", "/hooks/recompile"],
@@ -48,11 +52,14 @@ it.each([
       await response.text();
       return response.status;
     };
-    const statuses: number[] = [];
-    for (let i = 0; i < 8; i += 1) statuses.push(await ask("192.0.2.1"));
-    expect(statuses.slice(0, 5)).not.toContain(429);
-    expect(statuses.slice(5)).toEqual([429, 429, 429]);
-    expect(await ask("192.0.2.2")).not.toBe(429);
+    // What an earlier try of this test has asked counts against its own address.
+    next += 2;
+    let allowed = 0;
+    while (allowed <= 2 * limit && (await ask(`192.0.2.${next}`)) !== 429) allowed += 1;
+    // It counts by the minute of the clock, and that may end on the way.
+    expect(allowed).toBeGreaterThanOrEqual(limit);
+    expect(allowed).toBeLessThanOrEqual(2 * limit);
+    expect(await ask(`192.0.2.${next + 1}`)).not.toBe(429);
   },
   60_000,
 );
