@@ -8,5 +8,11 @@ const collect: (options?: { readonly type: "minor" }) => void = runInNewContext(
 /** Collects what nobody holds any more. Compiled code and its feedback go too. */
 export const collectAll = (): void => collect();
 
+/** Bytes of the heap that somebody holds. */
+export function heldBytes(): number {
+  collectAll();
+  return process.memoryUsage().heapUsed;
+}
+
 /** Collects what died young, and leaves compiled code alone. */
 export const collectYoung = (): void => collect({ type: "minor" });

@@ -1,5 +1,6 @@
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import type { RootObjects } from "../xds/explain/root-object.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
 import { objectsOfShards } from "./explain/root-objects.ts";
 import { readShard } from "./shards/source-shard.ts";
@@ -21,6 +22,9 @@ export async function placesOf(store: ObjectStore, sources: readonly CompiledSou
         (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version)),
     ),
   );
-  const { all, get, placeOf } = objectsOfShards(shards);
-  return new Map(all.map((object) => [object.key, placeOf(get(object.key) ?? object, [])]));
+  return placesIn(objectsOfShards(shards));
 }
+
+/** The same of objects that are read already. */
+export const placesIn = ({ all, get, placeOf }: RootObjects): Places =>
+  new Map(all.map((object) => [object.key, placeOf(get(object.key) ?? object, [])]));

@@ -1,7 +1,4 @@
-import { collectAll } from "../collect-garbage.ts";
+import { heldBytes } from "../collect-garbage.ts";
 
 /** MiB in use after a full garbage collection. */
-export function heapMib(): number {
-  collectAll();
-  return process.memoryUsage().heapUsed / 2 ** 20;
-}
+export const heapMib = (): number => heldBytes() / 2 ** 20;

@@ -3,7 +3,7 @@ import { createShardCompiler } from "../../compile/compile-files.ts";
 import { servicesBehind } from "../../compile/explain/endpoint-services.ts";
 import { type TouchedResource, touchedBy } from "../../compile/explain/impact.ts";
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
-import { placesOf } from "../../compile/places.ts";
+import { placesIn } from "../../compile/places.ts";
 import { settleSettings, worldOptionsOf } from "../../compile/recorded-settings.ts";
 import { isCollected, type Shard } from "../../compile/shards/read-sources.ts";
 import { readShard, textsOfShard } from "../../compile/shards/source-shard.ts";
@@ -65,14 +65,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       const sources = objectsOfShards(shards);
       const named = fileNamed(shards, sources, file);
       if (edit === undefined) {
-        const { placeOf } = sources;
-        return tellMade(
-          terminal,
-          reader,
-          loaded,
-          { ...named, services: servicesBehind(named.objects, sources), placeOf },
-          json === true,
-        );
+        return tellMade(terminal, reader, loaded, { ...named, sources }, json === true);
       }
       if (named.kind === "object")
         throw new PortolanError("an object has no text to edit; name the file that it stands in");
@@ -82,7 +75,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       printDiagnostics(terminal, errorsOf(diagnostics));
       const diff = diffWorlds(await loadWorldLike(reader, root, value), value);
       if (json === true) return terminal.out(JSON.stringify({ root, file: named.file, ...diff }, undefined, 2));
-      for (const line of diffLines(diff, await placesOf(store, loaded.root.sources))) terminal.out(line);
+      for (const line of diffLines(diff, placesIn(sources))) terminal.out(line);
     });
 }
 
@@ -119,14 +112,10 @@ async function tellMade(
   terminal: Terminal,
   reader: SnapshotReader,
   loaded: LoadedRoot,
-  {
-    file,
-    objects,
-    services,
-    placeOf,
-  }: Named & Pick<RootObjects, "placeOf"> & { readonly services: ReadonlySet<string> },
+  { file, objects, sources }: Named & { readonly sources: RootObjects },
   isJson: boolean,
 ): Promise<void> {
+  const services = servicesBehind(objects, sources);
   const resources = await touchedBy(reader, loaded, new Set(objects.map(({ key }) => key)), services);
   const nodes = new Map<string, string[]>();
   for (const [node, id] of await nodeClasses(reader, loaded)) {
@@ -134,7 +123,7 @@ async function tellMade(
   }
   const touched = [...new Set(resources.flatMap(({ classes }) => classes))].sort();
   const classes = touched.map((id) => ({ id, nodes: nodes.get(id) ?? [] }));
-  const places = objects.map((object) => ({ object: object.key, at: placeOf(object, []) }));
+  const places = objects.map((object) => ({ object: object.key, at: sources.placeOf(object, []) }));
   if (isJson)
     return terminal.out(JSON.stringify({ root: loaded.hash, file, objects: places, classes, resources }, undefined, 2));
   const { colours } = terminal;

@@ -34,7 +34,7 @@ function columnBy<R extends object, T>(maker: Maker<R, T>, memo: Memo, slot: Slo
   const last = tables.last(memo, slot);
   const rows = columns[fields[0] as keyof R].length;
   const made =
-    last === undefined && rows === 1 ? [make(onlyRowOf(fields, columns), memo)] : rowsOf(maker, memo, columns, last);
+    last === undefined && rows === 1 ? [make(rowOf(fields, columns, 0), memo)] : rowsOf(maker, memo, columns, last);
   tables.keep(memo, slot, { columns, made });
   return made;
 }
@@ -72,7 +72,7 @@ function rowsOf<R extends object, T>(
     if (alike !== undefined) made.push(made[alike] as T);
     else if (last !== undefined && elsewhere !== undefined) made.push(last.made[elsewhere] as T);
     else {
-      made.push(make(rowOf(fields, table, at), memo));
+      made.push(make(rowOf(fields, columns, at), memo));
       anew?.add(at);
     }
   }
@@ -103,17 +103,9 @@ function isSameRow(a: Table, i: number, b: Table, j: number): boolean {
   return true;
 }
 
-function rowOf<R extends object>(fields: readonly (keyof R)[], table: Table, at: number): R {
-  const row: Partial<Record<keyof R, unknown>> = {};
-  for (let i = 0; i < fields.length; i++) row[fields[i] as keyof R] = table[i]?.[at];
-  // Every field is a field of the row.
-  return row as R;
-}
-
-/** The row of a table of one, which is all that a compile of one proxy has. */
-function onlyRowOf<R extends object>(fields: readonly (keyof R)[], columns: Columns<R>): R {
+function rowOf<R extends object>(fields: readonly (keyof R)[], columns: Columns<R>, at: number): R {
   const row: Partial<R> = {};
-  for (const field of fields) row[field] = columns[field][0];
+  for (const field of fields) row[field] = columns[field][at];
   // Every field is a field of the row.
   return row as R;
 }

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createSaidRefusals } from "../../../lib/front/ads/said-refusals.ts";
 import { limits } from "../../../lib/limits/limits.ts";
-import { collectAll } from "../../collect-garbage.ts";
+import { heldBytes } from "../../collect-garbage.ts";
 import { testFront } from "../fixtures.ts";
-
-function heldBytes(): number {
-  collectAll();
-  return process.memoryUsage().heapUsed;
-}
 
 describe("what nodes say that they do not take", () => {
   it("takes no more memory than is kept of it, however much they say", async () => {
