@@ -32,9 +32,15 @@ export function createProof({ heads, reader }: Pick<Front, "heads" | "reader">):
       for (const rootHash of head === undefined ? [] : rootsOfHead(head)) {
         if (rootHash === hash) return blobs.get(hash);
         const { root } = await reader.root(rootHash);
-        const { classes, classifier, nodes } = root;
+        const { classes, classifier, nodes, nodeList } = root;
         const tables = await Promise.all(resourceTypes.map((type) => reader.tableBlobs(root, type)));
-        const named = [classes, classifier, ...tables.flat(), ...shardsFor(nodes, caller).map((one) => one.hash)];
+        const named = [
+          classes,
+          classifier,
+          nodeList,
+          ...tables.flat(),
+          ...shardsFor(nodes, caller).map((one) => one.hash),
+        ];
         if (named.includes(hash)) return blobs.get(hash);
       }
       return undefined;

@@ -1,12 +1,12 @@
 import { PortolanError } from "../config/diagnostic.ts";
-import type { Root } from "./root.ts";
+import type { StoredRoot } from "./root.ts";
 
 /**
- * The format of the roots that are written: 2, type tables in lists. A version reads its own and the one before (1: type tables whole), so
- * a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
+ * The format of the roots that are written: 3, the node index listed in a blob of its own. Those before are read too (2: listed in the
+ * root; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
  * What a reader may pass over (a field more) is no new format.
  */
-export const rootFormat = 2;
+export const rootFormat = 3;
 
 /** The same of HEAD, which says it from its second format on. */
 export const headFormat = 1;
@@ -18,31 +18,31 @@ export class NewerFormat extends PortolanError {}
 export class NoRoot extends PortolanError {}
 
 /** @throws PortolanError for a root in a format of another version, NoRoot for what is none: a request may name any blob */
-export function readRoot(hash: string, text: string): Root {
+export function readRoot(hash: string, text: string): StoredRoot {
   const root = objectIn(text);
   if (root === undefined || (root.tables ?? root.format ?? root.compiler) === undefined)
     throw new NoRoot(`blob ${hash} is no root`);
   const { format = rootFormat, compiler = "an unknown compiler", sources = [] } = root;
   const name = `root ${hash.slice(0, 12)}`;
   refuseNewer(name, { format, known: rootFormat, author: compiler });
-  const { tables, classes, classifier, nodes, diagnostics } = root;
+  const { tables, classes, classifier, nodes, nodeList, diagnostics } = root;
   if (
     tables === undefined ||
     classes === undefined ||
     classifier === undefined ||
-    nodes === undefined ||
+    (nodes ?? nodeList) === undefined ||
     diagnostics === undefined
   ) {
     throw new PortolanError(
       `${name} was written by ${compiler} in a format that this version does not read; publish into a new store`,
     );
   }
-  return { ...root, compiler, sources, tables, classes, classifier, nodes, diagnostics };
+  return { ...root, compiler, sources, tables, classes, classifier, diagnostics };
 }
 
-function objectIn(text: string): Partial<Root> | undefined {
+function objectIn(text: string): Partial<StoredRoot> | undefined {
   try {
-    const json: Partial<Root> | null = JSON.parse(text);
+    const json: Partial<StoredRoot> | null = JSON.parse(text);
     return typeof json === "object" && json !== null ? json : undefined;
   } catch {
     return undefined;

@@ -1,9 +1,11 @@
-import { type Blob, blobOf } from "./blob.ts";
+import { type Blob, blobOf, jsonBlob } from "./blob.ts";
 import type { CompiledNode } from "./compiled.ts";
-import type { NodeShardRef } from "./root.ts";
+import type { NodeShardList, NodeShardRef, Root } from "./root.ts";
 
 export interface NodeIndex {
   readonly refs: readonly NodeShardRef[];
+  /** Blob that lists them; undefined for few, which the root lists. */
+  readonly list: string | undefined;
   readonly blobs: readonly Blob[];
 }
 
@@ -24,8 +26,13 @@ export function encodeNodeIndex(nodes: readonly CompiledNode[]): NodeIndex {
   if (shard.length > 0) shards.push(shard);
   const blobs = shards.map((entries) => blobOf(shardText(entries)));
   const refs = shards.map((entries, i) => ({ hash: blobs[i]?.hash ?? "", first: entries[0]?.[0] ?? "" }));
-  return { refs, blobs };
+  if (refs.length <= mostInRoot) return { refs, list: undefined, blobs };
+  const list = jsonBlob({ shards: refs } satisfies NodeShardList);
+  return { refs, list: list.hash, blobs: [list, ...blobs] };
 }
+
+/** A root is written at each change, and the nodes are mostly the same; but a list of a few is not worth another read. */
+const mostInRoot = 8;
 
 /** A `NodeShard`, with its keys in the order of the entries. */
 const shardText = (entries: readonly (readonly [key: string, classId: string])[]): string =>
@@ -37,6 +44,12 @@ function endsShard(key: string): boolean {
   for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 24 === 0;
 }
+
+/** Blobs of a root's node index. */
+export const blobsOfNodes = ({ nodes, nodeList }: Pick<Root, "nodes" | "nodeList">): readonly string[] => [
+  ...(nodeList === undefined ? [] : [nodeList]),
+  ...nodes.map(({ hash }) => hash),
+];
 
 /** The shards in which keys are that begin so. @param beginning ends with `/` */
 export function shardsWith(refs: readonly NodeShardRef[], beginning: string): readonly NodeShardRef[] {

@@ -14,13 +14,19 @@ export interface Root {
   readonly tables: OfTypes<string>;
   readonly classes: string;
   readonly classifier: string;
+  /** Every shard of the node index, wherever they are listed. */
   readonly nodes: readonly NodeShardRef[];
+  /** Blob of the `NodeShardList` that lists them; absent where the root does so itself. */
+  readonly nodeList?: string;
   readonly diagnostics: string;
   readonly legacy?: string;
   readonly statuses?: string;
   readonly secretGrants?: readonly SecretGrant[];
   readonly standing?: string;
 }
+
+/** A root as its blob says it. */
+export type StoredRoot = Omit<Root, "nodes"> & Partial<Pick<Root, "nodes">>;
 
 /** Gateways of one namespace may be given a secret of another one. */
 export interface SecretGrant {
@@ -137,6 +143,10 @@ export interface ResourceEntry {
 export interface NodeShardRef {
   readonly hash: string;
   readonly first: string;
+}
+
+export interface NodeShardList {
+  readonly shards: readonly NodeShardRef[];
 }
 
 export interface NodeShard {

@@ -14,6 +14,7 @@ import type {
   ClassTable,
   Gate,
   NodeShard,
+  NodeShardList,
   PartRef,
   ProxyClass,
   ResourceEntry,
@@ -180,15 +181,21 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     load: async (hash) => {
       const rootText = await text(hash);
       const root = readRoot(hash, rootText);
-      const [classes, nodes] = await Promise.all([text(root.classes), text(root.classifier)]);
+      const { nodes: listed = [], nodeList } = root;
+      const [classes, nodes, shardList] = await Promise.all([
+        text(root.classes),
+        text(root.classifier),
+        nodeList === undefined ? "" : text(nodeList),
+      ]);
       const table: ClassTable = JSON.parse(classes);
       const classifier: Classifier = JSON.parse(nodes);
+      const list: NodeShardList = nodeList === undefined ? { shards: listed } : JSON.parse(shardList);
       return {
         hash,
-        root,
+        root: { ...root, nodes: list.shards },
         classifier,
         classes: new Map(table.classes.map((proxyClass) => [proxyClass.id, proxyClass])),
-        storedBytes: rootText.length + classes.length + nodes.length,
+        storedBytes: rootText.length + classes.length + nodes.length + shardList.length,
       };
     },
     sizeOf: ({ storedBytes }) => atLeast(storedBytes, maxBytes),

@@ -43,6 +43,7 @@ describe("GET /v3/blobs/:hash", () => {
     const head = await front.heads.current();
     const { root } = await front.reader.root(head?.steps[0]?.root ?? "");
     expect(root.nodes.length).toBeGreaterThan(5);
+    expect((await request(`/v3/blobs/${root.nodeList}`)).status).toBe(200);
     const read = await Promise.all(
       root.nodes.map(async ({ hash }) => {
         const response = await request(`/v3/blobs/${hash}`);

@@ -8,11 +8,14 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
 import { nodeOf, pollBody, testFront } from "../front/fixtures.ts";
-import { worldOf } from "./worlds.ts";
+import { manyNamed, worldOf } from "./worlds.ts";
 
 const pace = { settleMs: 0, retentionMs: 0 };
 const world = (content: string) =>
-  worldOf({ web: { clusters: { a: content, b: "same" }, listeners: { l: "1" }, routes: { "80": content } } });
+  worldOf(
+    { web: { clusters: { a: content, b: "same" }, listeners: { l: "1" }, routes: { "80": content } } },
+    { nodes: [{ keys: ["web.default"], classId: "web" }, manyNamed("web")] },
+  );
 
 const publish = async (store: ObjectStore, content: string) => {
   const publisher = createPublisher(store, { pace, now: () => Date.UTC(2026, 0, 1) });

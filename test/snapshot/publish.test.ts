@@ -4,6 +4,7 @@ import { ClassifierSchema } from "../../gen/portolan/v1/classifier_pb.ts";
 import { HeadSchema, PublicationSchema } from "../../gen/portolan/v1/head_pb.ts";
 import {
   ClassTableSchema,
+  NodeShardListSchema,
   NodeShardSchema,
   RootSchema,
   SegmentHeaderSchema,
@@ -17,7 +18,7 @@ import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
-import { contentsOf, worldOf } from "./worlds.ts";
+import { contentsOf, manyNamed, worldOf } from "./worlds.ts";
 
 const pace = { settleMs: 1_000, retentionMs: 4_000 };
 
@@ -173,7 +174,8 @@ describe("publish", () => {
   it("writes what the messages of proto/portolan/v1 say, field for field", async () => {
     const store = memoryStore();
     const { publisher } = publisherAt(store);
-    await publish(publisher, worldOf({ a: { clusters: { x: "1" }, routes: { "80": "x" } } }));
+    const nodes = [manyNamed("a")];
+    await publish(publisher, worldOf({ a: { clusters: { x: "1" }, routes: { "80": "x" } } }, { nodes }));
     const reader = createSnapshotReader(store);
     const read = await store.get(headKey);
     const headText = read.kind === "found" ? new TextDecoder().decode(read.bytes) : "";
@@ -190,6 +192,7 @@ describe("publish", () => {
     fromJson(RootSchema, await json(rootAt(head, 0)));
     fromJson(ClassTableSchema, await json(root.classes));
     fromJson(ClassifierSchema, await json(root.classifier));
+    fromJson(NodeShardListSchema, await json(root.nodeList ?? ""));
     fromJson(NodeShardSchema, await json(root.nodes[0]?.hash ?? ""));
     fromJson(TypeTableSchema, await json(root.tables.clusters));
     fromJson(SegmentHeaderSchema, JSON.parse(headerText));

@@ -1,6 +1,7 @@
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import {
   type CompiledClass,
+  type CompiledNode,
   type CompiledResource,
   type CompiledShape,
   type CompiledWorld,
@@ -53,6 +54,12 @@ export function worldOf(
     ...more,
   };
 }
+
+/** A node with so many names that their index has more pieces than a root lists itself. */
+export const manyNamed = (classId: string): CompiledNode => ({
+  keys: Array.from({ length: 4_000 }, (_, i) => `${classId}-${i}.default`),
+  classId,
+});
 
 /** Names and contents of one type of one class, to compare worlds by. */
 export function contentsOf(world: CompiledWorld, classId: string, type: ResourceType): Contents {

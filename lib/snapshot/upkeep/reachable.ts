@@ -1,11 +1,12 @@
 import { textsOf } from "../legacy/compiled-legacy.ts";
+import { blobsOfNodes } from "../node-index.ts";
 import { resourceTypes } from "../resource-type.ts";
 import type { SnapshotReader } from "../snapshot-reader.ts";
 
 /** Blobs that a root reaches, itself among them. @throws PortolanError when one that names others is missing */
 export async function reachableFrom(reader: SnapshotReader, rootHash: string): Promise<ReadonlySet<string>> {
   const { root } = await reader.root(rootHash);
-  const small = [rootHash, root.classes, root.classifier, root.diagnostics, ...root.nodes.map(({ hash }) => hash)];
+  const small = [rootHash, root.classes, root.classifier, root.diagnostics, ...blobsOfNodes(root)];
   const statuses = [root.statuses, root.standing].filter((hash) => hash !== undefined);
   const legacy = root.legacy === undefined ? [] : [root.legacy, ...textsOf(await reader.legacy(root.legacy))];
   const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));

@@ -4,12 +4,12 @@ import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledWorld } from "../compiled.ts";
 import { rootFormat } from "../format.ts";
 import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
-import { encodeNodeIndex } from "../node-index.ts";
+import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
-import type { NodeShardRef, Root } from "../root.ts";
+import type { Root, StoredRoot } from "../root.ts";
 import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
 import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
@@ -100,39 +100,39 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
     indexes: mapTypes<EncodedTable, readonly number[]>(tables, ({ indexes }) => indexes),
     secrets: encode.secretsOfClasses(clusters, listeners),
   });
-  const nodes = encode.nodes(world.nodes);
+  const { refs, list, ...nodes } = encode.nodes(world.nodes);
   const classifier = encode.json(world.classifier);
   const diagnostics = encode.list(world.diagnostics);
   const legacy = world.legacy === undefined ? undefined : encode.json(world.legacy.index);
   const statuses = world.statuses === undefined ? undefined : encode.json(world.statuses);
   const standing =
     world.made === undefined ? undefined : jsonBlob(recordOf(world.made, encode.secretsByPart(clusters, listeners)));
-  const root: Root = {
+  const stored: StoredRoot = {
     format: rootFormat,
     compiler: world.compiler,
     sources: world.sources.map(({ name, version }) => ({ name, version })),
     tables: mapTypes<EncodedTable, string>(tables, ({ hash }) => hash),
     classes: classes.hash,
     classifier: classifier.hash,
-    nodes: nodes.refs,
+    ...(list === undefined ? { nodes: refs } : { nodeList: list }),
     diagnostics: diagnostics.hash,
     ...(legacy === undefined ? {} : { legacy: legacy.hash }),
     ...(statuses === undefined ? {} : { statuses: statuses.hash }),
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
     ...(standing === undefined ? {} : { standing: standing.hash }),
   };
-  const rootBlob = jsonBlob(root);
+  const rootBlob = jsonBlob(stored);
   const small = [classes, classifier, diagnostics, legacy, statuses, standing].filter((blob) => blob !== undefined);
   const texts = world.legacy === undefined ? [] : [encode.texts(world.legacy.texts)];
   const groups = [groupOf(small), nodes, ...texts, ...Object.values<EncodedTable>(tables)];
-  return { root, rootBlob, tables, blobs: [madeBlob(rootBlob)], groups };
+  return { root: { ...stored, nodes: refs }, rootBlob, tables, blobs: [madeBlob(rootBlob)], groups };
 }
 
 const groupOf = (blobs: readonly Blob[]): BlobGroup => ({ blobs: blobs.map(madeBlob), groups: [] });
 
-function encodeNodes(nodes: CompiledWorld["nodes"]): BlobGroup & { readonly refs: readonly NodeShardRef[] } {
-  const { refs, blobs } = encodeNodeIndex(nodes);
-  return { refs, ...groupOf(blobs) };
+function encodeNodes(nodes: CompiledWorld["nodes"]): BlobGroup & Omit<NodeIndex, "blobs"> {
+  const { blobs, ...index } = encodeNodeIndex(nodes);
+  return { ...index, ...groupOf(blobs) };
 }
 
 const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({

@@ -1,6 +1,7 @@
 import type { NamedGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
 import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
+import { blobsOfNodes } from "../node-index.ts";
 import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.ts";
 import type { SegmentRef, Shape } from "../root.ts";
 import { decodeSegment } from "../segment.ts";
@@ -31,13 +32,7 @@ export async function restoreWorld(
 ): Promise<RestoredWorld> {
   const loaded = await reader.root(rootHash);
   const { root } = loaded;
-  const blobs = new Set<string>([
-    rootHash,
-    root.classes,
-    root.classifier,
-    root.diagnostics,
-    ...root.nodes.map(({ hash }) => hash),
-  ]);
+  const blobs = new Set<string>([rootHash, root.classes, root.classifier, root.diagnostics, ...blobsOfNodes(root)]);
 
   async function listsOf(type: ResourceType): Promise<ListOf> {
     for (const hash of await reader.blobsOfType(root, type)) blobs.add(hash);

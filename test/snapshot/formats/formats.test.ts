@@ -45,27 +45,35 @@ async function readTable(store: ObjectStore) {
   return { format: root.format, table };
 }
 
+function isInLists(table: Partial<WholeTypeTable & TypeTable>): boolean {
+  return table.trees === undefined && table.treeLists !== undefined;
+}
+
 // One for each format that is still read, and one for today's from before its roots said so.
 describe.each([
   // The commit before 84ff7f7b.
   {
-    what: "in the format before today's",
+    what: "of whole type tables",
     file: "whole-tables.json",
+    said: undefined,
     isIt: (table: Partial<WholeTypeTable & TypeTable>) => table.trees?.every(({ version }) => version.length > 0),
   },
   // 648cdb92.
   {
     what: "from before roots said their format",
     file: "unnumbered.json",
-    isIt: (table: Partial<WholeTypeTable & TypeTable>) => table.trees === undefined && table.treeLists !== undefined,
+    said: undefined,
+    isIt: isInLists,
   },
-])("a store $what", ({ file, isIt }) => {
+  // d38cab3a.
+  { what: "in the format before today's", file: "nodes-in-root.json", said: 2, isIt: isInLists },
+])("a store $what", ({ file, said, isIt }) => {
   const stored = readStored(file);
   const storeOfThen = () => storeOf(stored.objects);
 
   it("is what it says", async () => {
     const { format, table } = await readTable(await storeOfThen());
-    expect([format, isIt(table)]).toEqual([undefined, true]);
+    expect([format, isIt(table)]).toEqual([said, true]);
     expect(stored.answers.length).toBeGreaterThan(2);
   });
 
