@@ -41,11 +41,17 @@ export function blobsOfSegment(
 /** About so long is a segment, in UTF-16 code units. */
 const segmentLength = 16 * 1024;
 
-/** Cuts a sorted list into runs of about 16 KiB. What is of one workload only is kept apart from what classes share. */
+/** About so long is what its header says of a resource: a name, a version, origins. */
+const entryLength = 240;
+
+/** Cuts a sorted list into runs of about 16 KiB as they are stored. What is of one workload only is kept apart from what classes share. */
 export const cutSegments = (resources: readonly CompiledResource[]): readonly (readonly CompiledResource[])[] =>
   splitBetween(resources, endsStretch).flatMap((stretch) => cutEvenly(stretch, segmentLength, byName));
 
-const byName = { weight: textLength, hash: ({ name }: CompiledResource) => nameHash(name) };
+const byName = {
+  weight: (resource: CompiledResource) => textLength(resource) + entryLength,
+  hash: ({ name }: CompiledResource) => nameHash(name),
+};
 
 /** About so long is a stretch, where nothing else ends it. */
 const stretchLength = 512 * 1024;
