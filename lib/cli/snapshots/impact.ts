@@ -6,7 +6,8 @@ import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-object
 import { placesIn } from "../../compile/places.ts";
 import { settleSettings, worldOptionsOf } from "../../compile/recorded-settings.ts";
 import { isCollected, type Shard } from "../../compile/shards/read-sources.ts";
-import { readShard, textsOfShard } from "../../compile/shards/source-shard.ts";
+import { listKey, readShard, textsOfShard, versionKey } from "../../compile/shards/source-shard.ts";
+import { versionText } from "../../compile/shards/version-text.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
 import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
@@ -172,6 +173,10 @@ async function editedShards(
   const bare = applied ? own.slice("applied:".length) : own;
   const part = shard.files.filter((one) => (one.applied === true) === applied);
   const files = part.map((one) => (one.file === bare ? { file: bare, text } : one));
+  // An earlier root is edited as it was: what the source says since has no part in it.
+  const keys = { present: listKey(name), kept: versionKey(name, shard.version) };
+  const list = await versionText(store, keys, shard.version);
+  if (list !== undefined) await over.put(listKey(name), list.bytes);
   await writeShard(over, name, files, { part: applied ? "applied" : "folder", allowEmpty: true });
   const edited = await readShard(over, name);
   return shards.map((one) => (one.name === name && edited !== undefined ? edited : one));

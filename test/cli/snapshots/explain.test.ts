@@ -140,6 +140,27 @@ describe("portolan impact", () => {
   });
 });
 
+describe("portolan impact of an earlier root", () => {
+  let text = "";
+  beforeAll(async () => {
+    text = await readFile(join(mesh(), "reviews.yaml"), "utf8");
+    await writeFile(join(mesh(), "reviews.yaml"), text.replace("timeout: 2s", "timeout: 7s"));
+    await run("push", mesh());
+  });
+  afterAll(async () => {
+    await writeFile(join(mesh(), "reviews.yaml"), text);
+    await run("push", mesh());
+  });
+
+  it("keeps what was last valid then, and not what has been valid since", async () => {
+    const edited = join(folder, "broken-then.yaml");
+    await writeFile(edited, text.replace("timeout: 2s", "timeout: soon"));
+    const now = await run("impact", "reviews.yaml", "--edit", edited);
+    const then = await run("impact", "reviews.yaml", "--edit", edited, "--root", "HEAD~1");
+    expect([now, then]).toEqual(["0 added, 0 removed, 0 changed", "0 added, 0 removed, 0 changed"]);
+  });
+});
+
 describe("an object that is refused, of which the last valid form is served", () => {
   const broken = () => join(mesh(), "reviews.yaml");
   let text = "";
