@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { readShard } from "../../lib/compile/shards/source-shard.ts";
+import { fileKey, readShard } from "../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
+import { sha256 } from "../../lib/config/canonical-json.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { noFolder, readAgain } from "../../lib/config/folder/last-valid.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
@@ -67,6 +68,22 @@ describe("the last valid form of an object", () => {
     expect(await kept()).toEqual(keptB);
     await fill(rules(rule("a")), moved("# nothing\n"));
     expect(await kept()).toEqual([]);
+  });
+
+  it("is served when it goes from one file while another one, which nobody touched, holds a form that is refused", async () => {
+    const { store, fill, kept } = scene();
+    const copy: SourceFile = { file: "copy.yaml", text: rule("b", "hots") };
+    await fill(rules(rule("a"), rule("b")), copy);
+    expect(await kept()).toEqual([]);
+    await fill(rules(rule("a")), copy);
+    expect(await kept()).toEqual(["DestinationRule/shop/b"]);
+    await fill(rules(rule("a"), rule("b")), copy);
+    // What `apply` has written is such another one, too.
+    await writeShard(store, "main", [copy], { part: "applied" });
+    await fill(rules(rule("a"), rule("b")));
+    expect(await kept()).toEqual([]);
+    await fill(rules(rule("a")));
+    expect(await kept()).toEqual(["DestinationRule/shop/b"]);
   });
 
   it("is served when it goes from one file while another holds a form that is refused", () => {
@@ -151,7 +168,7 @@ describe("the last valid form of an object", () => {
     expect(codesOf(await cold())).toContain("unknown-field");
   });
 
-  it("costs a fill of unbroken files no reading of what was there before", async () => {
+  it("costs a fill of unbroken files no reading but of the text before of what changed", async () => {
     const { store, fill } = scene();
     await fill(rules(rule("a")));
     const read: string[] = [];
@@ -161,7 +178,9 @@ describe("the last valid form of an object", () => {
     };
     const watched = { ...store, get };
     await writeShard(watched, "main", [rules(rule("b")), others]);
-    expect(read.filter((key) => key.includes("/files/"))).toHaveLength(1);
+    // What stays is looked at once, as it is found in place.
+    const wanted = [rule("a"), others.text].map((text) => fileKey("main", sha256(text)));
+    expect(read.filter((key) => key.includes("/files/")).sort()).toEqual(wanted.sort());
   });
 });
 

@@ -1,5 +1,5 @@
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
-import { joinFolders } from "../../config/folder/last-valid.ts";
+import { joinFolders } from "../../config/folder/join-folders.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";

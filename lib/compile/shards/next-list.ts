@@ -1,11 +1,12 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
-import { folderOf, hasErrors, isHalfSaved, readAgain, textsOf } from "../../config/folder/last-valid.ts";
+import { holdErrors, keysLost, nameIn } from "../../config/folder/kept-forms.ts";
+import { folderOf, isHalfSaved, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { holdObjects } from "./refuse-empty.ts";
 import type { ShardEntry, ShardList } from "./shard-list.ts";
-import { nameOf, readText } from "./source-shard.ts";
+import { nameOf, readText, type TextsByHash } from "./source-shard.ts";
 
 /** A file with the hash of its text. */
 export interface HashedFile extends SourceFile {
@@ -20,6 +21,8 @@ export interface ListOptions {
   readonly halfSaves?: boolean;
   /** Whether the source may come to hold nothing. Absent: nobody has asked. */
   readonly allowEmpty?: boolean;
+  /** Texts that need not be read from the store, by their hashes; none when absent. */
+  readonly known?: TextsByHash;
   /** Which folder is followed, for whoever does; absent: none is, and whoever writes the folder's part now is nobody's rival. */
   readonly origin?: string;
 }
@@ -33,9 +36,10 @@ export async function nextList(
   name: string,
   before: ShardList,
   files: readonly HashedFile[],
-  { part = "folder", halfSaves = false, allowEmpty = false, origin: follows }: ListOptions,
+  { part = "folder", halfSaves = false, allowEmpty = false, known = new Map(), origin: follows }: ListOptions,
 ): Promise<Omit<ShardList, "hasParts">> {
   const applied = part === "applied";
+  const textOf = async (hash: string): Promise<string> => known.get(hash) ?? (await readText(store, name, hash)) ?? "";
   const origin = applied ? before.origin : follows;
   const others = before.files.filter(
     (entry) => entry.applied !== applied && !(applied && !before.hasParts && isOfOldApply(entry)),
@@ -54,18 +58,18 @@ export async function nextList(
   const changed = files.filter(({ file, hash }) => hashes.get(file) !== hash);
   const mayKeep =
     before.kept.length > 0 ||
-    (before.files.length > 0 && changed.some(hasErrors)) ||
-    (halfSaves && (await areHalfSaved(store, name, changed, hashes)));
+    (halfSaves && (await areHalfSaved(changed, hashes, textOf))) ||
+    (before.files.length > 0 && (await mayLose({ hashes, files, changed, others }, textOf)));
   if (!mayKeep) return { files: [...ours, ...others], kept: [], isMeantEmpty, origin };
 
-  const textOf = await loadTexts(store, name, before);
+  const text = await loadTexts(before, textOf);
   const folder = folderOf({
-    files: before.files.map((entry) => ({ file: nameOf(entry), text: textOf(entry.hash), halfSaved: entry.halfSaved })),
-    kept: before.kept.map(({ key, file, hash }) => ({ key, file, text: textOf(hash) })),
+    files: before.files.map((entry) => ({ file: nameOf(entry), text: text(entry.hash), halfSaved: entry.halfSaved })),
+    kept: before.kept.map(({ key, file, hash }) => ({ key, file, text: text(hash) })),
   });
   const now = [
     ...files.map((file) => ({ ...file, file: nameOf({ ...file, applied }) })),
-    ...others.map((entry) => ({ file: nameOf(entry), text: textOf(entry.hash) })),
+    ...others.map((entry) => ({ file: nameOf(entry), text: text(entry.hash) })),
   ];
   const texts = textsOf(readAgain(folder, now, { halfSaves }));
   const read = new Map(texts.files.map((file) => [file.file, file]));
@@ -80,17 +84,41 @@ export async function nextList(
   };
 }
 
+type TextOf = (hash: string) => Promise<string>;
+
+interface Replaced {
+  /** Of the texts of the part before, by file. */
+  readonly hashes: ReadonlyMap<string, string>;
+  readonly files: readonly HashedFile[];
+  readonly changed: readonly HashedFile[];
+  /** Of the other part, which stays. */
+  readonly others: readonly ShardEntry[];
+}
+
+/** Whether an object may be refused now that was valid. Of what stays only files are read that name one that went. */
+async function mayLose({ hashes, files, changed, others }: Replaced, textOf: TextOf): Promise<boolean> {
+  const came = changed.map(readAlone);
+  if (holdErrors(came)) return true;
+  const now = new Map(files.map(({ file, hash }) => [file, hash]));
+  const went = [...hashes].filter(([file, hash]) => now.get(file) !== hash);
+  const gone = await inParallel(went, async ([file, hash]) => readAlone({ file, text: await textOf(hash) }));
+  const names = keysLost(gone, came).map((key) => nameIn({ key }));
+  if (names.length === 0) return false;
+  const stays = await inParallel(others, async (entry) => ({ file: nameOf(entry), text: await textOf(entry.hash) }));
+  const naming = [...files, ...stays].filter(({ text }) => names.some((one) => text.includes(one)));
+  return holdErrors(naming.map(readAlone));
+}
+
 /** Whether any file cannot be read, or is under way to be saved. @param hashes of the texts before */
 async function areHalfSaved(
-  store: ObjectStore,
-  name: string,
   files: readonly HashedFile[],
   hashes: ReadonlyMap<string, string>,
+  textOf: TextOf,
 ): Promise<boolean> {
   const halves = await inParallel(files, async ({ file, text, problem }) => {
     const hash = hashes.get(file);
     if (hash === undefined) return false;
-    return problem !== undefined || isHalfSaved((await readText(store, name, hash)) ?? "", text);
+    return problem !== undefined || isHalfSaved(await textOf(hash), text);
   });
   return halves.includes(true);
 }
@@ -99,10 +127,8 @@ async function areHalfSaved(
 const isOfOldApply = ({ file, applied }: ShardEntry) => !applied && /^[A-Z]\w*\/[^/]*\/[^/]+\.yaml$/.test(file);
 
 /** What earlier lists name. A text that is gone or damaged has nothing to keep. */
-async function loadTexts(store: ObjectStore, name: string, list: ShardList): Promise<(hash: string) => string> {
+async function loadTexts(list: ShardList, textOf: TextOf): Promise<(hash: string) => string> {
   const hashes = new Set([...list.files, ...list.kept].map(({ hash }) => hash));
-  const texts = new Map(
-    await inParallel(hashes, async (hash) => [hash, (await readText(store, name, hash)) ?? ""] as const),
-  );
+  const texts = new Map(await inParallel(hashes, async (hash) => [hash, await textOf(hash)] as const));
   return (hash) => texts.get(hash) ?? "";
 }

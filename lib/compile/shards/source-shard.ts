@@ -1,14 +1,8 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
-import {
-  emptyFolder,
-  type FolderFile,
-  type FolderTexts,
-  folderOf,
-  type KeptText,
-  wholeFolder,
-} from "../../config/folder/last-valid.ts";
+import type { FolderFile, FolderTexts, KeptText } from "../../config/folder/folder-state.ts";
+import { emptyFolder, folderOf, wholeFolder } from "../../config/folder/last-valid.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { readShardHead } from "../collected/shard-head.ts";

@@ -71,7 +71,7 @@ export function createShardWriter(
       // What cannot be read is replaced: a folder brings everything that it has to say.
       const before = found.kind === "found" ? readList(new TextDecoder().decode(found.bytes)) : undefined;
       refuseOtherFolder(name, before, options);
-      const next = await nextList(store, name, before ?? emptyList, files, options);
+      const next = await nextList(store, name, before ?? emptyList, files, { ...options, known: trusted });
       if (options.allowEmpty === false) refuseEmpty(files, next);
       const list = listText(next);
       const version = sha256(list);

@@ -23,9 +23,9 @@ export interface LoadedCluster {
   readonly objects: readonly ParsedObject[];
 }
 
-const meshFile = "mesh.yaml";
-const networksFile = "networks.yaml";
-const settingsFile = "portolan.yaml";
+export const meshFile = "mesh.yaml";
+export const networksFile = "networks.yaml";
+export const settingsFile = "portolan.yaml";
 const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
 
 export interface SourceFile {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type FolderState, noFolder, readAgain, wholeFolder } from "../../../lib/config/folder/last-valid.ts";
+import type { FolderState } from "../../../lib/config/folder/folder-state.ts";
+import { noFolder, readAgain, wholeFolder } from "../../../lib/config/folder/last-valid.ts";
 
 const rule = (name: string, host: string) => `apiVersion: networking.istio.io/v1
 kind: DestinationRule
@@ -122,6 +123,28 @@ describe("several files of a folder", () => {
     const moved = readAgain(first, files({ "a.yaml": "[", "b.yaml": rule("a", "new.example") }));
     expect(hosts(moved).sort()).toEqual(['a={"host":"new.example"}', 'b={"host":"b.example"}']);
     expect(codes(moved)).not.toContain("duplicate-object");
+  });
+
+  it("serve on what was moved, or whose file was renamed, to where it cannot be read", () => {
+    const broken = `${rule("a", "a.example")} [`;
+    const first = readAgain(noFolder, files({ "a.yaml": both }));
+    for (const after of [
+      { "b.yaml": `${rule("b", "b.example")}---\n${broken}` },
+      { "a.yaml": rule("b", "b.example"), "c.yaml": broken },
+    ]) {
+      const moved = readAgain(first, files(after));
+      expect(hosts(moved).sort()).toEqual(['a={"host":"a.example"}', 'b={"host":"b.example"}']);
+      const again = readAgain(moved, files({ ...after, "d.yaml": rule("d", "d.example") }));
+      expect(hosts(again)).toContain('a={"host":"a.example"}');
+      const mended = readAgain(again, files({ "b.yaml": rule("b", "b.example") }));
+      expect([hosts(mended), codes(mended)]).toEqual([['b={"host":"b.example"}'], []]);
+    }
+  });
+
+  it("do not serve on what was taken out while another one cannot be read that says nothing of it", () => {
+    const first = readAgain(noFolder, files({ "a.yaml": both, "c.yaml": rule("c", "c.example") }));
+    const out = readAgain(first, files({ "a.yaml": rule("b", "b.example"), "c.yaml": "[" }));
+    expect(hosts(out).sort()).toEqual(['b={"host":"b.example"}', 'c={"host":"c.example"}']);
   });
 
   it("are served as before where one of them cannot be read any more", () => {

@@ -1,0 +1,65 @@
+import { type Diagnostic, errorsOf, keyText, type Origin } from "../diagnostic.ts";
+import { meantKeys } from "../documents/unknown-kind.ts";
+import { type LoadedDirectory, meshFile, networksFile, type SourceFile, settingsFile } from "./directory.ts";
+import type { FileKeys, FolderKeys } from "./folder-keys.ts";
+
+/** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
+export interface FolderTexts {
+  readonly files: readonly FolderFile[];
+  /** Sorted by key and file. */
+  readonly kept: readonly KeptText[];
+}
+
+export interface FolderFile extends SourceFile {
+  /** Somebody is writing the file: the text is the one before. */
+  readonly halfSaved?: boolean;
+}
+
+/** The file and text in which an object was last valid that is refused now. */
+export interface KeptText extends SourceFile {
+  /** As `keyText` writes it; empty for settings and clusters, which are kept by the file. */
+  readonly key: string;
+}
+
+/** A folder as last read: each file by itself, so that the next reading costs what changed. */
+export interface FolderState {
+  /** Put before a file's name in origins. */
+  readonly under: string;
+  readonly files: ReadonlyMap<string, FileState>;
+  readonly kept: readonly KeptState[];
+  readonly keys: FolderKeys;
+}
+
+export interface FileState {
+  readonly text: string;
+  readonly halfSaved: boolean;
+  readonly problem: string | undefined;
+  read(): ReadFile;
+}
+
+export interface KeptState extends KeptText {
+  read(): ReadFile;
+}
+
+export interface ReadFile extends LoadedDirectory {
+  readonly keys: FileKeys;
+}
+
+/** Whatever was read from a place, by its key. */
+export interface Placed {
+  readonly origin: Origin;
+}
+export const keyOf = ({ origin }: Placed): string => keyText(origin.key);
+
+export const keysIn = ({ keys }: ReadFile): readonly string[] => [...keys.configs, ...keys.objects];
+
+export const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] => errorsOf(diagnostics);
+
+/** The keys of what an error refuses: an object whose kind or group is misspelt stands for the one that it is meant to be. */
+export function refusedKeys({ code, origin }: Diagnostic): readonly string[] {
+  return [origin.key, ...(code === "unknown-kind" ? meantKeys(origin.key) : [])].map(keyText);
+}
+
+/** Files that mean something as a whole; their errors keep the whole file. */
+export const isWhole = (file: string): boolean =>
+  file === meshFile || file === networksFile || file === settingsFile || /^clusters\/[^/]+\.(?:ya?ml|json)$/.test(file);

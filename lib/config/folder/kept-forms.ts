@@ -1,0 +1,89 @@
+import {
+  errorsIn,
+  type FileState,
+  type FolderState,
+  isWhole,
+  type KeptState,
+  type KeptText,
+  keysIn,
+  type ReadFile,
+  refusedKeys,
+} from "./folder-state.ts";
+
+/** The last valid forms of what is refused now. */
+export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
+  if (previous.kept.length === 0 && !mayLose(previous.files, now)) return [];
+
+  const valid = new Set([...now.values()].flatMap(({ read }) => keysIn(read())));
+  const { refused, unreadable } = refusalsIn(now);
+  const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files);
+  // One that is kept already may have been refused elsewhere than where it was valid, or stand where nobody can read it.
+  const mayStand = ({ key, file }: KeptText): boolean =>
+    unreadable.has(file) || [...(before.refused.get(key) ?? before.unreadable)].some((one) => unreadable.has(one));
+  const changed = new Set([...unreadable].filter((file) => previous.files.get(file)?.text !== now.get(file)?.text));
+  // It may have been moved, or its file renamed, to where nobody can read it.
+  const mayHaveMoved = (form: KeptState): boolean =>
+    form.key !== "" &&
+    [...(previous.kept.includes(form) ? unreadable : changed)].some((file) =>
+      now.get(file)?.text.includes(nameIn(form)),
+    );
+  return earlierForms(previous, now)
+    .filter((form) => !valid.has(form.key) && (refused.has(form.key) || mayStand(form) || mayHaveMoved(form)))
+    .sort((a, b) => (a.key === b.key ? compare(a.file, b.file) : compare(a.key, b.key)));
+}
+
+/** Name of the object: what a text that cannot be read is searched for. */
+export const nameIn = ({ key }: Pick<KeptText, "key">): string => key.slice(key.lastIndexOf("/") + 1);
+
+interface Refusals {
+  /** Key of an object to the files that hold a form of it that is refused. */
+  readonly refused: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Files of which it is not known what they hold. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+const noRefusals: Refusals = { refused: new Map(), unreadable: new Set() };
+
+function refusalsIn(files: ReadonlyMap<string, FileState>): Refusals {
+  const refused = new Map<string, Set<string>>();
+  const unreadable = new Set<string>();
+  for (const [file, { read }] of files) {
+    for (const error of errorsIn(read())) {
+      if (error.origin.key.kind === "" || isWhole(file)) unreadable.add(file);
+      else for (const key of refusedKeys(error)) refused.set(key, (refused.get(key) ?? new Set()).add(file));
+    }
+  }
+  return { refused, unreadable };
+}
+
+/** Whether an object may be refused now that was valid. */
+function mayLose(before: FolderState["files"], now: FolderState["files"]): boolean {
+  if (before.size === 0) return false;
+  const came = [...now].filter(([file, { text }]) => before.get(file)?.text !== text).map(([, { read }]) => read());
+  if (holdErrors(came)) return true;
+  const gone = [...before].filter(([file, { text }]) => now.get(file)?.text !== text).map(([, { read }]) => read());
+  return keysLost(gone, came).length > 0 && holdErrors([...now.values()].map(({ read }) => read()));
+}
+
+export const holdErrors = (files: readonly ReadFile[]): boolean => files.some((file) => errorsIn(file).length > 0);
+
+/** Objects of texts that went, or were others, which none of those that came holds: an error elsewhere may be what is left of them. */
+export function keysLost(gone: readonly ReadFile[], came: readonly ReadFile[]): readonly string[] {
+  const left = new Set(came.flatMap(keysIn));
+  return gone.flatMap(keysIn).filter((key) => !left.has(key));
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** What the state before had in a valid form, and may have no more: one for each key. */
+function earlierForms(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
+  const gone = [...previous.files].filter(([file, { text }]) => now.get(file)?.text !== text);
+  const forms = gone.flatMap(([file, { text, read }]) => {
+    if (isWhole(file)) return errorsIn(read()).length === 0 ? [{ key: "", file, text, read }] : [];
+    return keysIn(read()).map((key) => ({ key, file, text, read }));
+  });
+  const byKey = new Map(
+    [...previous.kept, ...forms].map((form) => [`${form.key}\n${form.key === "" ? form.file : ""}`, form]),
+  );
+  return [...byKey.values()];
+}
