@@ -69,11 +69,7 @@ const unitsOfEnvoys: OfUnits<UnitsOfEnvoys> = {
     return clustersWithEndpoints(memo, slot, { clusters, endpoints });
   },
   listeners: (views, memo, slot) => withExtensions(memo, slot, { view: views.map(({ listeners }) => listeners) }),
-  routes: (views, memo, slot) =>
-    routesOf(memo, slot, {
-      view: views.map(({ routes }) => routes),
-      names: tablesAsked(memo, slot, { view: views.map(({ listeners }) => listeners) }),
-    }),
+  routes: (views, memo, slot) => routesOf(views, tablesAsked(views, memo, slot), memo, slot),
   names: (views, memo, slot) => namesOf(memo, slot, { view: views.map(({ names }) => names) }),
 };
 
@@ -165,17 +161,16 @@ function extensionsOf(view: ListenerView, memo: Memo): Stage<readonly Resource[]
   return { value, diagnostics };
 }
 
-/** Names of the route tables that the listeners of classes ask for: one list for the same names, whichever listeners ask. */
-export const tablesAsked = column(
-  "asked route tables",
-  ["view"],
-  ({ view }: OfListeners, memo: Memo): readonly string[] => {
-    const { shared, own } = listenersOf(memo, { view }).value;
-    const ofShared = namesOfListeners(memo, { listeners: shared });
-    const ofOwn = namesOfListeners(memo, { listeners: own });
-    return oneValue(memo, ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint));
-  },
-);
+/** Names of the route tables that the listeners of classes ask for, sorted: one list for the same names, whichever listeners ask. */
+export const tablesAsked = (views: readonly EnvoyViews[], memo: Memo, slot: string): readonly (readonly string[])[] =>
+  askedTables(memo, slot, { view: views.map(({ listeners }) => listeners) });
+
+const askedTables = column("asked route tables", ["view"], ({ view }: OfListeners, memo: Memo): readonly string[] => {
+  const { shared, own } = listenersOf(memo, { view }).value;
+  const ofShared = namesOfListeners(memo, { listeners: shared });
+  const ofOwn = namesOfListeners(memo, { listeners: own });
+  return oneValue(memo, ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint));
+});
 
 /** Sorted. One step for all: to look through a listener costs less than to remember its names. */
 const namesOfListeners = step(
@@ -190,7 +185,15 @@ interface Tables {
   readonly names: readonly string[];
 }
 
-const routesOf = column("routes of classes", ["view", "names"], (tables: Tables, memo: Memo): GeneratedUnit => {
+/** The route tables of classes. @param names of each class those that its listeners ask for */
+export const routesOf = (
+  views: readonly EnvoyViews[],
+  names: readonly (readonly string[])[],
+  memo: Memo,
+  slot: string,
+): readonly GeneratedUnit[] => routesOfClasses(memo, slot, { view: views.map(({ routes }) => routes), names });
+
+const routesOfClasses = column("routes of classes", ["view", "names"], (tables: Tables, memo: Memo): GeneratedUnit => {
   const { value, diagnostics } = patchedRoutes(memo, tables);
   return { value: { routes: allShared(value) }, diagnostics };
 });

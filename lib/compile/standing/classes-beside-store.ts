@@ -13,12 +13,13 @@ import {
 import { type ExtraType, extraTypes, type ResourceType, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import { isOfWorkload } from "../../snapshot/segment.ts";
 import { storedForm } from "../../snapshot/standing/stored-part.ts";
-import { clustersOf, generateUnit, listenersOf, tablesAsked } from "../../xds/generate.ts";
+import { clustersOf, generateUnit, listenersOf, routesOf, tablesAsked } from "../../xds/generate.ts";
 import { allShared, noResources, type Parted } from "../../xds/resource.ts";
 import { type GeneratedUnit, type OfUnits, ofUnits, typesOf, type Unit, unitOf, units } from "../../xds/units.ts";
 import { type ClassForm, type CompiledUnit, compileUnits, type OfClass } from "../compile-units.ts";
 import { joinStored, ownPartsOf } from "./join-stored.ts";
 import { type Standing, type StandingClass, unitsThatStand } from "./standing.ts";
+import { storedTables } from "./stored-tables.ts";
 
 /** A class of Envoys of which something stands, and something is made again. */
 interface Partly {
@@ -57,15 +58,18 @@ export function classesBesideStore(
       partly.push({ id, views, before: stored.views, stored, wanted });
   }
   const own = { clusters: ownThatStand("clusters", partly, memo), listeners: ownThatStand("listeners", partly, memo) };
+  const tables = tablesOf(partly, memo);
+  const namesOf = ({ id }: Partly): readonly string[] => tables.get(id) ?? [];
   const made = ofUnits((unit) => {
     const anew = partly.filter(({ wanted }) => wanted.includes(unit));
+    const views = anew.map((of) => of.views);
     const stands = unit === "clusters" || unit === "listeners" ? own[unit] : undefined;
-    const generated = generateUnit(
-      unit,
-      anew.map(({ views }) => views),
-      memo,
-      slot,
-    ).map((of, at) => (stands?.has(anew[at]?.id ?? "") === true ? withoutOwn(memo, { unit, of }) : of));
+    const generated =
+      unit === "routes"
+        ? routesOf(views, anew.map(namesOf), memo, slot)
+        : generateUnit(unit, views, memo, slot).map((of, at) =>
+            stands?.has(anew[at]?.id ?? "") === true ? withoutOwn(memo, { unit, of }) : of,
+          );
     const compiled = compileUnits(memo, { unit, generated, form, slot });
     return new Map(anew.map(({ id }, at) => [id, compiled[at]]));
   });
@@ -75,14 +79,26 @@ export function classesBesideStore(
     clustersStand: partly.map(({ id }) => own.clusters.has(id)),
     listenersStand: partly.map(({ id }) => own.listeners.has(id)),
   });
-  const anew = partly.filter(({ wanted }) => wanted.includes("routes"));
-  const asked = tablesAsked(memo, slot, { view: anew.map(({ views }) => views.listeners) });
-  const tables = new Map(anew.map(({ id }, at) => [id, asked[at]]));
   for (const [at, { id }] of partly.entries()) {
     const [of, names] = [joined[at], tables.get(id)];
     if (of !== undefined && (names === undefined || hasTables(of.value, names, memo))) found.set(id, of);
   }
   return found;
+}
+
+/** By id, of the classes whose routes are made again, the tables that their listeners ask for. Listeners that stand need not be made for that. */
+function tablesOf(partly: readonly Partly[], memo: Memo): ReadonlyMap<string, readonly string[]> {
+  const tables = new Map<string, readonly string[]>();
+  const others: Partly[] = [];
+  for (const of of partly.filter(({ wanted }) => wanted.includes("routes"))) {
+    const { routes } = of.stored.compiled.stream;
+    const stored = of.wanted.includes("listeners") ? undefined : storedTables(memo, { routes });
+    if (stored === undefined) others.push(of);
+    else tables.set(of.id, stored);
+  }
+  const views = others.map((of) => of.views);
+  for (const [at, names] of tablesAsked(views, memo, slot).entries()) tables.set(others[at]?.id ?? "", names);
+  return tables;
 }
 
 type WithOwn = "clusters" | "listeners";

@@ -17,6 +17,7 @@ import { reachableFrom } from "../../../lib/snapshot/upkeep/reachable.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
 import { madePartsIn } from "./parts-made.ts";
 
 const files = await readFolder(new URL("../../../samples/bookshop", import.meta.url).pathname);
@@ -88,6 +89,18 @@ describe("a process that starts cold", () => {
   it("makes nothing where nothing has changed", async () => {
     const store = await published();
     expect(await cold(store)).toMatchObject({ kind: "unchanged", made: 0 });
+  });
+
+  it("makes no listeners to know which tables those ask for that stand", async () => {
+    const store = memoryStore();
+    const { text } = syntheticMesh(20);
+    const made = async (written: string): Promise<number> => {
+      await fill(store, [{ file: "input.yaml", text: written }]);
+      return (await createWorldRecompiler({ store, build: "this one" })()).compiled.memo.misses;
+    };
+    const everything = await made(text);
+    // With listeners it is a sixth.
+    expect(await made(text.replace(/"timeout":"\d+s"/, '"timeout":"77s"'))).toBeLessThan(everything / 10);
   });
 
   it("takes what slices have left as it takes what was compiled as a whole", async () => {
