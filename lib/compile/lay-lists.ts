@@ -1,5 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
-import { blobKey } from "../snapshot/blob.ts";
+import { type Blob, blobKey } from "../snapshot/blob.ts";
 import { blobsIn } from "../snapshot/blob-groups.ts";
 import type { Laying } from "../snapshot/laying.ts";
 import { shapes } from "../snapshot/resource-type.ts";
@@ -15,7 +15,8 @@ export function layLists(laying: Laying, runsOf: WorldEncoder["runsOf"]): OnMade
   const known = new Set<string>();
   return (units) => {
     const lists = new Set(units.flatMap(({ value }) => shapes.flatMap((shape) => Object.values(value[shape]))));
-    const runs = new Set([...lists].flatMap(runsOf));
+    const made = new Map<string, Blob>();
+    const runs = new Set([...lists].flatMap((list) => runsOf(list, (blob) => made.set(blob.hash, blob))));
     const blobs = blobsIn([...runs].flatMap(({ parts }) => parts));
     // In the order of their names: a store of folders then writes many into one at a time.
     const missing = [...blobs.values()]
@@ -23,7 +24,7 @@ export function layLists(laying: Laying, runsOf: WorldEncoder["runsOf"]): OnMade
       .sort((a, b) => byCodePoint(a.hash, b.hash));
     for (let from = 0; from < missing.length; from += blobsAtOnce) {
       const some = missing.slice(from, from + blobsAtOnce);
-      laying.lay(some.map(({ hash, make }) => ({ hash, bytes: make() })));
+      laying.lay(some.map(({ hash, make }) => made.get(hash) ?? { hash, bytes: make() }));
       for (const { hash } of some) known.add(hash);
     }
   };

@@ -15,7 +15,7 @@ import { createWorldEncoder, type WorldEncoder } from "../snapshot/worlds/encode
 import type { ObjectStore } from "../storage/object-store.ts";
 import { staleSources } from "./collected/stale-sources.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "./compile-files.ts";
-import { layLists, stillThere } from "./lay-lists.ts";
+import { layLists } from "./lay-lists.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
 import { refuseRubbish } from "./shards/refuse-empty.ts";
@@ -168,7 +168,7 @@ function createCompileLoop<C extends Published>(
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
         await mayPublish();
-        const laid = made.laid ?? made.early?.then(({ blobs }) => stillThere(store, blobs));
+        const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
         const publish = () => publisher.publish(compiled.value, base, publishing, laid);
         const published = await staged("publish", publish).catch((cause: unknown) => {
           if (!isUnread(cause)) throw cause;

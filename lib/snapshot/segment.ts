@@ -71,11 +71,17 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const separator = ",\n";
 
-/** How a tree refers to a run; nothing is made but hashes. `resources` is not empty. */
-export function segmentRef(resources: readonly CompiledResource[]): SegmentRef {
+/**
+ * How a tree refers to a run. `resources` is not empty.
+ *
+ * @param tell handed the bytes of the run's texts; absent: nothing is made but hashes
+ */
+export function segmentRef(resources: readonly CompiledResource[], tell?: (blob: Blob) => void): SegmentRef {
   const { text, bodyOffset, bodyBytes } = segmentText(resources);
+  const hash = hashOf(text);
+  tell?.({ hash, bytes: encoder.encode(text) });
   const ref = {
-    hash: hashOf(text),
+    hash,
     first: resources[0]?.name ?? "",
     last: resources.at(-1)?.name ?? "",
     resources: resources.length,
@@ -91,11 +97,10 @@ export const segmentBytes = (resources: readonly CompiledResource[]): Uint8Array
   encoder.encode(segmentText(resources).text);
 
 function segmentText(resources: readonly CompiledResource[]) {
-  const sizes = resources.map(({ text }) => utf8Length(text));
-  const head = headerLine(resources, sizes);
-  const text = head + resources.map((resource) => resource.text).join(separator);
-  const bodyBytes = sizes.reduce((sum, size) => sum + size, separator.length * (resources.length - 1));
-  return { text, bodyOffset: utf8Length(head), bodyBytes };
+  const texts = resources.map(({ text }) => text);
+  const head = headerLine(resources, texts.map(utf8Length));
+  const body = texts.join(separator);
+  return { text: head + body, bodyOffset: utf8Length(head), bodyBytes: utf8Length(body) };
 }
 
 /** The binary forms of a run as they are stored; undefined unless every resource has one. */

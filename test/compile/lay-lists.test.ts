@@ -4,7 +4,6 @@ import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { type Blob, blobKey } from "../../lib/snapshot/blob.ts";
 import type { Laid, Laying } from "../../lib/snapshot/laying.ts";
-import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { weightedShop } from "../integration/weighted-shop.ts";
@@ -61,16 +60,6 @@ describe("blobs that are laid while the rest of their world is made", () => {
     expect(laid).toBeGreaterThan(0);
     expect(ofWorld(store.written)).toEqual(ofWorld(plain.store.written));
     expect(early.first.result.written).toEqual(plain.first.result.written);
-  });
-
-  it("are written again where they were taken away before their world was published", async () => {
-    const store = listing();
-    const takingAway = layingInto(store, async () => {
-      for await (const { key } of store.list("blobs/")) await store.delete(key);
-    });
-    await published(takingAway, store);
-    const { problems } = await fsck(store);
-    expect(problems).toEqual([]);
   });
 
   it("count for none where the store does not say whether they are there", async () => {

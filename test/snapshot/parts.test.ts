@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { joinParts } from "../../lib/compile/join-parts.ts";
 import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
+import type { Blob } from "../../lib/snapshot/blob.ts";
 import { type CompiledList, type CompiledPart, resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { createQuestions } from "../../lib/snapshot/head/list-questions.ts";
 import { createColumns } from "../../lib/snapshot/worlds/columns.ts";
@@ -65,6 +66,21 @@ describe("lists in parts", () => {
         const [whole, cut] = [createTreeEncoder()([part]), createTreeEncoder()(cutAt(part, cuts))];
         const keysOf = ({ runs }: EncodedTree) => runs.flatMap(({ parts }) => parts.map(({ key }) => key));
         expect([versionOfTree(cut), keysOf(cut)]).toEqual([versionOfTree(whole), keysOf(whole)]);
+      }),
+    );
+  });
+
+  it("have the blobs of their segments told when these are made, and not again", () => {
+    fc.assert(
+      fc.property(list, (parts) => {
+        const encodeTree = createTreeEncoder();
+        const told: Blob[] = [];
+        const { runs } = encodeTree(parts, (blob) => told.push(blob));
+        const segments = runs.flatMap((run) => run.parts.flatMap((part) => part.segments));
+        const made = segments.flatMap(({ blobs }) => blobs.map(({ hash, make }) => ({ hash, bytes: make() })));
+        expect(told).toEqual(made);
+        encodeTree([...parts], (blob) => told.push(blob));
+        expect(told.length).toBe(made.length);
       }),
     );
   });

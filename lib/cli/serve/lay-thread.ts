@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { stillThere } from "../../compile/lay-lists.ts";
 import { type Blob, blobKey } from "../../snapshot/blob.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { openStore } from "../../storage/open-store.ts";
@@ -13,7 +14,7 @@ export interface LayThreadData {
 /** What the thread is told then: blobs to be written, and that there are no more. */
 export type LayMessage = readonly Blob[] | "end";
 
-/** What it says at its end: hashes of blobs that it has put where none were. */
+/** What it says at its end: hashes of blobs that it has put where none were, and that the store still lists. */
 export interface LayAnswer {
   readonly blobs: readonly string[];
   readonly bytes: number;
@@ -25,22 +26,21 @@ export async function runLayThread(): Promise<void> {
   if (port === null) throw new Error("this is no thread");
   const { where, s3Endpoint }: LayThreadData = workerData;
   const store = await openStore(where, { s3Endpoint });
-  const blobs: string[] = [];
-  let bytes = 0;
+  const sizes = new Map<string, number>();
   const put = async (blob: Blob): Promise<void> => {
     if ((await store.put(blobKey(blob.hash), blob.bytes, { ifNoneMatch: "*" })).kind === "lost") return;
-    blobs.push(blob.hash);
-    bytes += blob.bytes.length;
+    sizes.set(blob.hash, blob.bytes.length);
+  };
+  const answer = async (): Promise<void> => {
+    const blobs = [...(await stillThere(store, new Set(sizes.keys())))];
+    const bytes = blobs.reduce((sum, hash) => sum + (sizes.get(hash) ?? 0), 0);
+    port.postMessage({ blobs, bytes } satisfies LayAnswer);
+    port.close();
   };
   let last: Promise<unknown> = Promise.resolve();
   port.on("message", (message: LayMessage) => {
     // Whoever publishes writes what fails here, and says why.
     if (message !== "end") last = last.then(() => inParallel(message, (blob) => put(blob).catch(() => {})));
-    else {
-      last.then(() => {
-        port.postMessage({ blobs, bytes } satisfies LayAnswer);
-        port.close();
-      });
-    }
+    else last.then(answer);
   });
 }

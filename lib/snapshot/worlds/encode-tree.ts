@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { hashOf, jsonBlob, madeBlob } from "../blob.ts";
+import { type Blob, hashOf, jsonBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
@@ -46,8 +46,12 @@ export interface EncodedPart extends BlobGroup {
   readonly secrets: readonly string[];
 }
 
-/** Encodes resource lists; the same list, part, or run of the same resources, is encoded once. */
-export type TreeEncoder = (list: CompiledList) => EncodedTree;
+/**
+ * Encodes resource lists; the same list, part, or run of the same resources, is encoded once.
+ *
+ * @param tell handed the texts' blobs of segments that are new, which were made anyway
+ */
+export type TreeEncoder = (list: CompiledList, tell?: (blob: Blob) => void) => EncodedTree;
 
 /**
  * Remembers by identity for as long as the lists and resources live; forgetting never changes a result. Nor do the parts of a
@@ -56,10 +60,14 @@ export type TreeEncoder = (list: CompiledList) => EncodedTree;
 export function createTreeEncoder(): TreeEncoder {
   const longLists = createLongLists();
   const secretNamesIn = createSecretNames();
+  /** Of the list at hand. */
+  let tell: ((blob: Blob) => void) | undefined;
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
-    const { ref, lists } = hasRuns(first) ? encodeLong(first, longLists) : { ref: segmentRef(resources), lists: [] };
+    const { ref, lists } = hasRuns(first)
+      ? encodeLong(first, longLists)
+      : { ref: segmentRef(resources, tell), lists: [] };
     const blobs = blobsOfSegment({ ref, resources }, lists);
     return { ref, blobs, content, resources, secrets: secretNamesIn(resources) };
   });
@@ -71,10 +79,14 @@ export function createTreeEncoder(): TreeEncoder {
       stored === undefined ? cutParts(cutSegments(resources).map(segmentOf)).map(partOf) : [partInStore(stored)];
     return { resources, parts, secrets: uniteNames(parts.map(({ secrets }) => secrets)) };
   });
-  return rememberEach((list: CompiledList) => {
+  const treeOf = rememberEach((list: CompiledList) => {
     const runs = cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts)));
     return { runs, secrets: uniteNames(runs.map(({ secrets }) => secrets)) };
   });
+  return (list, toTell) => {
+    tell = toTell;
+    return treeOf(list);
+  };
 }
 
 const noNames: readonly string[] = [];

@@ -31,8 +31,8 @@ export interface WorldEncoder {
   encode(world: CompiledWorld): EncodedWorld;
   /** The version that a list has as a tree. */
   versionOf(list: CompiledList): string;
-  /** What a list comes to, in every world that has it: as it is shared with other lists. */
-  runsOf(list: CompiledList): readonly EncodedRun[];
+  /** What a list comes to, in every world that has it: as it is shared with other lists. @param tell as `TreeEncoder` has it */
+  runsOf(list: CompiledList, tell?: (blob: Blob) => void): readonly EncodedRun[];
   readonly columns: WorldColumns;
 }
 
@@ -63,7 +63,7 @@ export function createWorldEncoder(): WorldEncoder {
   return {
     encode: (world) => encodeWorld(world, encoders),
     versionOf: (list) => versions(list).version,
-    runsOf: (list) => encodeTree(list).runs,
+    runsOf: (list, tell) => encodeTree(list, tell).runs,
     columns: encoders.columns,
   };
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { layingByThread } from "../../../lib/cli/serve/laying-thread.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
@@ -34,6 +34,16 @@ describe("a thread that lays blobs", () => {
     expect(await laying.end()).toEqual({ blobs: new Set([other.hash]), bytes: other.bytes.length });
     expect(await store.get(blobKey(other.hash))).toMatchObject({ kind: "found", bytes: other.bytes });
     expect(log).toEqual([]);
+  }, 60_000);
+
+  it("says nothing of what was taken away before its end", async () => {
+    const store = fileStore(where);
+    const laying = byThread().startLaying();
+    laying.lay([one]);
+    laying.lay([other]);
+    await vi.waitFor(async () => expect((await store.get(blobKey(other.hash))).kind).toBe("found"), 50_000);
+    await store.delete(blobKey(one.hash));
+    expect(await laying.end()).toEqual({ blobs: new Set([other.hash]), bytes: other.bytes.length });
   }, 60_000);
 
   it("leaves all to whoever publishes when it dies, and tells why", async () => {
