@@ -86,9 +86,10 @@ function medians(rows: readonly CompileRow[]): readonly CompileRow[] {
 export async function compileBench({ report, services, quick }: BenchOptions): Promise<void> {
   const all: CompileRow[] = [];
   const sliced: Row[] = [];
-  for (const size of quick ? services.slice(0, 1) : services) {
-    const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
-    try {
+  const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
+  try {
+    for (const size of quick ? services.slice(0, 1) : services) {
+      const folder = join(top, String(size));
       const changes = ["everything", "virtual-service", "endpoint"];
       const bytes = rowsOf(size, { folder: join(folder, "none"), works: ["bytes"] });
       const warm = rowsOf(size, { folder: join(folder, "v3"), works: changes });
@@ -99,9 +100,10 @@ export async function compileBench({ report, services, quick }: BenchOptions): P
       const slices = slicesFor(size);
       const slice = sliceOf(join(folder, "v3"), slices);
       sliced.push({ services: size, ...(slice ?? { slices, heapMib: `over ${heaps.at(-1)}` }) });
-    } finally {
-      rmSync(folder, { recursive: true });
     }
+  } finally {
+    // Not before: whoever makes a file has ext4 pass over all inodes that were freed in the last minutes, one by one.
+    rmSync(top, { recursive: true });
   }
   report.table(
     "From files to a published root; every proxy of the mesh",
