@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsync, open, read, write } from "node:fs";
+import { closeSync, fstatSync, fsync, open, read, unlink, write } from "node:fs";
 import { promisify } from "node:util";
 
 // Node's calls with file descriptors cost half of what those of `node:fs/promises` do, which make an object of each open file; a mesh of
@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 // a way to another thread and back would cost more.
 const opened = promisify(open);
 const synced = promisify(fsync);
+const unlinked = promisify(unlink);
 
 /** The bytes of a file, in a buffer of their own, and when they were written. */
 export async function readWithTime(
@@ -51,6 +52,17 @@ const writeFrom = (file: number, bytes: Uint8Array, at: number): Promise<number>
   new Promise((resolve, reject) => {
     write(file, bytes, at, bytes.length - at, at, (error, count) => (error === null ? resolve(count) : reject(error)));
   });
+
+/** When a file was written that is written now, empty, and is gone then. */
+export async function timeOfNew(path: string): Promise<number> {
+  const file = await opened(path, "wx");
+  try {
+    return fstatSync(file).mtimeMs;
+  } finally {
+    closeSync(file);
+    await unlinked(path);
+  }
+}
 
 /** Writes the names that a folder holds to the disk. */
 export async function syncFolder(path: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { hash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { link, mkdir, open, readdir, rm, stat, unlink } from "node:fs/promises";
+import { link, mkdir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
-import { readWithTime, writeNew } from "./file-calls.ts";
+import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
 import { checkKey, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
 import { layReserve } from "./reserve.ts";
@@ -140,13 +140,7 @@ const mostMadeAgain = 10;
 async function timeOf(temporary: string): Promise<number | undefined> {
   const probe = join(temporary, randomUUID());
   try {
-    const file = await open(probe, "wx");
-    try {
-      return (await file.stat()).mtimeMs;
-    } finally {
-      await file.close();
-      await rm(probe, { force: true });
-    }
+    return await timeOfNew(probe);
   } catch {
     return undefined;
   }
@@ -224,24 +218,29 @@ async function* listUnder(
     const highest = versioned.has(`${name}#`) ? (await versionNumbers(`${path}#`)).at(-1) : undefined;
     return highest === undefined ? path : join(`${path}#`, String(highest));
   };
-  // Some at a time: one after the other they would wait for the file system once each, and who lists may want but the first.
-  for (let from = 0; from < shown.length; from += lookedAtOnce) {
-    const some = shown.slice(from, from + lookedAtOnce);
+  // Some at a time: one after the other they would wait for the file system once each. Few at first: who lists may want but the first.
+  let atOnce = 1;
+  for (let from = 0; from < shown.length; ) {
+    const some = shown.slice(from, from + atOnce);
+    const folderAt = some.findIndex(({ entry }) => entry.isDirectory());
+    const files = folderAt < 0 ? some : some.slice(0, folderAt);
     const infos = await Promise.all(
-      some.map(async ({ entry, key }) => {
-        if (entry.isDirectory()) return undefined;
-        return stat(await newestOf(entry.name, join(directory, key))).catch(absentAs(undefined));
-      }),
+      files.map(async ({ entry, key }) =>
+        stat(await newestOf(entry.name, join(directory, key))).catch(absentAs(undefined)),
+      ),
     );
-    for (const [at, { entry, key }] of some.entries()) {
+    for (const [at, { key }] of files.entries()) {
       const info = infos[at];
-      if (entry.isDirectory()) yield* listUnder(directory, key, prefix, after);
-      else if (info !== undefined) yield { key, sizeBytes: info.size, modifiedMs: info.mtimeMs };
+      if (info !== undefined) yield { key, sizeBytes: info.size, modifiedMs: info.mtimeMs };
     }
+    const folder = some[folderAt];
+    if (folder !== undefined) yield* listUnder(directory, folder.key, prefix, after);
+    from += files.length + (folder === undefined ? 0 : 1);
+    atOnce = Math.min(2 * atOnce, mostAtOnce);
   }
 }
 
-const lookedAtOnce = 32;
+const mostAtOnce = 32;
 
 /** Removes drafts that a killed process left behind. */
 async function sweepTemporary(temporary: string, isThere: boolean): Promise<void> {

@@ -55,6 +55,16 @@ describe("fileStore", () => {
     await close();
   });
 
+  it("lists by the names of keys where folders stand among objects", async () => {
+    const { store, close } = await openFiles();
+    const names = ["a", "b/1", "b/2", "c", "d", "e", "f/1", "g/1", "h"];
+    for (const name of names) await store.put(name, bytes(name));
+    const keys: string[] = [];
+    for await (const { key } of store.list("")) keys.push(key);
+    expect(keys).toEqual(names);
+    await close();
+  });
+
   it("takes backups and what a network file system leaves behind for no versions", async () => {
     const { directory, store, close } = await openFiles();
     await store.put("HEAD", bytes("1"));

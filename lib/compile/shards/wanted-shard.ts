@@ -1,6 +1,6 @@
 import { maxWanted, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { sourceNames } from "./source-names.ts";
+import { listKey } from "./source-shard.ts";
 import { writeShard } from "./write-shard.ts";
 
 /** The source that holds the classes that nodes have asked for. */
@@ -19,7 +19,7 @@ export async function fillWanted(store: ObjectStore, now: () => number): Promise
     if (record.modifiedMs <= nowMs - wantedMs) await store.delete(record.key);
     else records.push(record);
   }
-  if (records.length === 0 && !(await sourceNames(store)).includes(wantedSource)) return;
+  if (records.length === 0 && (await store.get(listKey(wantedSource))).kind === "absent") return;
   // The oldest first: however many come, they take no room from those that are there.
   const kept = records.sort((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1)).slice(0, maxWanted);
   const texts = await Promise.all(kept.map(({ key }) => textOf(store, key)));
