@@ -1,3 +1,4 @@
+import { isSameRow, isSameWithin, RowIndex, type Table, tellsApart } from "./alike-rows.ts";
 import type { Memo } from "./memo.ts";
 import { isSame } from "./same.ts";
 import { type Slot, Slots } from "./slots.ts";
@@ -25,58 +26,105 @@ interface Maker<R extends object, T> {
   readonly fields: readonly (keyof R)[];
   readonly make: (row: R, memo: Memo) => T;
   /** What was made last. */
-  readonly tables: Slots<Made<R, T>>;
+  readonly tables: Slots<Made<T>>;
 }
 
 /** One function for all, as of steps. */
 function columnBy<R extends object, T>(maker: Maker<R, T>, memo: Memo, slot: Slot, columns: Columns<R>): readonly T[] {
-  const { fields, make, tables } = maker;
-  const last = tables.last(memo, slot);
-  const rows = columns[fields[0] as keyof R].length;
-  const made =
-    last === undefined && rows === 1 ? [make(rowOf(fields, columns, 0), memo)] : rowsOf(maker, memo, columns, last);
-  tables.keep(memo, slot, { columns, made });
-  return made;
+  const { fields, tables } = maker;
+  const table = fields.map((field) => columns[field]);
+  const made = madeOf(maker, memo, table, tables.last(memo, slot));
+  tables.keep(memo, slot, made);
+  return made.values;
 }
 
-const tableOf = <R extends object>(fields: readonly (keyof R)[], columns: Columns<R>): Table =>
-  fields.map((field) => columns[field]);
+/** A table, and what was made of it. */
+interface Made<T> {
+  readonly table: Table;
+  readonly values: readonly T[];
+  /** For each row the first one that it was made with, since they are alike. */
+  readonly alike: readonly number[];
+  /** Whether the first column tells all others apart; undefined as long as nobody has asked. */
+  readonly isTold?: boolean | undefined;
+}
 
-function rowsOf<R extends object, T>(
+function madeOf<R extends object, T>(maker: Maker<R, T>, memo: Memo, table: Table, last: Made<T> | undefined): Made<T> {
+  if (last === undefined || last.alike.length !== table[0]?.length) return madeAnew(maker, memo, table, last);
+  // Most fields of most changes are the same for all rows: the rows are compared in the others.
+  const differing = [...table.keys()].filter((at) => !isSame(last.table[at] ?? none, table[at] ?? none));
+  if (differing.length === 0) return { ...last, table };
+  const areStillAlike = differing.every((at) => isSameWithin(table[at] ?? none, last.alike));
+  return areStillAlike ? madeOfFirsts(maker, memo, table, last, differing) : madeAnew(maker, memo, table, last);
+}
+
+/** Rows that were alike still are: of these the first is looked at. */
+function madeOfFirsts<R extends object, T>(
   { fields, make }: Maker<R, T>,
   memo: Memo,
-  columns: Columns<R>,
-  last: Made<R, T> | undefined,
-): readonly T[] {
-  const table = tableOf(fields, columns);
-  const rows = table[0]?.length ?? 0;
-  const before = last === undefined ? [] : tableOf(fields, last.columns);
-  // Most fields of most changes are the same for all rows: the rows are compared in the others.
-  const differing = fields.map((_, at) => at).filter((at) => !isSame(before[at] ?? none, table[at] ?? none));
-  if (last !== undefined && differing.length === 0) return last.made;
-  const then = differing.map((at) => before[at] ?? none);
+  table: Table,
+  last: Made<T>,
+  differing: readonly number[],
+): Made<T> {
+  const then = differing.map((at) => last.table[at] ?? none);
   const now = differing.map((at) => table[at] ?? none);
-  const rowsBefore = last?.made.length ?? 0;
-  const made: T[] = [];
-  // Of a single row there is no other, neither here nor elsewhere.
+  const isTold = differing[0] === 0 ? undefined : (last.isTold ?? tellsApart(table[0] ?? none, last.alike));
+  const anew = isTold === true ? undefined : new RowIndex(table);
+  const becameAlike = new Map<number, number>();
+  const values: T[] = [];
+  for (let at = 0; at < last.alike.length; at++) {
+    const first = last.alike[at] ?? at;
+    if (first !== at) values.push(values[first] as T);
+    else if (isSameRow(then, at, now, at)) values.push(last.values[at] as T);
+    else {
+      const alike = anew?.find(table, at);
+      if (alike === undefined) anew?.add(at);
+      else becameAlike.set(at, alike);
+      values.push(alike === undefined ? make(rowOf(fields, table, at), memo) : (values[alike] as T));
+    }
+  }
+  const alike = becameAlike.size === 0 ? last.alike : last.alike.map((first) => becameAlike.get(first) ?? first);
+  return { table, values: isSame(last.values, values) ? last.values : values, alike, isTold };
+}
+
+function madeAnew<R extends object, T>(
+  { fields, make }: Maker<R, T>,
+  memo: Memo,
+  table: Table,
+  last: Made<T> | undefined,
+): Made<T> {
+  const rows = table[0]?.length ?? 0;
+  // Of a single row there is no other.
   const anew = rows > 1 ? new RowIndex(table) : undefined;
+  const before = last?.table ?? [];
+  const rowsBefore = last?.alike.length ?? 0;
   // Rows may stand elsewhere where others came or went; else the few that moved are made.
   const moved = rowsBefore > 0 && rowsBefore !== rows ? new RowIndex(before) : undefined;
   if (moved !== undefined) for (let at = 0; at < rowsBefore; at++) moved.add(at);
+  /** Of rows that were made together before, the first that is kept. */
+  const kept: number[] = [];
+  const alike: number[] = [];
+  const values: T[] = [];
+  const keep = (at: number, from: number): void => {
+    const first = last?.alike[from] ?? from;
+    kept[first] ??= at;
+    alike.push(kept[first]);
+    values.push(last?.values[from] as T);
+  };
   for (let at = 0; at < rows; at++) {
-    if (last !== undefined && at < rowsBefore && isSameRow(then, at, now, at)) {
-      made.push(last.made[at] as T);
+    if (at < rowsBefore && isSameRow(before, at, table, at)) {
+      keep(at, at);
       continue;
     }
-    const [alike, elsewhere] = [anew?.find(table, at), moved?.find(table, at)];
-    if (alike !== undefined) made.push(made[alike] as T);
-    else if (last !== undefined && elsewhere !== undefined) made.push(last.made[elsewhere] as T);
+    const first = anew?.find(table, at);
+    const from = first === undefined ? moved?.find(table, at) : undefined;
+    if (from !== undefined) keep(at, from);
     else {
-      made.push(make(rowOf(fields, columns, at), memo));
-      anew?.add(at);
+      if (first === undefined) anew?.add(at);
+      alike.push(first ?? at);
+      values.push(first === undefined ? make(rowOf(fields, table, at), memo) : (values[first] as T));
     }
   }
-  return last !== undefined && isSame(last.made, made) ? last.made : made;
+  return { table, values: last !== undefined && isSame(last.values, values) ? last.values : values, alike };
 }
 
 /**
@@ -88,49 +136,11 @@ export type Column<R extends object, T> = (memo: Memo, slot: Slot, columns: Colu
 
 type Columns<R extends object> = { readonly [K in keyof R]: readonly R[K][] };
 
-/** By column, then by row. */
-type Table = readonly (readonly unknown[])[];
-
 const none: readonly unknown[] = [];
 
-interface Made<R extends object, T> {
-  readonly columns: Columns<R>;
-  readonly made: readonly T[];
-}
-
-function isSameRow(a: Table, i: number, b: Table, j: number): boolean {
-  for (let at = 0; at < b.length; at++) if (!Object.is(a[at]?.[i], b[at]?.[j])) return false;
-  return true;
-}
-
-function rowOf<R extends object>(fields: readonly (keyof R)[], columns: Columns<R>, at: number): R {
-  const row: Partial<R> = {};
-  for (const field of fields) row[field] = columns[field][at];
+function rowOf<R extends object>(fields: readonly (keyof R)[], table: Table, at: number): R {
+  const row: Partial<Record<keyof R, unknown>> = {};
+  for (let field = 0; field < fields.length; field++) row[fields[field] as keyof R] = table[field]?.[at];
   // Every field is a field of the row.
   return row as R;
-}
-
-/** Some rows of a table, by what stands in their first column. */
-class RowIndex {
-  readonly #table: Table;
-  /** The row that came last, and before each row the one before it. */
-  readonly #last = new Map<unknown, number>();
-  readonly #before: (number | undefined)[] = [];
-
-  constructor(table: Table) {
-    this.#table = table;
-  }
-
-  add(at: number): void {
-    const first = this.#table[0]?.[at];
-    this.#before[at] = this.#last.get(first);
-    this.#last.set(first, at);
-  }
-
-  /** The row among them that is like one of another table of the same columns. */
-  find(table: Table, at: number): number | undefined {
-    let row = this.#last.get(table[0]?.[at]);
-    while (row !== undefined && !isSameRow(this.#table, row, table, at)) row = this.#before[row];
-    return row;
-  }
 }

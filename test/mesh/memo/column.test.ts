@@ -60,6 +60,17 @@ describe("a column", () => {
     expect(madeFor(() => of([...rows, ...rows], noMemo))).toBe(3);
   });
 
+  it("goes on making rows once as they become alike, part, and change together", () => {
+    const memo = createMemo();
+    const counts = (...all: readonly number[]) => all.map((count) => ({ name: "a", count }));
+    of(counts(1, 1, 2, 2), memo);
+    expect(madeFor(() => of(counts(3, 3, 4, 4), memo))).toBe(2);
+    expect(madeFor(() => of(counts(5, 5, 5, 5), memo))).toBe(1);
+    expect(madeFor(() => of(counts(6, 6, 6, 6), memo))).toBe(1);
+    expect(madeFor(() => of(counts(6, 7, 6, 7), memo))).toBe(1);
+    expect(of(counts(8, 9, 8, 9), memo).map(({ text }) => text)).toEqual(["a:8", "a:9", "a:8", "a:9"]);
+  });
+
   it("keeps rows that stand elsewhere because others came or went", () => {
     const memo = createMemo();
     of(rows, memo);
