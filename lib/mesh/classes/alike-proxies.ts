@@ -73,9 +73,8 @@ function alikeProxies(
   asked: AskedOfProxies,
   memo: Memo,
 ): readonly AlikeProxies[] {
-  const targets = targetsOfAll(memo, { registry, census });
-  const answers = answersOfAll(memo, "census", census, { asked }, (_proxy, at) => targets[at] ?? nothingServed);
-  return groups(memo, { census, answers });
+  const targets = targetsOfAll(memo, "all of a census", { registry, census });
+  return groups(memo, { census, answers: answersOfCensus(memo, { census, targets, asked }) });
 }
 
 const nothingServed: ProxyAnswers["targets"] = [];
@@ -83,6 +82,21 @@ const nothingServed: ProxyAnswers["targets"] = [];
 interface Answers {
   readonly namespace: string;
   readonly answers: readonly unknown[];
+}
+
+/** The answers of each proxy of a census that serves other things, or is asked others. */
+const answersOfCensus = step(
+  "answers of a census",
+  { census: "identity", targets: "identity", asked: "identity" },
+  ({ census, targets, asked }: CensusInputs, memo: Memo) =>
+    answersOfAll(memo, "census", census, { asked }, (_proxy, at) => targets[at] ?? nothingServed),
+);
+
+interface CensusInputs {
+  readonly census: readonly Proxy[];
+  /** Of each proxy. */
+  readonly targets: readonly ProxyAnswers["targets"][];
+  readonly asked: AskedOfProxies;
 }
 
 /** The answers of each proxy. */

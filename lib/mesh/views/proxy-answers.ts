@@ -3,7 +3,7 @@ import { stringsOf } from "../../config/untyped.ts";
 import type { RegistryState, SelectedTargets } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
-import { oneList, oneValue } from "../memo/same.ts";
+import { keptLists, oneList, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Question } from "../memo/traced-step.ts";
 import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
@@ -129,18 +129,39 @@ interface Census {
   readonly census: readonly MeshProxy[];
 }
 
-/** What each proxy of a census serves. */
-export function targetsOfAll(memo: Memo, { registry, census }: Census): readonly (readonly ServiceTarget[])[] {
-  const selected = selectedTargetsOfAll(memo, { selected: registry.selectedTargets, census });
-  return census.map((proxy, at) => selected[at] ?? allTargets(memo, { registry, proxy }));
+/** What each proxy of a census serves; the same list for the same targets. @param slot tells censuses apart */
+export function targetsOfAll(
+  memo: Memo,
+  slot: string,
+  { registry, census }: Census,
+): readonly (readonly ServiceTarget[])[] {
+  const { targets, others } = selectedTargetsOfAll(memo, { selected: registry.selectedTargets, census });
+  if (others.length === 0) return targets;
+  const all = [...targets];
+  for (const { proxy, at } of others) all[at] = allTargets(memo, { registry, proxy });
+  return sameTargets(memo, slot, all);
 }
+
+const sameTargets = keptLists<readonly ServiceTarget[]>("targets of a census");
+
+const noTargets: readonly ServiceTarget[] = [];
 
 const selectedTargetsOfAll = step(
   "selected targets of a census",
   { selected: "identity", census: "identity" },
-  ({ selected, census }: Pick<Selected, "selected"> & Pick<Census, "census">, memo: Memo) =>
-    census.map((proxy) => selectedTargets(memo, { selected, proxy })),
+  ({ selected, census }: Pick<Selected, "selected"> & Pick<Census, "census">, memo: Memo): SelectedOfAll => {
+    const found = census.map((proxy) => selectedTargets(memo, { selected, proxy }));
+    const others = [...census.entries()].flatMap(([at, proxy]) => (found[at] === undefined ? [{ proxy, at }] : []));
+    return { targets: found.map((targets) => targets ?? noTargets), others };
+  },
 );
+
+interface SelectedOfAll {
+  /** Of each proxy. */
+  readonly targets: readonly (readonly ServiceTarget[])[];
+  /** Proxies for which selectors do not say it, and where they stand in the census. */
+  readonly others: readonly { readonly proxy: MeshProxy; readonly at: number }[];
+}
 
 /** The same list for the same targets. */
 const oneTargets = (targets: readonly ServiceTarget[], memo: Memo): readonly ServiceTarget[] =>

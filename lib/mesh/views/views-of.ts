@@ -55,7 +55,7 @@ export interface TracedViews {
  * @param slot tells lists of proxies apart when they are found again
  */
 export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo, slot: string): TracedViews {
-  const targets = targetsOfAll(memo, { registry: mesh.registry, census: proxies });
+  const targets = targetsOfAll(memo, slot, { registry: mesh.registry, census: proxies });
   const nodes = nodesOf(memo, slot, { proxy: proxies, targets });
   const seats = seatsOf(memo, slot, { node: nodes, sidecars: nodes.map(() => mesh.sidecars) });
   const scopeOf = remembered((seat: Seat) => scopeFor(mesh, seat, memo));
