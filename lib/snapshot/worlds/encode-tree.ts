@@ -2,6 +2,7 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
+import { cutAgain } from "../long/cut-again.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
 import { createLongLists, encodeLong, hasRuns } from "../long/encode-long.ts";
 import { splitBetween } from "../long/split-between.ts";
@@ -73,10 +74,22 @@ export function createTreeEncoder(): TreeEncoder {
   });
   const partOf = rememberRuns(encodePart);
   const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
+  /** What was made last of resources that begin or end with one. */
+  const lastWith = new WeakMap<CompiledResource, readonly EncodedPart[]>();
+  const partsOf = (resources: CompiledPart): readonly EncodedPart[] => {
+    const ends = [resources[0], resources.at(-1)].filter((end) => end !== undefined);
+    // Many begin alike: the longer ones have more in common.
+    const [before = []] = ends.flatMap((end) => [lastWith.get(end) ?? []]).sort((a, b) => b.length - a.length);
+    const segmentsBefore = before.map(({ segments }) => segments);
+    const runsBefore = segmentsBefore.flat().map((segment) => segment.resources);
+    const segments = cutAgain(runsBefore, resources, cutSegments).map(segmentOf);
+    const parts = cutAgain(segmentsBefore, segments, cutParts).map(partOf);
+    for (const end of ends) lastWith.set(end, parts);
+    return parts;
+  };
   const runOf = rememberEach((resources: CompiledPart): EncodedRun => {
     const stored = storedForm(resources);
-    const parts =
-      stored === undefined ? cutParts(cutSegments(resources).map(segmentOf)).map(partOf) : [partInStore(stored)];
+    const parts = stored === undefined ? partsOf(resources) : [partInStore(stored)];
     return { resources, parts, secrets: uniteNames(parts.map(({ secrets }) => secrets)) };
   });
   const treeOf = rememberEach((list: CompiledList) => {
