@@ -2,7 +2,7 @@ import type { ProxyClass } from "../mesh/classes/enter-classes.ts";
 import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import type { ProxyViews } from "../mesh/views/views-of.ts";
-import type { CompiledClass, CompiledShape } from "../snapshot/compiled.ts";
+import type { CompiledClass, CompiledList, CompiledShape } from "../snapshot/compiled.ts";
 import type { ShapeName } from "../snapshot/resource-type.ts";
 import { generateUnit } from "../xds/generate.ts";
 import { type OfUnits, ofUnits } from "../xds/units.ts";
@@ -55,13 +55,20 @@ const wholeClass = column(
   "compiled classes",
   ["id", "clusters", "listeners", "routes", "names"],
   ({ id, ...made }: OfUnits<CompiledUnit> & Pick<CompiledClass, "id">): OfClass => {
-    const shapeOf = (shape: ShapeName): CompiledShape => ({
-      ...noLists,
-      ...made.clusters.value[shape],
-      ...made.listeners.value[shape],
-      ...made.routes.value[shape],
-      ...made.names.value[shape],
-    });
+    const shapeOf = (shape: ShapeName): CompiledShape => {
+      const { clusters = noList, endpoints = noList } = made.clusters.value[shape];
+      const { listeners = noList, extension_configs } = made.listeners.value[shape];
+      const { routes = noList } = made.routes.value[shape];
+      const { name_tables } = made.names.value[shape];
+      return {
+        clusters,
+        endpoints,
+        listeners,
+        routes,
+        ...(extension_configs === undefined ? {} : { extension_configs }),
+        ...(name_tables === undefined ? {} : { name_tables }),
+      };
+    };
     return {
       value: { id, stream: shapeOf("stream"), poll: shapeOf("poll") },
       spoken: ofUnits((unit) => made[unit].diagnostics),
@@ -69,4 +76,4 @@ const wholeClass = column(
   },
 );
 
-const noLists: CompiledShape = { clusters: [], endpoints: [], listeners: [], routes: [] };
+const noList: CompiledList = [];

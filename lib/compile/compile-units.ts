@@ -57,10 +57,8 @@ export const compileUnits = step(
       compiledSides(memo, `${place}|${side}`, {
         first: listsOf(first, side),
         second: listsOf(second, side),
-        beside: generated.map(({ value }) => (side === "own" ? assignmentsBeside(value) : noResources)),
-        side: forAll(side),
-        unit: forAll(unit),
-        form: forAll(form),
+        beside: side === "own" ? generated.map(({ value }) => assignmentsBeside(value)) : forAll(noResources),
+        how: forAll(sideForm(memo, { side, unit, form })),
       });
     const [shared, own] = [sidesOf("shared"), sidesOf("own")];
     const joinedIn = (shape: ShapeName, at: 0 | 1): readonly CompiledList[] =>
@@ -96,10 +94,21 @@ interface SideRow {
   readonly first: readonly Resource[] | undefined;
   readonly second: readonly Resource[] | undefined;
   readonly beside: readonly Resource[];
+  readonly how: SideForm;
+}
+
+interface SideForm {
   readonly side: keyof Parted;
   readonly unit: Unit;
   readonly form: ClassForm;
 }
+
+/** One object for all classes. */
+const sideForm = step(
+  "form of a side",
+  { side: "value", unit: "value", form: "identity" },
+  (form: SideForm): SideForm => form,
+);
 
 /** By type. */
 type Parts = readonly [CompiledPart, CompiledPart];
@@ -110,8 +119,9 @@ interface CompiledSide extends Readonly<Record<ShapeName, Parts>> {
 
 const compiledSides = column(
   "compiled sides of units",
-  ["first", "second", "beside", "side", "unit", "form"],
-  ({ first = noResources, second = noResources, beside, side, unit, form }: SideRow, memo: Memo): CompiledSide => {
+  ["first", "second", "beside", "how"],
+  ({ first = noResources, second = noResources, beside, how }: SideRow, memo: Memo): CompiledSide => {
+    const { side, unit, form } = how;
     const parted = (list: readonly Resource[]): Parted => ({ shared: noResources, own: noResources, [side]: list });
     const [one, other] = typesOf[unit];
     const resources: ClassResources = {
@@ -159,10 +169,12 @@ const compiledUnits = column(
   "compiled units",
   ["pollFirst", "pollSecond", "streamFirst", "streamSecond", "said", "saidOfShared", "saidOfOwn", "first", "second"],
   ({ first, second, ...row }: UnitRow): CompiledUnit => {
-    const shapeOf = (ofFirst: CompiledList, ofSecond: CompiledList): Partial<CompiledShape> => ({
-      ...(first === undefined ? {} : { [first]: ofFirst }),
-      ...(second === undefined ? {} : { [second]: ofSecond }),
-    });
+    const shapeOf = (ofFirst: CompiledList, ofSecond: CompiledList): Partial<CompiledShape> => {
+      const shape: { -readonly [Type in ResourceType]?: CompiledList } = {};
+      if (first !== undefined) shape[first] = ofFirst;
+      if (second !== undefined) shape[second] = ofSecond;
+      return shape;
+    };
     return {
       value: {
         stream: shapeOf(row.streamFirst, row.streamSecond),

@@ -71,8 +71,15 @@ const piecesOf = column(
 const joined = column(
   "joined parts",
   ["placed", "pieces"],
-  ({ placed, pieces }: { readonly placed: Placed; readonly pieces: readonly CompiledPart[] }): CompiledList =>
-    pieces.flatMap((piece, at) => [piece, placed.runs[at] ?? []]).filter(({ length }) => length > 0),
+  ({ placed, pieces }: { readonly placed: Placed; readonly pieces: readonly CompiledPart[] }): CompiledList => {
+    const list: CompiledPart[] = [];
+    for (const [at, piece] of pieces.entries()) {
+      if (piece.length > 0) list.push(piece);
+      const run = placed.runs[at];
+      if (run !== undefined) list.push(run);
+    }
+    return list;
+  },
 );
 
 interface Cut {

@@ -30,6 +30,8 @@ export function blobsBeside<B extends Named>(
   const known = new Set<string>();
   let [here, there]: [readonly GroupOf<B>[], readonly NamedGroup[]] = [groups, others];
   while (here.length > 0) {
+    // What stands at one place in both, which is most, is found with a look.
+    [here, there] = [notAtPlacesOf(here, there), notAtPlacesOf(there, here)];
     const inHere = new Set<NamedGroup>(here);
     const inThere = new Set(there);
     here = here.filter((group) => !inThere.has(group));
@@ -42,3 +44,6 @@ export function blobsBeside<B extends Named>(
   for (const hash of known) blobs.delete(hash);
   return blobs;
 }
+
+const notAtPlacesOf = <G extends NamedGroup>(groups: readonly G[], others: readonly NamedGroup[]): readonly G[] =>
+  groups.filter((group, at) => group !== others[at]);

@@ -31,12 +31,18 @@ export interface KeptEntry {
   readonly hash: string;
 }
 
-/** A list as it is stored: the same for equal lists in any order. What is not so is not mentioned. */
-export function listText({ files, kept, isMeantEmpty, origin }: Omit<ShardList, "hasParts">): string {
-  const byPart = [...files].sort((a, b) => Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file));
+/** A list in the order in which it is stored, whatever order it was made in. */
+export const listInOrder = ({ files, ...list }: Omit<ShardList, "hasParts">): ShardList => ({
+  ...list,
+  hasParts: true,
+  files: [...files].sort((a, b) => Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file)),
+});
+
+/** A list as it is stored. What is not so is not mentioned. */
+export function listText({ files, kept, isMeantEmpty, origin }: ShardList): string {
   return JSON.stringify({
     hasParts: true,
-    files: byPart.map(({ file, hash, applied, halfSaved, problem }) => ({
+    files: files.map(({ file, hash, applied, halfSaved, problem }) => ({
       file,
       hash,
       ...(applied ? { applied } : {}),

@@ -74,24 +74,27 @@ export async function readShard(
   const list = readList(text);
   if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;
   if (list === undefined) throw new PortolanError(`source ${name} is no list of files`);
-  const load = async (file: string, hash: string) => {
-    const content = texts.known.get(hash) ?? (await readText(store, name, hash));
+  const named = [...list.files, ...list.kept];
+  const unknown = new Map<string, string>();
+  for (const { file, hash } of named) {
+    const known = texts.known.get(hash);
+    if (known === undefined) unknown.set(hash, file);
+    else texts.used.set(hash, known);
+  }
+  await inParallel(unknown, async ([hash, file]) => {
+    const content = await readText(store, name, hash);
     if (content === undefined) throw new PortolanError(`source ${name} lacks the content of ${file}; fill it again`);
     texts.used.set(hash, content);
-    return content;
-  };
-  const files = await inParallel(list.files, async ({ file, hash, applied, halfSaved, problem }) => ({
+  });
+  const textOf = (hash: string): string => texts.used.get(hash) ?? "";
+  const files = list.files.map(({ file, hash, applied, halfSaved, problem }) => ({
     file,
-    text: await load(file, hash),
+    text: textOf(hash),
     ...(applied ? { applied } : {}),
     ...(halfSaved ? { halfSaved } : {}),
     ...(problem === undefined ? {} : { problem }),
   }));
-  const kept = await inParallel(list.kept, async ({ key, file, hash }) => ({
-    key,
-    file,
-    text: await load(file, hash),
-  }));
+  const kept = list.kept.map(({ key, file, hash }) => ({ key, file, text: textOf(hash) }));
   return {
     name,
     version: sha256(text),

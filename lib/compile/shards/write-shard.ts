@@ -7,7 +7,7 @@ import { readHeadOf } from "../collected/collected-shard.ts";
 import { originText } from "../collected/shard-head.ts";
 import { emptyList, type HashedFile, type ListOptions, nextList } from "./next-list.ts";
 import { refuseEmpty } from "./refuse-empty.ts";
-import { listText, readList, type ShardList } from "./shard-list.ts";
+import { listInOrder, listText, readList, type ShardList } from "./shard-list.ts";
 import { fileKey, listKey, versionKey } from "./source-shard.ts";
 import { writeTexts } from "./write-texts.ts";
 
@@ -52,6 +52,9 @@ export function createShardWriter(
 ): ShardWriter {
   /** By file. Texts are compared in a tenth of the time that it takes to hash them. */
   let last: ReadonlyMap<string, HashedFile> = new Map();
+  /** The list that was put in place last. */
+  let known: { readonly text: string; readonly list: ShardList } | undefined;
+  const listIn = (text: string): ShardList | undefined => (text === known?.text ? known.list : readList(text));
   let writes = 0;
   return async (sources, options = {}) => {
     writes += 1;
@@ -69,21 +72,23 @@ export function createShardWriter(
       const found = await store.get(listKey(name));
       if (found.kind === "absent") await refuseCollected(store, name);
       // What cannot be read is replaced: a folder brings everything that it has to say.
-      const before = found.kind === "found" ? readList(new TextDecoder().decode(found.bytes)) : undefined;
+      const before = found.kind === "found" ? listIn(new TextDecoder().decode(found.bytes)) : undefined;
       refuseOtherFolder(name, before, options);
-      const next = await nextList(store, name, before ?? emptyList, files, { ...options, known: trusted });
+      const made = await nextList(store, name, before ?? emptyList, files, { ...options, known: trusted });
+      const next = listInOrder(made);
       if (options.allowEmpty === false) refuseEmpty(files, next);
       const list = listText(next);
       const version = sha256(list);
       const named = new Set(before?.files.map(({ hash }) => hash));
       const unsure = files.filter(({ hash }) => !(trusted.has(hash) && named.has(hash)));
       const texts = new Map(unsure.map(({ hash, text }) => [fileKey(name, hash), text]));
-      const keysNamed = new Set([...named].map((hash) => fileKey(name, hash)));
+      const keysNamed = new Set(unsure.flatMap(({ hash }) => (named.has(hash) ? [fileKey(name, hash)] : [])));
       const written = texts.set(versionKey(name, version), list);
       const settle = await writeTexts(store, written, options.storeRescues === true, keysNamed);
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();
+      known = { text: list, list: next };
       trusted.clear();
       // As they are read back: what is no Unicode has no place in UTF-8.
       for (const { hash, text } of files) trusted.set(hash, text.toWellFormed());

@@ -98,7 +98,7 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
   const classes = encode.classes({
     ids: world.classes.map(({ id }) => id),
     indexes: mapTypes<EncodedTable, readonly number[]>(tables, ({ indexes }) => indexes),
-    secrets: encode.secretsOfClasses(clusters, listeners),
+    secrets: encode.secretsOfClasses(clusters.secrets, listeners.secrets),
   });
   const { refs, list, ...nodes } = encode.nodes(world.nodes);
   const classifier = encode.json(world.classifier);
@@ -147,10 +147,16 @@ function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): Standin
   return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
-/** Of each class the names of the secrets that its listeners and clusters name, in either shape; sorted. */
-function secretsOfClasses(clusters: EncodedTable, listeners: EncodedTable): readonly (readonly string[])[] {
-  const inShape = ({ secrets }: EncodedTable, place: number): readonly string[] => secrets[place] ?? [];
-  return Array.from({ length: clusters.indexes.length / 2 }, (_class, row) =>
-    uniteNames([clusters, listeners].flatMap((table) => [inShape(table, 2 * row), inShape(table, 2 * row + 1)])),
+/**
+ * Of each class the names of the secrets that its listeners and clusters name, in either shape; sorted.
+ *
+ * @param clusters names of each list, as tables have them
+ */
+function secretsOfClasses(clusters: SecretsOfLists, listeners: SecretsOfLists): SecretsOfLists {
+  const inClass = (lists: SecretsOfLists, row: number) => lists.slice(2 * row, 2 * row + 2);
+  return Array.from({ length: clusters.length / 2 }, (_class, row) =>
+    uniteNames([...inClass(clusters, row), ...inClass(listeners, row)]),
   );
 }
+
+type SecretsOfLists = EncodedTable["secrets"];

@@ -32,15 +32,15 @@ export function withReplaced<C extends TableContent>(
   }
   const parts = partsInstead(runs);
   if (parts === undefined) return undefined;
-  const loses = (run: EncodedRun): boolean => run.parts.some(({ key }) => (parts.get(key)?.key ?? key) !== key);
   // What others have too stays theirs.
-  if (content.runs.some((run) => !runs.has(run) && loses(run))) return undefined;
+  if (content.runs.some((run) => run.parts.some(({ key }) => parts.has(key)) && !runs.has(run))) return undefined;
+  const come = new Set(Array.from(parts.values(), ({ key }) => key));
+  if (come.size < parts.size || content.groups.some(({ key }) => come.has(key) && !parts.has(key))) return undefined;
   const groups = content.groups.map((part) => parts.get(part.key) ?? part);
-  if (new Set(groups.map(({ key }) => key)).size < groups.length) return undefined;
   return { ...content, groups, runs: content.runs.map((run) => runs.get(run) ?? run) };
 }
 
-/** What stands for each part of some runs in those that replace them, by key; undefined where that is not one for one. */
+/** What stands for each part of some runs in those that replace them, where it is another one, by key; undefined where that is not one for one. */
 function partsInstead(runs: ReadonlyMap<EncodedRun, EncodedRun>): ReadonlyMap<string, EncodedPart> | undefined {
   const parts = new Map<string, EncodedPart>();
   for (const [before, after] of runs) {
@@ -51,5 +51,6 @@ function partsInstead(runs: ReadonlyMap<EncodedRun, EncodedRun>): ReadonlyMap<st
       parts.set(key, instead);
     }
   }
+  for (const [key, instead] of parts) if (instead.key === key) parts.delete(key);
   return parts;
 }
