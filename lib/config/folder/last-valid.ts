@@ -63,10 +63,11 @@ export function readAgain(
 /** The state of stored texts. @param previous of which what did not change is taken, objects and all */
 export function folderOf({ files, kept }: FolderTexts, previous: FolderState = noFolder): FolderState {
   const now = new Map(
-    files.map(({ file, text, halfSaved = false, problem }) => [
-      file,
-      { text, halfSaved, problem, read: readerOf(previous, file, text) },
-    ]),
+    files.map(({ file, text, halfSaved = false, problem }): readonly [string, FileState] => {
+      const before = previous.files.get(file);
+      const isSame = before?.text === text && before.halfSaved === halfSaved && before.problem === problem;
+      return [file, isSame ? before : { text, halfSaved, problem, read: readerOf(previous, file, text) }];
+    }),
   );
   return {
     under: previous.under,
@@ -142,32 +143,33 @@ function sameWhereEqual<T extends Placed>(before: readonly T[], now: readonly T[
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
 export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDirectory {
-  const reads = [...files].map(([file, { read }]) => [file, read()] as const);
+  const reads = Array.from(files.values(), ({ read }) => read());
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
   const wholeOf = (file: string) => instead.get(file) ?? files.get(file)?.read();
   const areDistinct = keys.areDistinct();
   const configs = latest(
-    reads.flatMap(([, read]) => read.configs),
+    reads.flatMap((read) => read.configs),
     areDistinct,
   );
   const objects = latest(
-    reads.flatMap(([, read]) => read.objects),
+    reads.flatMap((read) => read.objects),
     areDistinct,
   );
   const keptConfigs = pick(kept, configs.list, ({ configs: list }) => list);
   const keptObjects = pick(kept, objects.list, ({ objects: list }) => list);
-  const errors = reads.flatMap(([, read]) => errorsIn(read));
+  const speaking = reads.filter(({ diagnostics }) => diagnostics.length > 0);
+  const errors = speaking.flatMap(errorsIn);
   const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
   return {
     configs: [...configs.list, ...keptConfigs],
     objects: [...objects.list, ...keptObjects],
-    others: reads.flatMap(([, read]) => read.others),
-    clusters: reads.flatMap(([file, read]) => (instead.get(file) ?? read).clusters),
+    others: reads.flatMap((read) => read.others),
+    clusters: Array.from(files, ([file, { read }]) => (instead.get(file) ?? read()).clusters).flat(),
     meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
     settings: wholeOf(settingsFile)?.settings ?? noFolderSettings,
     diagnostics: [
-      ...reads.flatMap(([, read]) => read.diagnostics),
+      ...speaking.flatMap(({ diagnostics }) => diagnostics),
       ...configs.diagnostics,
       ...objects.diagnostics,
       ...[...files].flatMap(([file, { problem }]) =>
