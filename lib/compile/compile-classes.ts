@@ -33,6 +33,7 @@ export function compileClasses(
   const made = new Map(standing && classesBesideStore(classes, forms.envoy, standing, memo));
   for (const kind of ["envoy", "grpc"] as const) {
     const missing = classes.filter(({ id, views }) => views.kind === kind && !made.has(id));
+    if (missing.length === 0) continue;
     for (const of of wholeClasses(missing, forms[kind], memo, onMade)) made.set(of.value.id, of);
   }
   return classes.flatMap(({ id }) => made.get(id) ?? []);

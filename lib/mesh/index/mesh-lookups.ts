@@ -2,7 +2,7 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
-import { lazily } from "../memo/lazy.ts";
+import { lazily, remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { MeshLookups, ServiceLookups } from "../views/views.ts";
@@ -56,19 +56,10 @@ export const meshLookups = step(
     { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }: MeshLookupInputs,
     memo: Memo,
   ): MeshLookups => {
-    // Every generator asks for the endpoints of every service: looked up once by its name, by its identity then.
-    const known = new Map<Service, readonly Endpoint[]>();
-    const endpointsOf = (service: Service): readonly Endpoint[] => {
-      let found = known.get(service);
-      if (found === undefined) {
-        found = endpoints.get(serviceKey(service)) ?? noEndpoints;
-        known.set(service, found);
-      }
-      return found;
-    };
+    const keyOf = keysOfServices(memo, { services });
     return {
       ...general,
-      endpoints: endpointsOf,
+      endpoints: (service) => endpoints.get(keyOf(service)) ?? noEndpoints,
       serviceAccounts: accountLookup(memo, { services, aliases: meshConfig.trustDomainAliases }),
       isClusterLocal: clusterLocality(memo, { meshConfig, domain }),
       serviceMtlsMode: peerAuthentication.serviceMode,
@@ -76,6 +67,13 @@ export const meshLookups = step(
       networkGateways: networks.gateways,
     };
   },
+);
+
+/** Every generator asks for the endpoints of every service, after every change of some: the keys stay. */
+const keysOfServices = step(
+  "keys of services",
+  { services: "identity" },
+  (_: Pick<MeshLookupInputs, "services">): ((service: Service) => string) => remembered(serviceKey),
 );
 
 const noEndpoints: readonly [] = [];

@@ -17,9 +17,8 @@ export function createRelatives(): Relatives {
   const movesOf = rememberPairs(nodeMoves);
   const byId = rememberEach(classesById);
   return rememberPairs((world: CompiledWorld, other: CompiledWorld): WorldRelatives => {
-    const there = byId(other.classes);
     const movedTo = targetsOf([...movesOf(world.nodes, other.nodes), ...defaultMoves(world, other)]);
-    const sameId = (id: string) => there.get(id) ?? noClasses;
+    const sameId = (id: string) => byId(other.classes).get(id) ?? noClasses;
     const areInPlace =
       movedTo.size === 0 &&
       world.classes.length === other.classes.length &&

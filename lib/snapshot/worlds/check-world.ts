@@ -62,6 +62,14 @@ export function createWorldCheck(columns: WorldColumns): WorldCheck {
     });
   /** Of the last world whose classes were whole: what has its names is in order. */
   let whole: Columns | undefined;
+  /** The last world in which all places were. */
+  let settled: CompiledWorld | undefined;
+  const problemsOfAllPlaces = (world: CompiledWorld): readonly string[] => {
+    const isAsBefore = settled !== undefined && hasSamePlaces(settled, world);
+    const problems = isAsBefore ? none : problemsOfPlaces(world, classesOfNodes(world.nodes));
+    if (problems.length === 0) settled = world;
+    return problems;
+  };
   return (world) => {
     const found = columns.of(world);
     const isAsBefore = (type: ResourceType): boolean =>
@@ -71,7 +79,7 @@ export function createWorldCheck(columns: WorldColumns): WorldCheck {
       ((isAsBefore("routes") && found.listeners === whole?.listeners) || hasRoutes(found.listeners, found.routes));
     if (isWhole) whole = found;
     const ofClasses = isWhole ? none : world.classes.flatMap(problemsOf);
-    return [...ofClasses, ...problemsOfPlaces(world, classesOfNodes(world.nodes))];
+    return [...ofClasses, ...problemsOfAllPlaces(world)];
   };
 }
 
@@ -105,6 +113,13 @@ function unescape(text: string | undefined): string {
   const name: unknown = JSON.parse(text ?? '""');
   return typeof name === "string" ? name : "";
 }
+
+/** Whether nodes are placed in the same classes, of which there are the same. */
+const hasSamePlaces = (a: CompiledWorld, b: CompiledWorld): boolean =>
+  a.classifier === b.classifier &&
+  a.nodes === b.nodes &&
+  a.classes.length === b.classes.length &&
+  a.classes.every(({ id }, at) => id === b.classes[at]?.id);
 
 /** @param ofNodes classes of those nodes that can be found without metadata */
 function problemsOfPlaces({ classes, classifier }: CompiledWorld, ofNodes: ReadonlySet<string>): readonly string[] {

@@ -33,7 +33,8 @@ export function withReplaced<C extends TableContent>(
   const parts = partsInstead(runs);
   if (parts === undefined) return undefined;
   // What others have too stays theirs.
-  if (content.runs.some((run) => run.parts.some(({ key }) => parts.has(key)) && !runs.has(run))) return undefined;
+  for (const run of content.runs)
+    for (const { key } of run.parts) if (parts.has(key) && !runs.has(run)) return undefined;
   const come = new Set(Array.from(parts.values(), ({ key }) => key));
   if (come.size < parts.size || content.groups.some(({ key }) => come.has(key) && !parts.has(key))) return undefined;
   const groups = content.groups.map((part) => parts.get(part.key) ?? part);
