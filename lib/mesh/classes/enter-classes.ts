@@ -39,29 +39,45 @@ export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[]
     names: views.map((of) => namesIn(of)?.key()),
     type: proxies.map(({ type }) => type),
   });
-  const classes = new Map<string, ProxyClass>();
-  const ids = proxies.map((proxy, at) => {
-    const [name, of] = [names[at], views[at]];
-    if (name === undefined || of === undefined) throw new Error(`no views of ${proxy.id}`);
-    // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
-    for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
-      const known = classes.get(id);
-      if (known === undefined) classes.set(id, { id, proxy, views: of });
-      else if (memo.known !== undefined && !areSame(known.views, of)) continue;
-      return id;
-    }
-  });
-  const found = [...classes.values()];
-  const order = orderOf(memo, { ids: sameList(memo, "ids of found classes", [...classes.keys()]) });
-  const sorted = order.flatMap((at) => found[at] ?? []);
+  // As a rule each has a class of its own, the one of before.
+  const { ids, firsts } = namedApart(memo, { names }) ?? namedByViews(names, views, memo);
   return {
     ids,
     classes: classesOf(memo, "", {
-      id: sorted.map(({ id }) => id),
-      proxy: sorted.map(({ proxy }) => proxy),
-      views: sorted.map(({ views }) => views),
+      id: firsts.flatMap((at) => ids[at] ?? []),
+      proxy: firsts.flatMap((at) => proxies[at] ?? []),
+      views: firsts.flatMap((at) => views[at] ?? []),
     }),
   };
+}
+
+interface Named extends Pick<Entered, "ids"> {
+  /** Places of the first proxy of each class, by the ids of these. */
+  readonly firsts: readonly number[];
+}
+
+/** @returns undefined where two have one name */
+const namedApart = step(
+  "proxies of different names",
+  { names: "identity" },
+  ({ names }: { readonly names: readonly string[] }, memo: Memo): Named | undefined =>
+    new Set(names).size < names.length ? undefined : { ids: names, firsts: orderOf(memo, { ids: names }) },
+);
+
+function namedByViews(names: readonly string[], views: readonly ProxyViews[], memo: Memo): Named {
+  const classes = new Map<string, number>();
+  const ids = names.map((name, at) => {
+    // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
+    for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
+      const first = classes.get(id);
+      if (first === undefined) classes.set(id, at);
+      else if (memo.known !== undefined && !areSame(views[first], views[at])) continue;
+      return id;
+    }
+  });
+  const firsts = [...classes.values()];
+  const order = orderOf(memo, { ids: sameList(memo, "ids of found classes", [...classes.keys()]) });
+  return { ids, firsts: order.flatMap((at) => firsts[at] ?? []) };
 }
 
 /** The places of ids when they are sorted: most changes leave all classes where they are. */
@@ -84,7 +100,9 @@ const namesOfClasses = column(
   },
 );
 
-const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
+const areSame = (a: ProxyViews | undefined, b: ProxyViews | undefined): boolean =>
+  a !== undefined &&
+  b !== undefined &&
   haveSameClusters(a, b) &&
   a.endpoints === b.endpoints &&
   a.listeners === b.listeners &&
