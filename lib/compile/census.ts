@@ -45,7 +45,7 @@ export function censusOf(
   const objects = objectsIn(memo, { proxyConfigs: of("ProxyConfig") });
   const groups = groupsIn(memo, { groups: of("WorkloadGroup") });
   const context = { types, objects: objects.value, groups: groups.value, meshConfig, domain };
-  const found = eachWorkload(memo, "", workloads, context, () => undefined);
+  const found = foundFor(memo, { workloads, ...context });
   return joined(memo, { found, objects, groups });
 }
 
@@ -111,6 +111,20 @@ const eachWorkload = pass(
       group: groups.get(`${namespace}/${annotations[groupAnnotation]}`),
     });
   },
+);
+
+const foundFor = step(
+  "proxies of all workloads",
+  {
+    workloads: "identity",
+    types: "identity",
+    objects: "identity",
+    groups: "identity",
+    meshConfig: "identity",
+    domain: "value",
+  },
+  ({ workloads, ...context }: CensusContext & { readonly workloads: readonly Workload[] }, memo: Memo) =>
+    eachWorkload(memo, "", workloads, context, () => undefined),
 );
 
 /** A machine that nobody says has a proxy is served as plain as it is, which may not be what was meant. */

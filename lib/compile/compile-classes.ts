@@ -34,7 +34,9 @@ export function compileClasses(
   for (const kind of ["envoy", "grpc"] as const) {
     const missing = classes.filter(({ id, views }) => views.kind === kind && !made.has(id));
     if (missing.length === 0) continue;
-    for (const of of wholeClasses(missing, forms[kind], memo, onMade)) made.set(of.value.id, of);
+    const whole = wholeClasses(missing, forms[kind], memo, onMade);
+    if (missing.length === classes.length) return whole;
+    for (const of of whole) made.set(of.value.id, of);
   }
   return classes.flatMap(({ id }) => made.get(id) ?? []);
 }

@@ -3,7 +3,7 @@ import { assemble } from "./assemble.ts";
 import type { Assembly } from "./assembly.ts";
 import type { RegistryInput } from "./registry-input.ts";
 import type { RegistryState, SelectedTargets } from "./registry-state.ts";
-import { createState, type PodLists } from "./state.ts";
+import { createState, newWorkloadLists, type WorkloadLists } from "./state.ts";
 import { createSelectedTargets, listParts, targetParts } from "./targets.ts";
 
 export type RegistryBuilder = (input: RegistryInput) => Stage<RegistryState>;
@@ -11,7 +11,7 @@ export type RegistryBuilder = (input: RegistryInput) => Stage<RegistryState>;
 /** What one build leaves to the next: it changes what the next costs, never what it answers. */
 interface Built {
   readonly assembly: Assembly;
-  readonly podLists: PodLists;
+  readonly workloadLists: WorkloadLists;
   /** All that the state was made from. */
   readonly parts: readonly unknown[];
   readonly state: RegistryState;
@@ -34,7 +34,7 @@ export function createRegistryBuilder(): RegistryBuilder {
   let former: Built | undefined;
   return (input) => {
     const assembly = assemble(input, former?.assembly);
-    const podLists: PodLists = former?.podLists ?? new WeakMap();
+    const workloadLists = former?.workloadLists ?? newWorkloadLists();
     const parts = partsOf(assembly);
     const ofTargets = targetParts(assembly);
     const selecting = listParts(ofTargets);
@@ -45,8 +45,8 @@ export function createRegistryBuilder(): RegistryBuilder {
     const state =
       former !== undefined && sameParts(former.parts, parts)
         ? former.state
-        : createState(assembly, selectedTargets, podLists);
-    former = { assembly, podLists, parts, state, selecting, selectedTargets };
+        : createState(assembly, selectedTargets, workloadLists);
+    former = { assembly, workloadLists, parts, state, selecting, selectedTargets };
     return { value: state, diagnostics: assembly.diagnostics };
   };
 }

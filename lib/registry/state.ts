@@ -8,8 +8,15 @@ import type { Workload } from "./service.ts";
 import type { SelectableWorkload } from "./service-entry/workload.ts";
 import { clustersFor, entryOfProxy, findTargets } from "./targets.ts";
 
-/** Sorted live pods of a namespace, by the map that the namespace's pods are in: sorted once for each change. */
-export type PodLists = WeakMap<ReadonlyMap<string, Pod>, readonly Workload[]>;
+/** Lists of workloads that most changes leave as they are. */
+export interface WorkloadLists {
+  /** Sorted live pods of a namespace, by the map that the namespace's pods are in: sorted once for each change. */
+  readonly pods: WeakMap<ReadonlyMap<string, Pod>, readonly Workload[]>;
+  /** The list of all, and what it was joined from. */
+  last: { readonly parts: readonly (readonly Workload[])[]; readonly all: readonly Workload[] };
+}
+
+export const newWorkloadLists = (): WorkloadLists => ({ pods: new WeakMap(), last: { parts: [], all: [] } });
 
 function findWorkload(assembly: Assembly, proxy: ProxyQuery): Workload | undefined {
   for (const { index } of clustersFor(assembly.clusters, proxy)) {
@@ -20,39 +27,49 @@ function findWorkload(assembly: Assembly, proxy: ProxyQuery): Workload | undefin
   return entry?.namespace === proxy.namespace ? entry.workload : undefined;
 }
 
-function podsInOrder(pods: ReadonlyMap<string, Pod>, lists: PodLists): readonly Workload[] {
-  let list = lists.get(pods);
+const noPods: ReadonlyMap<string, Pod> = new Map();
+
+function podsInOrder(pods: ReadonlyMap<string, Pod>, lists: WorkloadLists): readonly Workload[] {
+  let list = lists.pods.get(pods);
   if (list === undefined) {
     list = [...pods.values()]
       .filter((pod) => pod.live)
       .map((pod) => pod.workload)
       .sort((a, b) => byCodePoint(a.name, b.name));
-    lists.set(pods, list);
+    lists.pods.set(pods, list);
   }
   return list;
 }
 
-function allWorkloads(assembly: Assembly, lists: PodLists): readonly Workload[] {
+function allWorkloads(assembly: Assembly, lists: WorkloadLists): readonly Workload[] {
   const clusters = [...assembly.clusters].sort((a, b) =>
     byCodePoint(a.index.settings.clusterId, b.index.settings.clusterId),
   );
-  const out: Workload[] = [];
+  const parts: (readonly Workload[])[] = [];
   for (const { index } of clusters) {
     const own = index.settings.clusterId === assembly.entries.settings.clusterId;
     const entries = own ? assembly.entries.workloadsByNamespace : new Map<string, readonly SelectableWorkload[]>();
     const namespaces = new Set([...index.podsByNamespace.keys(), ...index.standIns.keys(), ...entries.keys()]);
     for (const namespace of [...namespaces].sort()) {
-      const pods = podsInOrder(index.podsByNamespace.get(namespace) ?? new Map(), lists);
-      for (const pod of pods) out.push(pod);
-      for (const { pod } of index.standIns.get(namespace)?.values() ?? []) out.push(pod.workload);
-      for (const { workload } of entries.get(namespace) ?? []) out.push(workload);
+      parts.push(podsInOrder(index.podsByNamespace.get(namespace) ?? noPods, lists));
+      const standIns = index.standIns.get(namespace);
+      if (standIns !== undefined) parts.push(Array.from(standIns.values(), ({ pod }) => pod.workload));
+      const ofEntries = entries.get(namespace);
+      if (ofEntries !== undefined) parts.push(ofEntries.map(({ workload }) => workload));
     }
   }
-  return out;
+  const { last } = lists;
+  if (parts.length !== last.parts.length || parts.some((part, at) => part !== last.parts[at]))
+    lists.last = { parts, all: parts.flat() };
+  return lists.last.all;
 }
 
 /** The public face of an assembly. What few need is listed on first use. */
-export function createState(assembly: Assembly, selectedTargets: SelectedTargets, podLists: PodLists): RegistryState {
+export function createState(
+  assembly: Assembly,
+  selectedTargets: SelectedTargets,
+  workloadLists: WorkloadLists,
+): RegistryState {
   let workloads: readonly Workload[] | undefined;
   let namespaces: RegistryState["namespaces"] | undefined;
   return {
@@ -66,7 +83,7 @@ export function createState(assembly: Assembly, selectedTargets: SelectedTargets
       return namespaces;
     },
     get workloads() {
-      workloads ??= allWorkloads(assembly, podLists);
+      workloads ??= allWorkloads(assembly, workloadLists);
       return workloads;
     },
     workload: (proxy) => findWorkload(assembly, proxy),

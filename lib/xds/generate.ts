@@ -51,10 +51,12 @@ export function generateUnit(
   memo: Memo,
   slot: string,
 ): readonly GeneratedUnit[] {
-  const envoys = views.filter((of) => of.kind === "envoy");
-  if (envoys.length > 0) return unitsOfEnvoys[unit](envoys, memo, slot);
+  if (views.length > 0 && areOfEnvoys(views)) return unitsOfEnvoys[unit](views, memo, slot);
   return views.flatMap((of) => (of.kind === "grpc" ? grpcResources(memo, of)[unit] : []));
 }
+
+const areOfEnvoys = (views: readonly ProxyViews[]): views is readonly EnvoyViews[] =>
+  views.every(({ kind }) => kind === "envoy");
 
 type UnitsOfEnvoys = (views: readonly EnvoyViews[], memo: Memo, slot: string) => readonly GeneratedUnit[];
 

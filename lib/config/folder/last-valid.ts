@@ -161,8 +161,8 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
   const errors = speaking.flatMap(errorsIn);
   const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
   return {
-    configs: [...configs.list, ...keptConfigs],
-    objects: [...objects.list, ...keptObjects],
+    configs: keptConfigs.length === 0 ? configs.list : [...configs.list, ...keptConfigs],
+    objects: keptObjects.length === 0 ? objects.list : [...objects.list, ...keptObjects],
     others: reads.flatMap((read) => read.others),
     clusters: Array.from(files, ([file, { read }]) => (instead.get(file) ?? read()).clusters).flat(),
     meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
