@@ -1,5 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { link, mkdir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
@@ -154,17 +154,27 @@ interface Version {
 
 const etagOf = (number: number, bytes: Uint8Array): string => `${number}-${hash("sha256", bytes).slice(0, 16)}`;
 
-async function versionNumbers(folder: string): Promise<readonly number[]> {
-  const names = await readdir(folder).catch(absentAs<string[]>([]));
+/** Listed at once: these few names never wait for a disk, and a way to another thread and back would cost more. */
+function versionNumbers(folder: string): readonly number[] {
+  const names = existsSync(folder) ? namesIn(folder) : [];
   // Backups, drafts of editors and what network file systems leave behind are no versions.
   const numbers = names.filter((name) => /^[1-9]\d{0,14}$/.test(name)).map(Number);
   return numbers.sort((a, b) => a - b);
 }
 
+/** A folder may be taken away while it is looked into. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (cause) {
+    return absentAs([])(cause);
+  }
+}
+
 async function currentVersion(path: string): Promise<Version | undefined> {
   let lookedFor: number | undefined;
   for (;;) {
-    const highest = existsSync(`${path}#`) ? (await versionNumbers(`${path}#`)).at(-1) : undefined;
+    const highest = versionNumbers(`${path}#`).at(-1);
     const file = highest === undefined ? path : join(`${path}#`, String(highest));
     const read = await readWithTime(file).catch(absentAs(undefined));
     if (read !== undefined) return { number: highest ?? 0, ...read };
@@ -182,7 +192,7 @@ const keptVersions = 64;
 const keptMs = 60_000;
 
 async function forgetOldVersions(key: string, folder: string, written: number): Promise<void> {
-  const numbers = await versionNumbers(folder);
+  const numbers = versionNumbers(folder);
   const highest = numbers.at(-1) ?? written;
   if (highest - written >= keptVersions) {
     // So much later than the others that its own predecessor is forgotten: it cannot have replaced anything.
@@ -193,7 +203,10 @@ async function forgetOldVersions(key: string, folder: string, written: number): 
   for (const number of old) {
     const path = join(folder, String(number));
     const info = await stat(path).catch(absentAs(undefined));
-    if (info !== undefined && Date.now() - info.mtimeMs > keptMs) await rm(path, { force: true });
+    if (info === undefined) continue;
+    // Those that follow were written later.
+    if (Date.now() - info.mtimeMs <= keptMs) return;
+    await rm(path, { force: true });
   }
 }
 
@@ -214,8 +227,8 @@ async function* listUnder(
     // A folder that the text is in may hold keys that come after it.
     .filter(({ key }) => key > after || (key.endsWith("/") && after.startsWith(key)))
     .sort((a, b) => byCodePoint(a.key, b.key));
-  const newestOf = async (name: string, path: string): Promise<string> => {
-    const highest = versioned.has(`${name}#`) ? (await versionNumbers(`${path}#`)).at(-1) : undefined;
+  const newestOf = (name: string, path: string): string => {
+    const highest = versioned.has(`${name}#`) ? versionNumbers(`${path}#`).at(-1) : undefined;
     return highest === undefined ? path : join(`${path}#`, String(highest));
   };
   // Some at a time: one after the other they would wait for the file system once each. Few at first: who lists may want but the first.
@@ -225,9 +238,7 @@ async function* listUnder(
     const folderAt = some.findIndex(({ entry }) => entry.isDirectory());
     const files = folderAt < 0 ? some : some.slice(0, folderAt);
     const infos = await Promise.all(
-      files.map(async ({ entry, key }) =>
-        stat(await newestOf(entry.name, join(directory, key))).catch(absentAs(undefined)),
-      ),
+      files.map(async ({ entry, key }) => stat(newestOf(entry.name, join(directory, key))).catch(absentAs(undefined))),
     );
     for (const [at, { key }] of files.entries()) {
       const info = infos[at];
