@@ -173,6 +173,7 @@ describe("what selects workloads", () => {
     const after = build(world([selecting, listed, cart, loose, sliceOf("10.1.0.8")])).value;
     expect(after).not.toBe(before);
     expect(after.selectedTargets).toBe(before.selectedTargets);
+    expect(after.workloads).toBe(before.workloads);
     expect(after.selectedTargets.of(proxy)).toHaveLength(1);
     expect(after.selectedTargets.of(ofLoose)).toBeUndefined();
     expect([before.serviceTargets(ofLoose).length, after.serviceTargets(ofLoose).length]).toEqual([1, 0]);
@@ -181,11 +182,12 @@ describe("what selects workloads", () => {
   it("is another once a pod, a service or an entry changes", () => {
     const build = createRegistryBuilder();
     const objects = [selecting, listed, cart];
-    const first = build(world(objects)).value.selectedTargets;
-    const withPod = build(world([...objects, loose])).value.selectedTargets;
+    const first = build(world(objects)).value;
+    const withPod = build(world([...objects, loose])).value;
     const withService = build(world([...objects, loose, service("shop/new", { selector: { app: "cart" } })])).value;
-    expect(withPod).not.toBe(first);
-    expect(withService.selectedTargets).not.toBe(withPod);
+    expect(withPod.selectedTargets).not.toBe(first.selectedTargets);
+    expect(withPod.workloads).toHaveLength(first.workloads.length + 1);
+    expect(withService.selectedTargets).not.toBe(withPod.selectedTargets);
     expect(withService.selectedTargets.of(proxy)).toHaveLength(2);
   });
 });

@@ -101,6 +101,19 @@ describe("a node that no class was compiled for", () => {
     expect(await plain.text()).toContain("proxies: into portolan.yaml");
   });
 
+  it("costs those who compile one look while there is none: sources are listed for themselves alone", async () => {
+    const { store } = await meshWith([service, known]);
+    const lists: string[] = [];
+    const list: typeof store.list = (prefix, after) => {
+      lists.push(prefix);
+      return store.list(prefix, after);
+    };
+    await createWorldRecompiler({ store: { ...store, list }, world: defaultWorldOptions })();
+    // The first source, and that there is none after it.
+    expect(lists.filter((prefix) => prefix === "sources/")).toHaveLength(2);
+    expect(lists).toContain(wantedPrefix);
+  });
+
   it("is not stood for by what a hand has left among the records", async () => {
     const { store, recompile } = await meshWith([service, known]);
     const before = (await recompile()).compiled.value.classes.length;
