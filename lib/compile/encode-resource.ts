@@ -2,25 +2,15 @@ import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneOfLists, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
-import { concatBytes, hashOf } from "../snapshot/blob.ts";
+import { hashOf } from "../snapshot/blob.ts";
 import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
-import { longResource, textRun } from "../snapshot/long/long-resource.ts";
-import {
-  aroundRun,
-  cutOrder,
-  cutPieces,
-  isLong,
-  listMessage,
-  longLength,
-  type Piece,
-  pieceOf,
-  runText,
-} from "../snapshot/long/pieces.ts";
+import { longResource } from "../snapshot/long/long-resource.ts";
+import { listMessage, longLength } from "../snapshot/long/pieces.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
-import { binaryElement, binaryForm } from "../xds/descriptors.ts";
+import { binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
 import { assignmentApart, memberText, writtenAssignment } from "./assignment-apart.ts";
-import { manyElements, stretchesOf } from "./check-by-elements.ts";
+import { cutMessage, manyElements, textRuns } from "./message-runs.ts";
 import { messageText, textAgain, WrittenResource } from "./text-again.ts";
 
 /**
@@ -53,12 +43,9 @@ const textsOfKeys = step(
 
 const textOfKey = step("text of a key", { key: "identity" }, ({ key }: { readonly key: ConfigKey }) => keyText(key));
 
-interface Encoding {
+interface EncodeInputs {
   readonly type: ResourceType;
   readonly withBinary: boolean;
-}
-
-interface EncodeInputs extends Encoding {
   readonly json: Resource["json"];
   readonly name: string;
   /** Classes may share a message that they owe to different objects, so the message alone is no key. */
@@ -68,36 +55,28 @@ interface EncodeInputs extends Encoding {
 const encoded = step(
   "encoded resource",
   { type: "value", json: "identity", name: "value", withBinary: "value", from: "identity" },
-  ({ json, name, from, ...encoding }: EncodeInputs, memo: Memo): CompiledResource => {
-    const written = writtenMessage(json, encoding, memo);
+  ({ from, ...message }: EncodeInputs, memo: Memo): CompiledResource => {
+    const { type, json, name, withBinary } = message;
+    const written = writtenMessage(message, memo);
     if (typeof written !== "string") return longResource({ name, from, runs: written });
-    const binary = encoding.withBinary ? binaryForm(encoding.type, { json }) : undefined;
-    const text = textAgain(written, () => messageText(encoding.type, json));
+    const binary = withBinary ? binaryForm(type, { json }) : undefined;
+    const text = textAgain(written, () => messageText(type, json));
     return new WrittenResource({ name, version: hashOf(written), from, ...(binary && { binary }) }, text);
   },
 );
 
 /** The text of a message, or the runs of a long one. */
-function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo): string | readonly TextRun[] {
-  const { type } = encoding;
+function writtenMessage(
+  { type, json, name, withBinary }: Omit<EncodeInputs, "from">,
+  memo: Memo,
+): string | readonly TextRun[] {
   const message = listMessage(type, json);
-  if (message === undefined || message.elements.length < manyElements) {
-    const text = wholeText(type, json, memo);
-    if (message === undefined || text.length < longLength) return text;
-  }
-  const { field, elements } = message;
-  const { names, stretches } = stretchesOf(memo, { elements });
-  const pieces = stretches.flatMap((stretch) => writtenStretch(memo, { ...encoding, field, stretch }));
-  if (!isLong(message, pieces)) return runText(pieces, message);
-  const head = encoding.withBinary ? binaryAround(memo, { type, text: message.before + message.after }) : undefined;
-  const runs = cutPieces(pieces, orderOfPieces(memo, { type, names }));
-  return runs.map((run, at) =>
-    writtenRun(memo, {
-      pieces: run,
-      ...aroundRun(message, at, runs.length),
-      binaryBefore: at === 0 ? head : head && noBytes,
-    }),
-  );
+  if (message === undefined) return wholeText(type, json, memo);
+  // A list of few elements is cut only if they are long.
+  const text = message.elements.length < manyElements ? wholeText(type, json, memo) : undefined;
+  if (text !== undefined && text.length < longLength) return text;
+  const cut = cutMessage({ type, name, message, withBinary }, memo);
+  return textRuns(cut, memo) ?? text ?? wholeText(type, json, memo);
 }
 
 function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): string {
@@ -108,71 +87,3 @@ function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): stri
   const assignment = writtenAssignment(memo, { json: apart.assignment });
   return `${text.slice(0, -1)},"loadAssignment":${memberText(assignment.text())}}`;
 }
-
-interface Names {
-  readonly type: ResourceType;
-  readonly names: readonly string[];
-}
-
-/** The tables of all namespaces have the same names as a rule, whatever a change does to their hosts. */
-const orderOfPieces = step(
-  "order of pieces",
-  { names: "identity", type: "value" },
-  ({ names, type }: Names): readonly number[] => cutOrder(type, names),
-);
-
-const noBytes = new Uint8Array();
-
-/** By what it says, so that the first runs of messages are the same object where they are alike. */
-const binaryAround = step(
-  "binary form around elements",
-  { type: "value", text: "value" },
-  ({ type, text }: { readonly type: ResourceType; readonly text: string }) => {
-    const { "@type": _type, ...json } = JSON.parse(text);
-    return binaryForm(type, { json });
-  },
-);
-
-interface WrittenPiece extends Piece {
-  readonly binary: Uint8Array<ArrayBuffer> | undefined;
-}
-
-const writtenStretch = step(
-  "stretch of elements",
-  { type: "value", field: "value", stretch: "identity", withBinary: "value" },
-  (
-    { stretch, ...place }: Encoding & Pick<Element, "field"> & { readonly stretch: readonly object[] },
-    memo: Memo,
-  ): readonly WrittenPiece[] => stretch.map((element) => writtenElement(memo, { ...place, element })),
-);
-
-interface Element {
-  readonly field: string;
-  readonly element: object;
-}
-
-const writtenElement = step(
-  "element of a resource",
-  { type: "value", field: "value", element: "identity", withBinary: "value" },
-  ({ type, field, element, withBinary }: Encoding & Element): WrittenPiece => ({
-    ...pieceOf(element, JSON.stringify(element)),
-    binary: withBinary ? binaryElement(type, field, element) : undefined,
-  }),
-);
-
-interface Run {
-  readonly pieces: readonly WrittenPiece[];
-  readonly before: string;
-  readonly after: string;
-  /** Undefined: the message has no binary form. */
-  readonly binaryBefore: Uint8Array<ArrayBuffer> | undefined;
-}
-
-const writtenRun = step(
-  "run of elements",
-  { pieces: "elements", before: "value", after: "value", binaryBefore: "identity" },
-  ({ pieces, binaryBefore, ...around }: Run): TextRun => {
-    const binaries = [binaryBefore, ...pieces.map(({ binary }) => binary)].filter((part) => part !== undefined);
-    return textRun(runText(pieces, around), binaries.length > pieces.length ? concatBytes(binaries) : undefined);
-  },
-);

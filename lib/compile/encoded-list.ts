@@ -3,24 +3,17 @@ import type { Memo } from "../mesh/memo/memo.ts";
 import { pass } from "../mesh/memo/pass.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CompiledResource } from "../snapshot/compiled.ts";
-import type { ResourceType } from "../snapshot/resource-type.ts";
-import type { Reader } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { checkByElements, manyElements } from "./check-by-elements.ts";
+import { type CheckedFor, checkByElements } from "./check-by-elements.ts";
 import { encodeResource } from "./encode-resource.ts";
-
-interface EncodeInputs {
-  readonly type: ResourceType;
-  readonly reader: Reader;
-  readonly withBinary: boolean;
-}
+import { manyElements } from "./message-runs.ts";
 
 /** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
 export const encodedList = step(
   "encoded resources of a type",
   { type: "value", resources: "identity", reader: "value", withBinary: "value" },
   (
-    { type, resources, reader, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
+    { type, resources, reader, withBinary }: CheckedFor & { readonly resources: readonly Resource[] },
     memo: Memo,
   ): Stage<readonly CompiledResource[]> => {
     const context = { type, reader, withBinary };
@@ -47,10 +40,10 @@ type Encoded =
 const checkedAndEncoded = step(
   "checked and encoded resource",
   { type: "value", resource: "identity", reader: "value", withBinary: "value" },
-  ({ type, resource, reader, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
-    const diagnostic = checkByElements(type, resource, memo, reader);
+  ({ resource, ...as }: CheckedFor & { readonly resource: Resource }, memo: Memo): Encoded => {
+    const diagnostic = checkByElements(resource, as, memo);
     return diagnostic === undefined
-      ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
+      ? { kind: "accepted", compiled: encodeResource(as.type, resource, as.withBinary, memo) }
       : { kind: "refused", diagnostic };
   },
 );
@@ -60,6 +53,6 @@ const nothing = (): undefined => undefined;
 const eachEncoded = pass(
   "checked and encoded resources",
   { type: "value", reader: "value", withBinary: "value" },
-  (resource: Resource, _: undefined, context: EncodeInputs, memo: Memo): Encoded =>
+  (resource: Resource, _: undefined, context: CheckedFor, memo: Memo): Encoded =>
     checkedAndEncoded(memo, { ...context, resource }),
 );

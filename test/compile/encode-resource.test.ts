@@ -3,10 +3,11 @@ import { describe, expect, it } from "vitest";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import { checkByElements } from "../../lib/compile/check-by-elements.ts";
 import { encodeResource } from "../../lib/compile/encode-resource.ts";
-import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
 import { versionOfText } from "../../lib/snapshot/long/version-of-text.ts";
+import type { ResourceType } from "../../lib/snapshot/resource-type.ts";
 import { checkResource, registry } from "../../lib/xds/descriptors.ts";
 import type { Resource } from "../../lib/xds/resource.ts";
 
@@ -31,6 +32,8 @@ function table(virtualHosts: readonly Host[]): Resource {
   return { name: "80", json: { name: "80", virtualHosts, validateClusters: false }, from };
 }
 
+const check = (type: ResourceType, resource: Resource, memo: Memo) =>
+  checkByElements(resource, { type, reader: "envoy", withBinary: false }, memo);
 const encode = (resource: Resource, memo = noMemo): CompiledResource => encodeResource("routes", resource, true, memo);
 
 function parsed(text: string) {
@@ -69,7 +72,7 @@ describe("a cluster with its load assignment in it", () => {
 
   it("is refused with the path into it where either of the two is not what Envoy takes", () => {
     const memo = createMemo();
-    const told = (resource: Resource) => checkByElements("clusters", resource, memo)?.message;
+    const told = (resource: Resource) => check("clusters", resource, memo)?.message;
     expect(told(inlined(assignment(1)))).toBeUndefined();
     expect(told(inlined(assignment(0)))).toMatch(
       /loadAssignment\.endpoints\[0\]\.lbEndpoints\[0\]\.loadBalancingWeight/,
@@ -146,18 +149,18 @@ describe("encodeResource", () => {
 
   it("says of a long message with a wrong host what it says of it whole, and takes it where it is right", () => {
     const wrong = table([...many, { name: "wrong", domains: ["wrong"], routes: [{ match: { prefix: 1 } }] }]);
-    const diagnostic = checkByElements("routes", wrong, createMemo());
+    const diagnostic = check("routes", wrong, createMemo());
     expect(diagnostic?.code).toBe("resource-refused");
     expect(diagnostic).toEqual(checkResource("routes", wrong));
     const around: Resource = { ...table(many), json: { ...table(many).json, validateClusters: "no" } };
-    expect(checkByElements("routes", around, noMemo)).toEqual(checkResource("routes", around));
-    expect(checkByElements("routes", table(many), noMemo)).toBeUndefined();
+    expect(check("routes", around, noMemo)).toEqual(checkResource("routes", around));
+    expect(check("routes", table(many), noMemo)).toBeUndefined();
   });
 
   it("takes a host with a type that nobody carries, without a binary form", () => {
     const unknown = { "@type": "type.googleapis.com/example.Unknown", field: 1 };
     const taken = table([...many, { name: "z", domains: ["z"], typedPerFilterConfig: { filter: unknown } }]);
-    expect(checkByElements("routes", taken, noMemo)).toBeUndefined();
+    expect(check("routes", taken, noMemo)).toBeUndefined();
     const { binary, runs } = encode(taken);
     expect(runs).toBeDefined();
     expect(binary).toBeUndefined();

@@ -9,7 +9,7 @@ import { hashOf } from "../blob.ts";
 import type { TextRun } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
 import { type ResourceType, typeUrlOf } from "../resource-type.ts";
-import { cutEvenly } from "./cut-evenly.ts";
+import { cutEvenly, endOfRun } from "./cut-evenly.ts";
 
 /** Texts from this length on are cut, in UTF-16 code units. */
 export const longLength = 64 * 1024;
@@ -76,16 +76,6 @@ export function nameOf(element: object): string {
   return typeof name === "string" ? name : "";
 }
 
-/** Whether a message of these pieces is cut. */
-export function isLong({ before, after }: ListMessage, pieces: readonly Piece[]): boolean {
-  let length = before.length + after.length + pieces.length - 1;
-  for (const { text } of pieces) {
-    length += text.length;
-    if (length >= longLength) return true;
-  }
-  return false;
-}
-
 /**
  * The places of elements in the order in which they are cut into runs. Virtual hosts, whose order means nothing, stand by the domain
  * that they are in: each namespace has its own ones in another form, and what lies between them is shared.
@@ -108,6 +98,13 @@ export function cutPieces<P extends Piece>(pieces: readonly P[], order: readonly
   const ordered = order.map((at) => pieces[at] as P);
   return cutEvenly<P>(ordered, runLength, byText);
 }
+
+/** The place behind the last element of a run of a long message, by the pieces that the elements are. */
+export const endOfPieces = <T>(elements: readonly T[], from: number, pieceOf: (element: T) => Piece): number =>
+  endOfRun(elements, from, runLength, {
+    weight: (element) => pieceOf(element).text.length,
+    hash: (element) => pieceOf(element).hash,
+  });
 
 const byText = { weight: ({ text }: Piece) => text.length, hash: ({ hash }: Piece) => hash };
 

@@ -11,8 +11,8 @@ const files = rooms.flatMap((room) =>
     .map((name) => ({ name: join(room, name), text: readFileSync(join(root, room, name), "utf8") })),
 );
 
-const calls = /\b(?:step|tracedStep|pass|column)\((?=\s*")/g;
-const atTopLevel = /^(?:export )?const \w+(?:: [^=\n]+)? =\s+(?:step|tracedStep|pass|column)\(\s*"([^"]+)"/gm;
+const calls = /\b(?:step|tracedStep|pass|column|runs)\((?=\s*")/g;
+const atTopLevel = /^(?:export )?const \w+(?:: [^=\n]+)? =\s+(?:step|tracedStep|pass|column|runs)\(\s*"([^"]+)"/gm;
 
 /** Steps that stand inside something: what they close over would be missing from what they are remembered by. */
 const inside = (text: string): number => [...text.matchAll(calls)].length - [...text.matchAll(atTopLevel)].length;
