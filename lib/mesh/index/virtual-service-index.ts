@@ -1,6 +1,7 @@
 import { byAge, type Config, keyOf, keysOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
+import { isWildcard } from "../../config/host-name.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
 import { meshGateway, withFullNames } from "../hosts/short-names.ts";
 import { remembered } from "../memo/lazy.ts";
@@ -15,6 +16,8 @@ export interface MeshVirtualService {
   readonly config: Config<VirtualService>;
   /** Hosts as fully qualified names. */
   readonly hosts: readonly string[];
+  /** Whether any host is a wildcard. */
+  readonly hasWildcard: boolean;
   /** `mesh` or `namespace/name`; never empty. */
   readonly gateways: readonly string[];
   readonly from: readonly ConfigKey[];
@@ -60,21 +63,20 @@ export function indexVirtualServices(
   const everywhere = new Map<string, MeshVirtualService[]>();
   const own = new Map<string, MeshVirtualService[]>();
   const exported = new Map<string, MeshVirtualService[]>();
+  const consumers = new Map<string, MeshVirtualService[]>();
   for (const service of all) {
     const { namespace } = service.config.meta;
     const visibility = visibilityOf(service.config.spec.exportTo, exportDefault, namespace);
     for (const gateway of service.gateways) {
       if (visibility.everywhere) add(everywhere, gateway, service);
+      if (visibility.everywhere && isOfGatewayApi(service.config)) add(consumers, `${namespace}|${gateway}`, service);
       for (const to of visibility.namespaces) add(to === namespace ? own : exported, `${to}|${gateway}`, service);
     }
   }
   const forKey = remembered((key: string): readonly MeshVirtualService[] => {
-    const [namespace = "", gateway = ""] = key.split("|");
-    const shared = everywhere.get(gateway) ?? [];
-    const isConsumers = ({ config }: MeshVirtualService): boolean =>
-      isOfGatewayApi(config) && config.meta.namespace === namespace;
-    const consumer = shared.filter(isConsumers);
-    const rest = consumer.length === 0 ? shared : shared.filter((service) => !isConsumers(service));
+    const shared = everywhere.get(key.slice(key.indexOf("|") + 1)) ?? [];
+    const consumer = consumers.get(key) ?? [];
+    const rest = consumer.length === 0 ? shared : shared.filter((service) => !consumer.includes(service));
     const first = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer];
     const list = first.length === 0 ? rest : [...first, ...rest];
     return sameList(memo, `virtual services|${key}`, list);
@@ -157,6 +159,7 @@ function meshVirtualService(config: Config<VirtualService>, from: readonly Confi
   return {
     config,
     hosts: config.spec.hosts,
+    hasWildcard: config.spec.hosts.some(isWildcard),
     gateways: written.length === 0 ? [meshGateway] : [...new Set(written)],
     from,
   };

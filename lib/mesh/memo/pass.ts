@@ -57,20 +57,19 @@ function passBy<C extends object, E, I, T>(
   }
   const last = passes.last(memo, slot);
   const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
-  const known = comparable === undefined ? 0 : comparable.elements.length;
-  const reads: I[] = [];
-  const made: T[] = [];
+  const before = comparable?.elements ?? [];
+  const readBefore = comparable?.reads ?? [];
+  // What stands is copied at once: lists have tens of thousands of elements, most of which are what they were.
+  const reads = readBefore.slice(0, elements.length);
+  const made = (comparable?.made ?? []).slice(0, elements.length);
   let isAsBefore = last !== undefined && last.made.length === elements.length;
-  // A plain loop: lists have tens of thousands of elements, most of which are what they were.
   for (let at = 0; at < elements.length; at++) {
     const element = elements[at] as E;
     const now = read(element, at);
-    const value =
-      at < known && comparable?.elements[at] === element && Object.is(comparable.reads[at], now)
-        ? (comparable.made[at] as T)
-        : make(element, now, used, memo);
-    reads.push(now);
-    made.push(value);
+    if (at < before.length && before[at] === element && Object.is(readBefore[at], now)) continue;
+    const value = make(element, now, used, memo);
+    reads[at] = now;
+    made[at] = value;
     isAsBefore &&= Object.is(last?.made[at], value);
   }
   const same = last !== undefined && isAsBefore ? last.made : made;

@@ -1,6 +1,6 @@
 import { byCodePoint, type Diagnostic, type Origin } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { keptLists } from "../../mesh/memo/same.ts";
+import { isSame, keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
@@ -23,6 +23,18 @@ export interface Candidate {
   readonly origin: Origin | undefined;
 }
 
+/** What one virtual service brings to a table. */
+export interface BroughtHosts {
+  readonly hosts: readonly Candidate[];
+  /** Those of the hosts. */
+  readonly claims: readonly Claim[];
+}
+
+export const broughtHosts = (hosts: readonly Candidate[]): BroughtHosts => ({
+  hosts,
+  claims: hosts.map(({ claim }) => claim),
+});
+
 /** Where virtual hosts meet. */
 export interface TablePlace {
   readonly services: TableServices;
@@ -32,33 +44,90 @@ export interface TablePlace {
   readonly slot: string;
 }
 
+/** What the hosts of a table claim; the same lists as long as they say the same, whatever their routes are. */
+export const claimsBrought = (memo: Memo, slot: string, brought: readonly BroughtHosts[]): ClaimsBrought =>
+  keptBrought(
+    memo,
+    slot,
+    brought.map(({ claims }) => claims),
+  );
+
+/** By the virtual service that brings them. */
+export type ClaimsBrought = readonly (readonly Claim[])[];
+
+const keptBrought = keptLists<readonly Claim[]>("claims of virtual services", (last, claims) =>
+  isSame(last, claims, isSameClaim),
+);
+
+/** All who would like to be in a table. */
+export interface Candidates {
+  /** They go before the others. */
+  readonly brought: readonly BroughtHosts[];
+  /** Of `brought`. */
+  readonly claims: ClaimsBrought;
+  /** Those of services alone, whose conflicts are nobody's fault. */
+  readonly others: readonly Candidate[];
+}
+
 /**
  * The virtual hosts with the names and domains that nobody has before them, sorted by name.
  * Routes have no say in that, so that a change of routes leaves the decision as it was.
  */
 export function settledHosts(
-  candidates: readonly Candidate[],
+  { brought, claims, others }: Candidates,
   { services, port, slot }: TablePlace,
   memo: Memo,
 ): { readonly pieces: readonly VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
-  const wanted = candidates.map((candidate) => candidate.claim);
-  const claims = keptClaims(memo, slot, wanted);
-  const { order, trimmed, duplicates } = settledClaims(memo, { claims, services, port });
-  const pieces: VirtualHostPiece[] = [];
-  for (const at of order) {
-    const piece = candidates[at]?.piece;
-    if (piece === undefined) continue;
-    const domains = trimmed.get(at);
-    pieces.push(domains === undefined ? piece : trimmedHost(memo, { piece, domains }));
+  const ofOthers = keptClaims(memo, slot, claimsOf(memo, { candidates: others }));
+  const { places, placesOfOthers, trimmed, duplicates } = settledClaims(memo, { claims, ofOthers, services, port });
+  // What virtual services bring has its place among the others, which most changes leave as they were.
+  const pieces = placedPieces(memo, { candidates: others, places: placesOfOthers }).slice();
+  let at = 0;
+  for (const { hosts } of brought) {
+    for (const { piece } of hosts) {
+      const place = places[at++];
+      if (place !== undefined) pieces[place] = piece;
+    }
   }
-  const diagnostics = duplicates.flatMap((at) => {
-    const { piece, origin } = candidates[at] ?? {};
+  for (const [place, domains] of trimmed) {
+    const piece = pieces[place];
+    if (piece !== undefined) pieces[place] = trimmedHost(memo, { piece, domains });
+  }
+  const candidates = duplicates.length === 0 ? [] : brought.flatMap(({ hosts }) => hosts);
+  const diagnostics = duplicates.flatMap((duplicate) => {
+    const { piece, origin } = candidates[duplicate] ?? {};
     return piece === undefined || origin === undefined ? [] : [duplicateHost(piece.name, origin)];
   });
-  return { pieces, diagnostics };
+  // Every place is somebody's.
+  return { pieces: pieces as readonly VirtualHostPiece[], diagnostics };
 }
 
-const keptClaims = keptLists("claims of a route table", isSameClaim);
+const claimsOf = step(
+  "claims of virtual hosts",
+  { candidates: "identity" },
+  ({ candidates }: { readonly candidates: readonly Candidate[] }) => candidates.map(({ claim }) => claim),
+);
+
+interface Placed {
+  readonly candidates: readonly Candidate[];
+  readonly places: Places;
+}
+
+/** Without those of other candidates. */
+const placedPieces = step(
+  "virtual hosts in their places",
+  { candidates: "identity", places: "identity" },
+  ({ candidates, places }: Placed): readonly (VirtualHostPiece | undefined)[] => {
+    const pieces: (VirtualHostPiece | undefined)[] = [];
+    for (const [at, { piece }] of candidates.entries()) {
+      const place = places[at];
+      if (place !== undefined) pieces[place] = piece;
+    }
+    return pieces;
+  },
+);
+
+const keptClaims = keptLists("claims of services alone", isSameClaim);
 
 function isSameClaim(last: Claim, claim: Claim): boolean {
   if (last === claim) return true;
@@ -71,30 +140,40 @@ function isSameClaim(last: Claim, claim: Claim): boolean {
   );
 }
 
+/** In the order of names, for each claim; undefined for one that gets no domains. */
+type Places = readonly (number | undefined)[];
+
 interface Settled {
-  /** The claims that get domains, sorted by name. */
-  readonly order: readonly number[];
-  /** The domains of those that do not get all that they claim. */
+  readonly places: Places;
+  readonly placesOfOthers: Places;
+  /** By place, the domains of those that do not get all that they claim. */
   readonly trimmed: ReadonlyMap<number, readonly string[]>;
   /** Claims of a name that was taken, in order. */
   readonly duplicates: readonly number[];
 }
 
 interface Claims {
-  readonly claims: readonly Claim[];
+  readonly claims: ClaimsBrought;
+  readonly ofOthers: readonly Claim[];
   readonly services: TableServices;
   readonly port: number;
 }
 
-const settledClaims = step("settled claims", { services: "identity", claims: "identity", port: "value" }, settle);
+const settledClaims = step(
+  "settled claims",
+  { services: "identity", claims: "identity", ofOthers: "identity", port: "value" },
+  settle,
+);
 
-function settle({ claims, services, port: tablePort }: Claims): Settled {
+function settle({ claims: brought, ofOthers, services, port: tablePort }: Claims): Settled {
+  const ofServices = brought.flat();
+  const claims = [...ofServices, ...ofOthers];
   const claimed = new Set(claims.map((claim) => claim.hostname));
   const isKnown = (domain: string): boolean => services.known.has(domain) || claimed.has(domain);
   const names = new Set<string>();
   const taken = new Set<string>();
   const order: number[] = [];
-  const trimmed = new Map<number, readonly string[]>();
+  const kept = new Map<number, readonly string[]>();
   const duplicates: number[] = [];
   for (const [at, { name, domains, port }] of claims.entries()) {
     if (names.has(name)) {
@@ -104,12 +183,20 @@ function settle({ claims, services, port: tablePort }: Claims): Settled {
     names.add(name);
     const free = freeOf(domains, taken, isKnown);
     // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
-    const kept = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
-    if (kept.length > 0) order.push(at);
-    if (kept.length < domains.all.length) trimmed.set(at, kept);
+    const own = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
+    if (own.length > 0) order.push(at);
+    if (own.length < domains.all.length) kept.set(at, own);
   }
   order.sort((a, b) => byCodePoint(claims[a]?.name ?? "", claims[b]?.name ?? ""));
-  return { order, trimmed, duplicates };
+  const places: (number | undefined)[] = claims.map(() => undefined);
+  const trimmed = new Map<number, readonly string[]>();
+  for (const [place, at] of order.entries()) {
+    places[at] = place;
+    const domains = kept.get(at);
+    if (domains !== undefined) trimmed.set(place, domains);
+  }
+  const [ofBrought, others] = [places.slice(0, ofServices.length), places.slice(ofServices.length)];
+  return { places: ofBrought, placesOfOthers: others, trimmed, duplicates };
 }
 
 /** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */

@@ -1,16 +1,22 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { isWildcard } from "../../config/host-name.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { isSame, keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
 import { type DefaultHost, defaultHost, defaultHosts } from "./default-hosts.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
-import { type Candidate, settledHosts, type TablePlace } from "./host-claims.ts";
+import {
+  type BroughtHosts,
+  broughtHosts,
+  type Candidate,
+  type ClaimsBrought,
+  claimsBrought,
+  settledHosts,
+  type TablePlace,
+} from "./host-claims.ts";
 import { type HostContext, type HostGroup, hostGroups, namesSomeService, sidecarPlace } from "./host-groups.ts";
 import { domainsOf, hostPiece } from "./host-piece.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
@@ -38,7 +44,7 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
   const services = tableServices(memo, { services: listener.services, port, namesPorts: settings.proxyless });
   const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
   const at = { services, port, slot };
-  const brought = broughtHosts(listener, at, table);
+  const brought = hostsBrought(listener, at, table);
   const hosts = defaultHosts(memo, { settings, domains, services, port, ...ruleSource(view) });
   return hostsTogether(memo, { brought, hosts, ...at });
 }
@@ -53,42 +59,29 @@ const hostsTogether = step(
   "virtual hosts of a sidecar's port",
   { brought: "identity", hosts: "identity", services: "identity", port: "value", slot: "value" },
   ({ brought, hosts, ...at }: Together, memo: Memo): SidecarHosts => {
-    const claimed = keptClaimed(
-      memo,
-      at.slot,
-      brought.map(({ hostnames }) => hostnames),
-    );
-    const others = unclaimedHosts(memo, { claimed, hosts });
-    return settledHosts([...brought.flatMap((of) => of.hosts), ...others], at, memo);
+    const claims = claimsBrought(memo, at.slot, brought);
+    const others = unclaimedHosts(memo, { claims, hosts });
+    return settledHosts({ brought, claims, others }, at, memo);
   },
 );
 
-const keptClaimed = keptLists<readonly string[]>("claimed services of a route table", isSame);
-
 interface Unclaimed {
-  readonly claimed: readonly (readonly string[])[];
+  readonly claims: ClaimsBrought;
   readonly hosts: readonly DefaultHost[];
 }
 
 /** The hosts of the services that no virtual service stands for. */
 const unclaimedHosts = step(
   "unclaimed virtual hosts",
-  { claimed: "identity", hosts: "identity" },
-  ({ claimed, hosts }: Unclaimed, memo: Memo): readonly Candidate[] => {
-    const names = new Set(claimed.flat());
+  { claims: "identity", hosts: "identity" },
+  ({ claims, hosts }: Unclaimed, memo: Memo): readonly Candidate[] => {
+    const names = new Set(claims.flatMap((of) => of.map(({ hostname }) => hostname)));
     return hosts.filter(({ hostname }) => !names.has(hostname)).map(({ route }) => defaultHost(memo, route));
   },
 );
 
-/** What one virtual service brings to a table. */
-interface BroughtHosts {
-  /** Services for which it stands. */
-  readonly hostnames: readonly string[];
-  readonly hosts: readonly Candidate[];
-}
-
 /** What all virtual services of a listener bring. */
-function broughtHosts(
+function hostsBrought(
   { virtualServices, virtualServiceByHost }: EgressListener,
   { services, port, slot }: TablePlace,
   { memo, settings, domains, view }: TableContext,
@@ -97,13 +90,13 @@ function broughtHosts(
   const { sourceLabels: labels, proxy } = view;
   const place = sidecarPlace(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
   const context = { settings, domains, services, port, place };
-  return hostsOfVirtualServices(memo, slot, virtualServices, context, ({ hosts }) =>
-    hosts.some(isWildcard) ? virtualServiceByHost : undefined,
+  return hostsOfVirtualServices(memo, slot, virtualServices, context, ({ hasWildcard }) =>
+    hasWildcard ? virtualServiceByHost : undefined,
   );
 }
 
 const nothingBrought: readonly BroughtHosts[] = [];
-const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
+const noHosts = broughtHosts([]);
 
 /**
  * The hosts of all virtual services of a table. Those of one that is what it was are found by where it stands: with the mesh both
@@ -121,13 +114,12 @@ const hostsOfVirtualServices = pass(
     if (context.port !== 80 && !namesSomeService(virtualService, context.services)) return noHosts;
     const groups = hostGroups(virtualService, byHost, context, memo);
     if (groups.length === 0) return noHosts;
-    return {
-      hostnames: groups.flatMap(({ services }) => services.map(({ hostname }) => hostname)),
-      hosts: groups.flatMap((group) => [
+    return broughtHosts(
+      groups.flatMap((group) => [
         ...group.plainHosts.map((host) => plainHost(host, group, context, memo)),
         ...group.services.map((service) => serviceHost(service, group, context, memo)),
       ]),
-    };
+    );
   },
 );
 

@@ -41,7 +41,7 @@ export function sidecarTables(
     const hosts = hostsOf(parsed);
     const pieces =
       parsed.sniffedHost === undefined
-        ? [...hosts.pieces, catchAll(table)]
+        ? withCatchAll(table.memo, { pieces: hosts.pieces, catchAll: catchAll(table) })
         : sniffedPieces(name, parsed.sniffedHost, hosts, table);
     return keptTable(table.view.key, { name, pieces }, table.memo);
   });
@@ -124,6 +124,17 @@ function indexByDomain(pieces: readonly VirtualHostPiece[]): ReadonlyMap<string,
   }
   return index;
 }
+
+interface Caught {
+  readonly pieces: readonly VirtualHostPiece[];
+  readonly catchAll: VirtualHostPiece;
+}
+
+const withCatchAll = step(
+  "virtual hosts with a catch-all",
+  { pieces: "identity", catchAll: "identity" },
+  ({ pieces, catchAll }: Caught): readonly VirtualHostPiece[] => [...pieces, catchAll],
+);
 
 function catchAll({ view, settings, memo }: TableContext): VirtualHostPiece {
   return catchAllHost(memo, { policy: view.scope.outboundTrafficPolicy, headers: settings.headers });

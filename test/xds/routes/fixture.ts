@@ -1,5 +1,5 @@
 import { byAge } from "../../../lib/config/config.ts";
-import { isSubsetHost } from "../../../lib/config/host-name.ts";
+import { isSubsetHost, isWildcard } from "../../../lib/config/host-name.ts";
 import type { DestinationRule } from "../../../lib/config/kinds/destination-rule.ts";
 import type { Gateway } from "../../../lib/config/kinds/gateway.ts";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
@@ -25,6 +25,7 @@ export function virtualService(
   return {
     config: made,
     hosts,
+    hasWildcard: hosts.some(isWildcard),
     gateways: spec.gateways ?? ["mesh"],
     from: [made.origin.key],
   };
