@@ -101,9 +101,7 @@ const elementRuns = step(
   ({ name, elements, ...encoding }: Elements, memo: Memo): readonly Run<object, WrittenPieces>[] => {
     const names = namesOf(memo, `${encoding.type}|${name}|${elements.length}`, elements, {}, nothing);
     const order = orderOfElements(memo, { type: encoding.type, names });
-    // Every place has its element.
-    const ordered = order.map((at) => elements[at] as object);
-    return writtenRuns(memo, ordered, encoding);
+    return writtenRuns(memo, elements, order, encoding);
   },
 );
 

@@ -57,24 +57,35 @@ function passBy<C extends object, E, I, T>(
   }
   const last = passes.last(memo, slot);
   const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
-  const before = comparable?.elements ?? [];
-  const readBefore = comparable?.reads ?? [];
-  // What stands is copied at once: lists have tens of thousands of elements, most of which are what they were.
-  const reads = readBefore.slice(0, elements.length);
-  const made = (comparable?.made ?? []).slice(0, elements.length);
-  let isAsBefore = last !== undefined && last.made.length === elements.length;
+  const before = comparable ?? nothingMade;
+  const known = before.elements.length;
+  const places: number[] = [];
+  const nows: I[] = [];
+  const values: T[] = [];
+  // A plain loop that makes no lists: there are tens of thousands of elements, most of which are what they were.
   for (let at = 0; at < elements.length; at++) {
     const element = elements[at] as E;
     const now = read(element, at);
-    if (at < before.length && before[at] === element && Object.is(readBefore[at], now)) continue;
-    const value = make(element, now, used, memo);
-    reads[at] = now;
-    made[at] = value;
-    isAsBefore &&= Object.is(last?.made[at], value);
+    if (at < known && before.elements[at] === element && Object.is(before.reads[at], now)) continue;
+    places.push(at);
+    nows.push(now);
+    values.push(make(element, now, used, memo));
   }
-  const same = last !== undefined && isAsBefore ? last.made : made;
+  const reads = patched<I>(before.reads, elements.length, places, nows);
+  const made = patched<T>(before.made, elements.length, places, values);
+  const same = last !== undefined && isSame(last.made, made) ? last.made : made;
   passes.keep(memo, slot, { terms, elements, reads, made: same });
   return same;
+}
+
+const nothingMade: Made<never, never, never> = { terms: [], elements: [], reads: [], made: [] };
+
+/** A list of so many elements, with others in some places: itself if nothing comes to be another. */
+function patched<T>(list: readonly T[], length: number, places: readonly number[], values: readonly T[]): readonly T[] {
+  if (list.length === length && places.every((place, at) => Object.is(list[place], values[at]))) return list;
+  const copy = list.slice(0, length);
+  for (const [at, place] of places.entries()) copy[place] = values[at] as T;
+  return copy;
 }
 
 /** What an input is compared by. A list that is not there is not an empty one. */

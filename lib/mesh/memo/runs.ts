@@ -1,4 +1,5 @@
 import { unknownYet } from "./cell.ts";
+import { lazily } from "./lazy.ts";
 import type { Memo } from "./memo.ts";
 import { type InputKinds, InputReader } from "./step.ts";
 
@@ -24,13 +25,17 @@ export function runs<C extends object, E extends object, T>(
   make: (run: readonly E[], context: C, memo: Memo) => T,
 ): InRuns<C, E, T> {
   const maker: Maker<C, E, T> = { reader: new InputReader(name, kinds), endOf, make };
-  return (memo, elements, context) => runsBy(maker, memo, elements, context);
+  return (memo, elements, order, context) => runsBy(maker, memo, { elements, order }, context);
 }
 
-/** @returns the runs that the elements fall into, in their order */
+/**
+ * @param order places of the elements, in the order in which they fall into runs
+ * @returns the runs, in that order
+ */
 export type InRuns<C extends object, E extends object, T> = (
   memo: Memo,
   elements: readonly E[],
+  order: readonly number[],
   context: C,
 ) => readonly Run<E, T>[];
 
@@ -48,31 +53,51 @@ interface KnownRun<E, T> extends Run<E, T> {
 /** By their first element. Weakly, so that of runs that were changed nothing is left. */
 type KnownRuns<E extends object, T> = WeakMap<E, readonly WeakRef<KnownRun<E, T>>[]>;
 
+/** Elements, and their places in the order in which they fall into runs. */
+interface Ordered<E> {
+  readonly elements: readonly E[];
+  readonly order: readonly number[];
+}
+
 function runsBy<C extends object, E extends object, T>(
   { reader, endOf, make }: Maker<C, E, T>,
   memo: Memo,
-  elements: readonly E[],
+  list: Ordered<E>,
   context: C,
 ): readonly Run<E, T>[] {
+  const { elements, order } = list;
   const used = reader.own(context);
   const known = knownRuns<C, E, T>(reader, memo, used);
+  // Few lists have a run that is not known.
+  const ordered = lazily(() => order.map((place) => elements[place] as E));
   const found: KnownRun<E, T>[] = [];
-  for (let from = 0; from < elements.length; ) {
-    const first = elements[from] as E;
+  for (let from = 0; from < order.length; ) {
+    const first = elements[order[from] as number] as E;
     const others = known?.get(first) ?? [];
-    let run = others
-      .map((other) => other.deref())
-      .find((other) => other !== undefined && beginsAt(other, elements, from));
+    let run = runAt(others, list, from);
     if (run === undefined) {
-      const end = endOf(elements, from, used, memo);
-      const own = elements.slice(from, end);
-      run = { elements: own, made: make(own, used, memo), isLast: end === elements.length };
+      const end = endOf(ordered(), from, used, memo);
+      const own = ordered().slice(from, end);
+      run = { elements: own, made: make(own, used, memo), isLast: end === order.length };
       known?.set(first, [new WeakRef(run), ...others.filter((other) => other.deref() !== undefined)]);
     }
     found.push(run);
     from += run.elements.length;
   }
   return found;
+}
+
+/** The one of them that a list has at a place. */
+function runAt<E, T>(
+  runs: readonly WeakRef<KnownRun<E, T>>[],
+  list: Ordered<E>,
+  from: number,
+): KnownRun<E, T> | undefined {
+  for (const known of runs) {
+    const run = known.deref();
+    if (run !== undefined && standsAt(run, list, from)) return run;
+  }
+  return undefined;
 }
 
 /** @returns undefined where nothing is remembered */
@@ -88,9 +113,13 @@ function knownRuns<C extends object, E extends object, T>(
   return cell.value as KnownRuns<E, T>;
 }
 
-function beginsAt<E, T>({ elements: run, isLast }: KnownRun<E, T>, elements: readonly E[], from: number): boolean {
+function standsAt<E, T>(
+  { elements: run, isLast }: KnownRun<E, T>,
+  { elements, order }: Ordered<E>,
+  from: number,
+): boolean {
   const end = from + run.length;
-  if (isLast ? end !== elements.length : end > elements.length) return false;
-  for (let at = 1; at < run.length; at++) if (run[at] !== elements[from + at]) return false;
+  if (isLast ? end !== order.length : end > order.length) return false;
+  for (let at = 1; at < run.length; at++) if (run[at] !== elements[order[from + at] as number]) return false;
   return true;
 }
