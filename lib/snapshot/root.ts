@@ -107,10 +107,15 @@ export interface SegmentRef {
 /** Where the text of a long resource lies: in runs, one after the other. */
 export interface LongRef {
   readonly version: string;
-  /** Blobs of `RunList`s. */
+  /** Blobs of `RunList`s; of many, `ListOfLists`s. */
   readonly lists: readonly string[];
-  /** Blobs of `OriginList`s. */
+  /** Blobs of `OriginList`s; of many, `ListOfLists`s. */
   readonly from: readonly string[];
+}
+
+/** Blobs of lists, which may be such lists themselves. */
+export interface ListOfLists {
+  readonly lists: readonly string[];
 }
 
 export interface RunList {

@@ -200,7 +200,7 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     },
     sizeOf: ({ storedBytes }) => atLeast(storedBytes, maxBytes),
   });
-  const long = createLongReader(text, maxBytes / 8);
+  const long = createLongReader(text, maxBytes / 4);
   const segmentCache = <R extends BinaryRef | RunRef>(
     spansOf: (ref: R, bytes: Uint8Array) => readonly ResourceSpan[],
   ) =>

@@ -3,7 +3,7 @@ import type { CompiledResource, TextRun } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
-import type { LongRef, OriginList, RunList, SegmentRef } from "../root.ts";
+import type { ListOfLists, LongRef, OriginList, RunList, SegmentRef } from "../root.ts";
 import { cutEvenly } from "./cut-evenly.ts";
 
 /** A resource that has runs. */
@@ -18,29 +18,51 @@ export interface EncodedLong {
   readonly lists: readonly Blob[];
 }
 
+/** Lists as they are stored. */
+interface NamedLists {
+  /** All of them. */
+  readonly blobs: readonly Blob[];
+  /** The hashes of those that are named by no other. */
+  readonly names: readonly string[];
+}
+
 /** Encodes the lists that a long resource names. */
 export interface LongLists {
   readonly ofRuns: (runs: readonly TextRun[]) => Blob;
-  readonly ofOrigins: (from: readonly string[]) => readonly Blob[];
+  readonly ofLists: (lists: readonly Blob[]) => Blob;
+  readonly ofOrigins: (from: readonly string[]) => NamedLists;
 }
 
 export function encodeLong({ name, version, runs, from }: Long, encode: LongLists): EncodedLong {
-  const lists = cutEvenly(runs, runsPerList(runs.length), byHash).map(encode.ofRuns);
+  const lists = listed(cutEvenly<TextRun>(runs, runsPerList(runs.length), byHash).map(encode.ofRuns), encode);
   const origins = encode.ofOrigins(from);
-  const long: LongRef = {
-    version,
-    lists: lists.map(({ hash }) => hash),
-    from: origins.map(({ hash }) => hash),
-  };
+  const long: LongRef = { version, lists: lists.names, from: origins.names };
   const bodyBytes = runs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const hash = hashOf(JSON.stringify([name, long]));
   const ref = { hash, first: name, last: name, resources: 1, bodyOffset: 0, bodyBytes, long };
-  return { ref, lists: [...lists, ...origins] };
+  return { ref, lists: [...lists.blobs, ...origins.blobs] };
 }
+
+/** So many lists of runs a resource names: of more it names lists of lists, most of which tables have in common. */
+const maxLists = 8;
+
+/** Few, so that few of them are a table's own. */
+const listsPerList = 4;
+
+function listed(lists: readonly Blob[], encode: LongLists): NamedLists {
+  if (lists.length <= maxLists) return named(lists);
+  const above = listed(cutEvenly<Blob>(lists, listsPerList, byHash).map(encode.ofLists), encode);
+  return { ...above, blobs: [...lists, ...above.blobs] };
+}
+
+const named = (blobs: readonly Blob[]): NamedLists => ({ blobs, names: blobs.map(({ hash }) => hash) });
+
+const listOfLists = (lists: readonly Blob[]): Blob =>
+  jsonBlob({ lists: lists.map(({ hash }) => hash) } satisfies ListOfLists);
 
 /** So many that neither the lists nor their names are long: a power of two, which seldom becomes another. */
 const runsPerList = (runs: number): number => 2 ** Math.floor(Math.log2(Math.sqrt(runs)));
-const byHash = { weight: () => 1, hash: ({ hash }: TextRun) => nameHash(hash) };
+const byHash = { weight: () => 1, hash: ({ hash }: { readonly hash: string }) => nameHash(hash) };
 
 /** The runs of a list, as they are named. All of a resource have a binary form, or none has. */
 function runList(runs: readonly TextRun[]): Blob {
@@ -49,9 +71,13 @@ function runList(runs: readonly TextRun[]): Blob {
   return jsonBlob(list);
 }
 
-/** The objects that a long resource was made from, as they are stored. */
-const originLists = (from: readonly string[]): readonly Blob[] =>
-  cutEvenly(from, originsPerList, byName).map((list) => jsonBlob({ from: list } satisfies OriginList));
+/** The objects that a long resource was made from, as they are stored: a table of all services names one list, as others do. */
+function originLists(from: readonly string[]): NamedLists {
+  const lists = cutEvenly(from, originsPerList, byName).map((list) => jsonBlob({ from: list } satisfies OriginList));
+  if (lists.length <= 1) return named(lists);
+  const above = named([listOfLists(lists)]);
+  return { ...above, blobs: [...lists, ...above.blobs] };
+}
 
 /** In UTF-16 code units. */
 const originsPerList = 16 * 1024;
@@ -60,6 +86,7 @@ const byName = { weight: (key: string) => key.length, hash: nameHash };
 /** Remembers what it has encoded: tables of all namespaces share most runs, and their origins. */
 export const createLongLists = (): LongLists => ({
   ofRuns: rememberRuns(runList),
+  ofLists: rememberRuns(listOfLists),
   ofOrigins: rememberEach(originLists),
 });
 

@@ -1,4 +1,4 @@
-import type { LongRef, OriginList, RunList } from "../root.ts";
+import type { ListOfLists, LongRef, OriginList, RunList } from "../root.ts";
 import { createLoadCache } from "../worlds/load-cache.ts";
 
 /** Where the parts of a long resource lie. */
@@ -18,33 +18,44 @@ export interface LongReader {
 
 /** @param text reads a blob */
 export function createLongReader(text: (hash: string) => Promise<string>, maxBytes: number): LongReader {
-  const runLists = createLoadCache<string, RunList>({
+  const lists = createLoadCache<string, StoredList>({
     nameOf: (hash) => hash,
     maxBytes,
     load: async (hash) => JSON.parse(await text(hash)),
-    sizeOf: ({ runs, binaries = [] }) => (runs.length + binaries.length) * 100,
+    sizeOf: ({ lists = [], runs = [], binaries = [], from = [] }) =>
+      (lists.length + runs.length + binaries.length + from.length) * 100,
   });
-  const originLists = createLoadCache<string, OriginList>({
-    nameOf: (hash) => hash,
-    maxBytes,
-    load: async (hash) => JSON.parse(await text(hash)),
-    sizeOf: ({ from }) => from.length * 80,
-  });
-  async function runs({ lists }: LongRef): Promise<readonly StoredRun[]> {
-    const loaded = await Promise.all(lists.map((hash) => runLists.get(hash)));
-    return loaded.flatMap((list) => list.runs.map((hash, at) => ({ text: hash, binary: list.binaries?.[at] })));
-  }
+  /** The lists of these names, each with all that it names before it. */
+  const listsOf = async (names: readonly string[]): Promise<readonly NamedList[]> => {
+    const loaded = await Promise.all(
+      names.map(async (hash) => {
+        const list = await lists.get(hash);
+        return [...(await listsOf(list.lists ?? [])), { hash, list }];
+      }),
+    );
+    return loaded.flat();
+  };
+  const runsIn = (all: readonly NamedList[]): readonly StoredRun[] =>
+    all.flatMap(({ list: { runs = [], binaries } }) =>
+      runs.map((hash, at) => ({ text: hash, binary: binaries?.[at] })),
+    );
   return {
-    runs,
-    async origins({ from }) {
-      return (await Promise.all(from.map((hash) => originLists.get(hash)))).flatMap((list) => list.from);
-    },
+    runs: async (long) => runsIn(await listsOf(long.lists)),
+    origins: async (long) => (await listsOf(long.from)).flatMap(({ list: { from = [] } }) => from),
     async blobs(long) {
-      const stored = await runs(long);
-      const parts = stored.flatMap(({ text, binary }) => (binary === undefined ? [text] : [text, binary]));
-      return [...long.lists, ...long.from, ...parts];
+      const all = await listsOf([...long.lists, ...long.from]);
+      const parts = runsIn(all).flatMap(({ text, binary }) => (binary === undefined ? [text] : [text, binary]));
+      return [...all.map(({ hash }) => hash), ...parts];
     },
   };
+}
+
+/** A list of any kind. */
+type StoredList = Partial<ListOfLists & RunList & OriginList>;
+
+interface NamedList {
+  readonly hash: string;
+  readonly list: StoredList;
 }
 
 /** So many loads are under way before the first is asked for. */

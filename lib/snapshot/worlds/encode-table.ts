@@ -1,3 +1,4 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
 import { blobOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart } from "../compiled.ts";
@@ -39,36 +40,42 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list)),
   );
   const contentOf = (lists: Column): WholeContent => {
-    const parts = new Map<string, { readonly index: number; readonly part: EncodedPart }>();
-    const runs = new Map<EncodedRun, string>();
-    const trees = new Map<string, number>();
+    const parts = new Map<string, NumberedPart>();
+    const runs = new Map<EncodedRun, readonly NumberedPart[]>();
+    const trees = new Map<string, NumberedTree>();
     const known = new Map<CompiledList, number>();
     let isCutAtParts = true;
-    const indexOfPart = (part: EncodedPart): number => {
-      const found = parts.get(part.key);
-      if (found !== undefined) return found.index;
-      parts.set(part.key, { index: parts.size, part });
-      return parts.size - 1;
+    const numbered = (part: EncodedPart): NumberedPart => {
+      const found = parts.get(part.key) ?? { number: parts.size, part };
+      parts.set(part.key, found);
+      return found;
     };
-    const indexesIn = (run: EncodedRun): string => {
-      const text = runs.get(run) ?? run.parts.map(indexOfPart).join();
-      runs.set(run, text);
-      return text;
+    const partsIn = (run: EncodedRun): readonly NumberedPart[] => {
+      const found = runs.get(run) ?? run.parts.map(numbered);
+      runs.set(run, found);
+      return found;
     };
-    // Trees of the same parts have the same text.
+    // Trees of the same parts are one.
     const indexOf = (list: CompiledList): number => {
-      const tree = encodeTree(list);
-      const text = `{"parts":[${tree.runs.map(indexesIn).join()}]}`;
-      const index = trees.get(text) ?? trees.size;
-      trees.set(text, index);
-      known.set(list, index);
-      isCutAtParts &&= tree.runs.length === list.length;
-      return index;
+      const { runs: ofList } = encodeTree(list);
+      const own = ofList.flatMap(partsIn);
+      const key = own.map(({ number }) => number).join();
+      const tree = trees.get(key) ?? { index: trees.size, parts: own };
+      trees.set(key, tree);
+      known.set(list, tree.index);
+      isCutAtParts &&= ofList.length === list.length;
+      return tree.index;
     };
     const indexes = lists.map((list) => known.get(list) ?? indexOf(list));
-    const groups = Array.from(parts.values(), ({ part }) => part);
+    const ordered = inOrder([...parts.values()]);
+    const places = new Map(ordered.map((part, place) => [part, place]));
+    const texts = Array.from(
+      trees.values(),
+      (tree) => `{"parts":[${tree.parts.map((part) => places.get(part)).join()}]}`,
+    );
+    const groups = ordered.map(({ part }) => part);
     const secrets = lists.map((list) => encodeTree(list).secrets);
-    return { groups, runs: [...runs.keys()], indexes, secrets, trees: treeLists([...trees.keys()]), isCutAtParts };
+    return { groups, runs: [...runs.keys()], indexes, secrets, trees: treeLists(texts), isCutAtParts };
   };
   const runOf = (part: CompiledPart): EncodedRun | undefined => encodeTree([part]).runs[0];
   const changed = (before: Made, lists: Column): WholeContent | undefined => {
@@ -86,6 +93,27 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     const blobs = [madeBlob(blob), ...[...parts, ...trees].map((list) => list.blob)];
     return { ...rest, hash: blob.hash, blobs };
   });
+}
+
+/** By its first use. */
+interface NumberedPart {
+  readonly number: number;
+  readonly part: EncodedPart;
+}
+
+interface NumberedTree {
+  readonly index: number;
+  readonly parts: readonly NumberedPart[];
+}
+
+/**
+ * As trees have them, but for long resources, which come last and by their names: each class has its own form of the tables of all ports,
+ * and a change of one table writes no other.
+ */
+function inOrder(parts: readonly NumberedPart[]): readonly NumberedPart[] {
+  const isLong = ({ part }: NumberedPart): boolean => part.longName !== undefined;
+  const long = parts.filter(isLong).sort((a, b) => byCodePoint(a.part.longName ?? "", b.part.longName ?? ""));
+  return long.length === 0 ? parts : [...parts.filter((part) => !isLong(part)), ...long];
 }
 
 interface WholeContent extends TableContent, Pick<EncodedTable, "indexes" | "secrets"> {

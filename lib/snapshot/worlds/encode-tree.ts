@@ -10,7 +10,7 @@ import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
-import type { Part, SegmentList } from "../root.ts";
+import type { Part, PartRef, SegmentList } from "../root.ts";
 import { createSecretNames } from "../secret-names.ts";
 import { blobsOfSegment, cutSegments, endsStretch, type Segment, segmentRef } from "../segment.ts";
 import { type StoredForm, storedForm } from "../standing/stored-part.ts";
@@ -42,6 +42,8 @@ export interface EncodedPart extends BlobGroup {
   readonly text: string;
   /** Of the text: says where a list of parts ends. */
   readonly textHash: number;
+  /** Name of the one long resource that it is; undefined for any other part. */
+  readonly longName: string | undefined;
   readonly segments: readonly Segment[];
   /** Names of the secrets that its resources name, sorted. */
   readonly secrets: readonly string[];
@@ -132,7 +134,11 @@ export function endAlike(a: CompiledPart, b: CompiledPart): boolean {
 }
 
 /** Nothing of it is to be written. */
-const partInStore = ({ reference }: StoredForm): EncodedPart => newPart({ ...reference, blobs: [], segments: [] });
+const partInStore = ({ reference }: StoredForm): EncodedPart =>
+  newPart({ ...reference, longName: longNameOf(JSON.parse(reference.text)), blobs: [], segments: [] });
+
+const longNameOf = (part: PartRef): string | undefined =>
+  "segment" in part && part.segment.long !== undefined ? part.segment.first : undefined;
 
 function encodePart(segments: readonly Segment[]): EncodedPart {
   const [only, ...more] = segments;
@@ -141,14 +147,16 @@ function encodePart(segments: readonly Segment[]): EncodedPart {
   if (only !== undefined && more.length === 0) {
     const { ref, content } = only;
     const part: Part = { segment: ref, content };
-    return newPart({ key: ref.hash, content, text: JSON.stringify(part), blobs, segments, secrets });
+    const text = JSON.stringify(part);
+    return newPart({ key: ref.hash, content, text, longName: longNameOf(part), blobs, segments, secrets });
   }
   const list: SegmentList = { segments: segments.map(({ ref }) => ref) };
   const blob = jsonBlob(list);
   const content = hashOf(segments.map((segment) => segment.content).join());
   const part: Part = { list: blob.hash, content };
   const text = JSON.stringify(part);
-  return newPart({ key: blob.hash, content, text, blobs: [madeBlob(blob), ...blobs], segments, secrets });
+  const all = [madeBlob(blob), ...blobs];
+  return newPart({ key: blob.hash, content, text, longName: undefined, blobs: all, segments, secrets });
 }
 
 const noGroups: readonly BlobGroup[] = [];

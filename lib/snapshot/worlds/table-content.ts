@@ -4,7 +4,7 @@ import { type EncodedPart, type EncodedRun, endAlike } from "./encode-tree.ts";
 
 /** What a table is about. */
 export interface TableContent {
-  /** The parts of its trees, each once, in the order in which the trees have them. */
+  /** The parts of its trees, each once, in the order in which the trees have them; long resources come last, by their names. */
   readonly groups: readonly EncodedPart[];
   /** What its trees consist of, each once. */
   readonly runs: readonly EncodedRun[];

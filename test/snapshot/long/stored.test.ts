@@ -4,6 +4,7 @@ import { brotliDecompressSync } from "node:zlib";
 import { fromJson } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import {
+  ListOfListsSchema,
   OriginListSchema,
   PartListSchema,
   RunListSchema,
@@ -187,7 +188,8 @@ describe("a long resource in the store", () => {
     const { segments } = await reader.tree(loadedRoot.root, "routes", 0);
     const long = segments.find((segment) => segment.long !== undefined)?.long;
     fromJson(RunListSchema, await json(long?.lists[0] ?? ""));
-    fromJson(OriginListSchema, await json(long?.from[0] ?? ""));
+    const { lists } = fromJson(ListOfListsSchema, await json(long?.from[0] ?? ""));
+    fromJson(OriginListSchema, await json(lists[0] ?? ""));
   });
 });
 

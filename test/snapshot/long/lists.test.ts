@@ -1,0 +1,74 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { ListOfListsSchema } from "../../../gen/portolan/v1/root_pb.ts";
+import type { TextRun } from "../../../lib/snapshot/compiled.ts";
+import { createLongLists, encodeLong, hasRuns, type Long } from "../../../lib/snapshot/long/encode-long.ts";
+import { longResource, textRun } from "../../../lib/snapshot/long/long-resource.ts";
+import { createLongReader } from "../../../lib/snapshot/long/read-long.ts";
+
+const runs = Array.from({ length: 600 }, (_, at) => textRun(`run ${at}`));
+const from = Array.from({ length: 3000 }, (_, at) => `networking.istio.io/VirtualService/team-${at}/app`);
+
+function resource(of: readonly TextRun[], origins: readonly string[] = from): Long {
+  const made = longResource({ name: "80", from: origins, runs: of });
+  if (!hasRuns(made)) throw new Error("has no runs");
+  return made;
+}
+
+/** The same runs, one of them another. */
+const changed = (at: number, text = "another"): Long =>
+  resource(runs.map((run, place) => (place === at ? textRun(text) : run)));
+
+function stored(...resources: readonly Long[]) {
+  const lists = createLongLists();
+  const encoded = resources.map((one) => encodeLong(one, lists));
+  const texts = new Map<string, string>();
+  for (const { hash, bytes } of encoded.flatMap((one) => one.lists)) texts.set(hash, new TextDecoder().decode(bytes));
+  const reader = createLongReader(async (hash) => texts.get(hash) ?? "", 1024 * 1024);
+  const refs = encoded.map(({ ref }) => ref.long ?? { version: "", lists: [], from: [] });
+  return { encoded, texts, reader, refs };
+}
+
+const texts = (list: readonly { readonly text: string }[]) => list.map(({ text }) => text);
+const hashes = (list: readonly TextRun[]) => list.map(({ hash }) => hash);
+
+describe("the lists of a long resource", () => {
+  it("are named by few others where they are many, and lead to all runs and objects in their order", async () => {
+    const { refs, reader, texts: blobs } = stored(resource(runs));
+    const [ref = { version: "", lists: [], from: [] }] = refs;
+    expect(ref.lists.length).toBeLessThanOrEqual(8);
+    expect(ref.from).toHaveLength(1);
+    for (const hash of [...ref.lists, ...ref.from]) fromJson(ListOfListsSchema, JSON.parse(blobs.get(hash) ?? ""));
+    expect(texts(await reader.runs(ref))).toEqual(hashes(runs));
+    expect(await reader.origins(ref)).toEqual(from);
+    expect(new Set(await reader.blobs(ref))).toEqual(new Set([...blobs.keys(), ...hashes(runs)]));
+  });
+
+  it("are named by the resource itself where they are few", async () => {
+    const few = runs.slice(0, 20);
+    const { refs, reader, encoded } = stored(resource(few, from.slice(0, 2)));
+    const [ref = { version: "", lists: [], from: [] }] = refs;
+    expect(encoded[0]?.lists).toHaveLength(ref.lists.length + ref.from.length);
+    expect(texts(await reader.runs(ref))).toEqual(hashes(few));
+  });
+
+  it("are read where a resource names all of them, as those of the format before do", async () => {
+    const { texts: blobs, reader } = stored(resource(runs));
+    const parsed = [...blobs].map(([hash, text]) => ({ hash, list: JSON.parse(text) }));
+    const ofRuns = parsed.filter(({ list }) => list.runs !== undefined).map(({ hash }) => hash);
+    const ofOrigins = parsed.filter(({ list }) => list.from !== undefined).map(({ hash }) => hash);
+    const flat = { version: "", lists: ofRuns, from: ofOrigins };
+    expect(texts(await reader.runs(flat))).toEqual(hashes(runs));
+    expect(await reader.origins(flat)).toEqual(from);
+  });
+
+  it.each([0, 300, 599])("are a few others when run %i is another, however many resources have it", (at) => {
+    const own = changed(at === 300 ? 10 : 300, "its own");
+    const before = stored(resource(runs), own);
+    const both = stored(resource(runs), own, changed(at), changed(at));
+    const others = [...both.texts.keys()].filter((hash) => !before.texts.has(hash));
+    // That of the run and the one above it; where a list ends follows from the runs, so a neighbour may begin elsewhere.
+    expect(others.length).toBeLessThanOrEqual(5);
+    expect(before.texts.size).toBeGreaterThan(50);
+  });
+});
