@@ -1,38 +1,26 @@
-import { type Blob, concatBytes, hashOf, type LazyBlob, madeBlob } from "./blob.ts";
+import { concatBytes, hashOf, type LazyBlob } from "./blob.ts";
+import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
-import { runBlobs } from "./long/encode-long.ts";
 import { textLength } from "./long/long-resource.ts";
 import { splitBetween } from "./long/split-between.ts";
 import { nameHash } from "./name-hash.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
 import { utf8Length } from "./utf8-length.ts";
 
-/** A run of resources that is stored as one blob. */
-export interface Segment {
+/** A run of resources that is stored as one blob, or a long resource, which is stored as its lists are. */
+export interface Segment extends BlobGroup {
   readonly ref: SegmentRef;
   /** Hash of the names and versions of its resources. */
   readonly content: string;
   readonly resources: readonly CompiledResource[];
   /** Names of the secrets that they name. */
   readonly secrets: readonly string[];
-  /** As it is stored. */
-  readonly blobs: readonly LazyBlob[];
 }
 
-/**
- * The blobs of a segment.
- *
- * @param lists what names the runs and the origins of a long resource
- */
-export function blobsOfSegment(
-  { ref, resources }: Pick<Segment, "ref" | "resources">,
-  lists: readonly Blob[],
-): readonly LazyBlob[] {
-  if (ref.long !== undefined) {
-    const runs = resources.flatMap((resource) => runBlobs(resource.runs ?? []));
-    return [...runs, ...lists.map(madeBlob)];
-  }
+/** The blobs of a segment, but for those of a long resource. */
+export function blobsOfSegment({ ref, resources }: Pick<Segment, "ref" | "resources">): readonly LazyBlob[] {
+  if (ref.long !== undefined) return [];
   const texts = { hash: ref.hash, make: () => segmentBytes(resources) };
   if (ref.binary === undefined) return [texts];
   return [texts, { hash: ref.binary.hash, make: () => segmentBinary(resources)?.bytes ?? new Uint8Array() }];

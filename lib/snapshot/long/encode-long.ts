@@ -1,4 +1,5 @@
-import { type Blob, hashOf, jsonBlob, type LazyBlob } from "../blob.ts";
+import { hashOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
+import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledResource, TextRun } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
 import { rememberEach } from "../remember-each.ts";
@@ -11,36 +12,36 @@ export type Long = CompiledResource & { readonly runs: readonly TextRun[] };
 
 export const hasRuns = (resource: CompiledResource | undefined): resource is Long => resource?.runs !== undefined;
 
-/** A long resource as it is stored, but for its runs. */
+/** A long resource as it is stored: its blobs are those of the groups. */
 export interface EncodedLong {
   readonly ref: SegmentRef;
-  /** Lists that name the runs, and those of its origins. */
-  readonly lists: readonly Blob[];
+  readonly groups: readonly StoredList[];
 }
 
-/** Lists as they are stored. */
-interface NamedLists {
-  /** All of them. */
-  readonly blobs: readonly Blob[];
-  /** The hashes of those that are named by no other. */
-  readonly names: readonly string[];
+/** A list, with all that it names. Resources that have a list in common share it as an object. */
+export interface StoredList extends BlobGroup {
+  readonly hash: string;
 }
 
 /** Encodes the lists that a long resource names. */
 export interface LongLists {
-  readonly ofRuns: (runs: readonly TextRun[]) => Blob;
-  readonly ofLists: (lists: readonly Blob[]) => Blob;
-  readonly ofOrigins: (from: readonly string[]) => NamedLists;
+  readonly ofRuns: (runs: readonly TextRun[]) => StoredList;
+  readonly ofLists: (lists: readonly StoredList[]) => StoredList;
+  readonly ofOrigins: (from: readonly string[]) => readonly StoredList[];
 }
 
 export function encodeLong({ name, version, runs, from }: Long, encode: LongLists): EncodedLong {
-  const lists = listed(cutEvenly<TextRun>(runs, runsPerList(runs.length), byHash).map(encode.ofRuns), encode);
+  const lists = few(cutEvenly<TextRun>(runs, runsPerList(runs.length), byHash).map(encode.ofRuns), encode);
   const origins = encode.ofOrigins(from);
-  const long: LongRef = { version, lists: lists.names, from: origins.names };
+  const long: LongRef = {
+    version,
+    lists: lists.map(({ hash }) => hash),
+    from: origins.map(({ hash }) => hash),
+  };
   const bodyBytes = runs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const hash = hashOf(JSON.stringify([name, long]));
   const ref = { hash, first: name, last: name, resources: 1, bodyOffset: 0, bodyBytes, long };
-  return { ref, lists: [...lists.blobs, ...origins.blobs] };
+  return { ref, groups: [...lists, ...origins] };
 }
 
 /** So many lists of runs a resource names: of more it names lists of lists, most of which tables have in common. */
@@ -49,34 +50,39 @@ const maxLists = 8;
 /** Few, so that few of them are a table's own. */
 const listsPerList = 4;
 
-function listed(lists: readonly Blob[], encode: LongLists): NamedLists {
-  if (lists.length <= maxLists) return named(lists);
-  const above = listed(cutEvenly<Blob>(lists, listsPerList, byHash).map(encode.ofLists), encode);
-  return { ...above, blobs: [...lists, ...above.blobs] };
+const few = (lists: readonly StoredList[], encode: LongLists): readonly StoredList[] =>
+  lists.length <= maxLists
+    ? lists
+    : few(cutEvenly<StoredList>(lists, listsPerList, byHash).map(encode.ofLists), encode);
+
+function listOfLists(lists: readonly StoredList[]): StoredList {
+  const list: ListOfLists = { lists: lists.map(({ hash }) => hash) };
+  return storedList(list, [], lists);
 }
 
-const named = (blobs: readonly Blob[]): NamedLists => ({ blobs, names: blobs.map(({ hash }) => hash) });
-
-const listOfLists = (lists: readonly Blob[]): Blob =>
-  jsonBlob({ lists: lists.map(({ hash }) => hash) } satisfies ListOfLists);
+/** @param blobs that it names, beside those of other lists */
+function storedList(list: object, blobs: readonly LazyBlob[], groups: readonly StoredList[]): StoredList {
+  const blob = jsonBlob(list);
+  return { hash: blob.hash, blobs: [madeBlob(blob), ...blobs], groups };
+}
 
 /** So many that neither the lists nor their names are long: a power of two, which seldom becomes another. */
 const runsPerList = (runs: number): number => 2 ** Math.floor(Math.log2(Math.sqrt(runs)));
 const byHash = { weight: () => 1, hash: ({ hash }: { readonly hash: string }) => nameHash(hash) };
 
 /** The runs of a list, as they are named. All of a resource have a binary form, or none has. */
-function runList(runs: readonly TextRun[]): Blob {
+function runList(runs: readonly TextRun[]): StoredList {
   const binaries = runs.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash]));
   const list: RunList = { runs: runs.map(({ hash }) => hash), ...(binaries.length === 0 ? {} : { binaries }) };
-  return jsonBlob(list);
+  return storedList(list, runs.flatMap(runBlobs), []);
 }
 
 /** The objects that a long resource was made from, as they are stored: a table of all services names one list, as others do. */
-function originLists(from: readonly string[]): NamedLists {
-  const lists = cutEvenly(from, originsPerList, byName).map((list) => jsonBlob({ from: list } satisfies OriginList));
-  if (lists.length <= 1) return named(lists);
-  const above = named([listOfLists(lists)]);
-  return { ...above, blobs: [...lists, ...above.blobs] };
+function originLists(from: readonly string[]): readonly StoredList[] {
+  const lists = cutEvenly(from, originsPerList, byName).map((list) =>
+    storedList({ from: list } satisfies OriginList, [], []),
+  );
+  return lists.length <= 1 ? lists : [listOfLists(lists)];
 }
 
 /** In UTF-16 code units. */
@@ -90,9 +96,8 @@ export const createLongLists = (): LongLists => ({
   ofOrigins: rememberEach(originLists),
 });
 
-/** The runs as they are stored. */
-export const runBlobs = (runs: readonly TextRun[]): readonly LazyBlob[] =>
-  runs.flatMap(({ hash, text, binary }) => [
-    { hash, make: () => new TextEncoder().encode(text) },
-    ...(binary === undefined ? [] : [{ hash: binary.hash, make: () => binary.bytes }]),
-  ]);
+/** A run as it is stored. */
+const runBlobs = ({ hash, text, binary }: TextRun): readonly LazyBlob[] => [
+  { hash, make: () => new TextEncoder().encode(text) },
+  ...(binary === undefined ? [] : [madeBlob(binary)]),
+];

@@ -68,11 +68,11 @@ export function createTreeEncoder(): TreeEncoder {
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
-    const { ref, lists } = hasRuns(first)
+    const { ref, groups } = hasRuns(first)
       ? encodeLong(first, longLists)
-      : { ref: segmentRef(resources, tell), lists: [] };
-    const blobs = blobsOfSegment({ ref, resources }, lists);
-    return { ref, blobs, content, resources, secrets: secretNamesIn(resources) };
+      : { ref: segmentRef(resources, tell), groups: noGroups };
+    const blobs = blobsOfSegment({ ref, resources });
+    return { ref, blobs, groups, content, resources, secrets: secretNamesIn(resources) };
   });
   const partOf = rememberRuns(encodePart);
   const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
@@ -135,7 +135,13 @@ export function endAlike(a: CompiledPart, b: CompiledPart): boolean {
 
 /** Nothing of it is to be written. */
 const partInStore = ({ reference }: StoredForm): EncodedPart =>
-  newPart({ ...reference, longName: longNameOf(JSON.parse(reference.text)), blobs: [], segments: [] });
+  newPart({
+    ...reference,
+    longName: longNameOf(JSON.parse(reference.text)),
+    blobs: [],
+    groups: noGroups,
+    segments: [],
+  });
 
 const longNameOf = (part: PartRef): string | undefined =>
   "segment" in part && part.segment.long !== undefined ? part.segment.first : undefined;
@@ -143,29 +149,25 @@ const longNameOf = (part: PartRef): string | undefined =>
 function encodePart(segments: readonly Segment[]): EncodedPart {
   const [only, ...more] = segments;
   const secrets = uniteNames(segments.map((segment) => segment.secrets));
-  const blobs = segments.flatMap((segment) => segment.blobs);
   if (only !== undefined && more.length === 0) {
-    const { ref, content } = only;
+    const { ref, content, blobs, groups } = only;
     const part: Part = { segment: ref, content };
     const text = JSON.stringify(part);
-    return newPart({ key: ref.hash, content, text, longName: longNameOf(part), blobs, segments, secrets });
+    return newPart({ key: ref.hash, content, text, longName: longNameOf(part), blobs, groups, segments, secrets });
   }
   const list: SegmentList = { segments: segments.map(({ ref }) => ref) };
   const blob = jsonBlob(list);
   const content = hashOf(segments.map((segment) => segment.content).join());
   const part: Part = { list: blob.hash, content };
   const text = JSON.stringify(part);
-  const all = [madeBlob(blob), ...blobs];
-  return newPart({ key: blob.hash, content, text, longName: undefined, blobs: all, segments, secrets });
+  const blobs = [madeBlob(blob), ...segments.flatMap((segment) => segment.blobs)];
+  // A long resource is a part by itself.
+  return newPart({ key: blob.hash, content, text, longName: undefined, blobs, groups: noGroups, segments, secrets });
 }
 
 const noGroups: readonly BlobGroup[] = [];
 
-const newPart = (part: Omit<EncodedPart, "textHash" | "groups">): EncodedPart => ({
-  ...part,
-  textHash: nameHash(part.text),
-  groups: noGroups,
-});
+const newPart = (part: Omit<EncodedPart, "textHash">): EncodedPart => ({ ...part, textHash: nameHash(part.text) });
 
 /** About so many segments make a part. */
 const segmentsPerPart = 16;

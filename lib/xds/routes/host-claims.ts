@@ -79,14 +79,21 @@ export function settledHosts(
   memo: Memo,
 ): { readonly pieces: readonly VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
   const ofOthers = keptClaims(memo, slot, claimsOf(memo, { candidates: others }));
-  const { places, placesOfOthers, trimmed, duplicates } = settledClaims(memo, { claims, ofOthers, services, port });
+  const { count, places, placesOfOthers, trimmed, duplicates } = settledClaims(memo, {
+    claims,
+    ofOthers,
+    services,
+    port,
+  });
   // What virtual services bring has its place among the others, which most changes leave as they were.
-  const pieces = placedPieces(memo, { candidates: others, places: placesOfOthers }).slice();
+  const pieces = placedPieces(memo, { candidates: others, places: placesOfOthers, count }).slice();
   let at = 0;
-  for (const { hosts } of brought) {
-    for (const { piece } of hosts) {
+  // Plain loops: every table goes over all virtual services, and an iterator makes an object for each.
+  for (let of = 0; of < brought.length; of++) {
+    const { hosts } = brought[of] as BroughtHosts;
+    for (let own = 0; own < hosts.length; own++) {
       const place = places[at++];
-      if (place !== undefined) pieces[place] = piece;
+      if (place !== undefined) pieces[place] = hosts[own]?.piece;
     }
   }
   for (const [place, domains] of trimmed) {
@@ -111,14 +118,16 @@ const claimsOf = step(
 interface Placed {
   readonly candidates: readonly Candidate[];
   readonly places: Places;
+  /** Places of all candidates, these and others. */
+  readonly count: number;
 }
 
 /** Without those of other candidates. */
 const placedPieces = step(
   "virtual hosts in their places",
-  { candidates: "identity", places: "identity" },
-  ({ candidates, places }: Placed): readonly (VirtualHostPiece | undefined)[] => {
-    const pieces: (VirtualHostPiece | undefined)[] = [];
+  { candidates: "identity", places: "identity", count: "value" },
+  ({ candidates, places, count }: Placed): readonly (VirtualHostPiece | undefined)[] => {
+    const pieces = Array.from({ length: count }, (): VirtualHostPiece | undefined => undefined);
     for (const [at, { piece }] of candidates.entries()) {
       const place = places[at];
       if (place !== undefined) pieces[place] = piece;
@@ -144,6 +153,8 @@ function isSameClaim(last: Claim, claim: Claim): boolean {
 type Places = readonly (number | undefined)[];
 
 interface Settled {
+  /** How many have a place. */
+  readonly count: number;
   readonly places: Places;
   readonly placesOfOthers: Places;
   /** By place, the domains of those that do not get all that they claim. */
@@ -196,7 +207,7 @@ function settle({ claims: brought, ofOthers, services, port: tablePort }: Claims
     if (domains !== undefined) trimmed.set(place, domains);
   }
   const [ofBrought, others] = [places.slice(0, ofServices.length), places.slice(ofServices.length)];
-  return { places: ofBrought, placesOfOthers: others, trimmed, duplicates };
+  return { count: order.length, places: ofBrought, placesOfOthers: others, trimmed, duplicates };
 }
 
 /** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */

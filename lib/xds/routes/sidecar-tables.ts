@@ -133,7 +133,7 @@ interface Caught {
 const withCatchAll = step(
   "virtual hosts with a catch-all",
   { pieces: "identity", catchAll: "identity" },
-  ({ pieces, catchAll }: Caught): readonly VirtualHostPiece[] => [...pieces, catchAll],
+  ({ pieces, catchAll }: Caught): readonly VirtualHostPiece[] => pieces.concat(catchAll),
 );
 
 function catchAll({ view, settings, memo }: TableContext): VirtualHostPiece {
