@@ -2,8 +2,8 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { StoredRoot } from "./root.ts";
 
 /**
- * The format of the roots that are written: 3, the node index listed in a blob of its own. Those before are read too (2: listed in the
- * root; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
+ * The format of the roots that are written: 3, the node index listed in a blob of its own, and many lists of a long resource in others.
+ * Those before are read too (2: either listed where it is named; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
  * What a reader may pass over (a field more) is no new format.
  */
 export const rootFormat = 3;
