@@ -21,7 +21,7 @@ export const encodedList = step(
     const all =
       resources.length < manyElements
         ? resources.map((resource) => checkedAndEncoded(memo, { ...context, resource }))
-        : eachEncoded(memo, `${type}|${reader}|${resources.length}|${resources[0]?.name}`, resources, context, nothing);
+        : eachEncoded(memo, `${type}|${reader}|${resources.length}|${resources[0]?.name}`, resources, context);
     const value: CompiledResource[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const encoded of all) {
@@ -47,8 +47,6 @@ const checkedAndEncoded = step(
       : { kind: "refused", diagnostic };
   },
 );
-
-const nothing = (): undefined => undefined;
 
 const eachEncoded = pass(
   "checked and encoded resources",

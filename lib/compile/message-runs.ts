@@ -99,13 +99,11 @@ const elementRuns = step(
   "runs of elements",
   { type: "value", field: "value", name: "value", elements: "identity", withBinary: "value" },
   ({ name, elements, ...encoding }: Elements, memo: Memo): readonly Run<object, WrittenPieces>[] => {
-    const names = namesOf(memo, `${encoding.type}|${name}|${elements.length}`, elements, {}, nothing);
+    const names = namesOf(memo, `${encoding.type}|${name}|${elements.length}`, elements, {});
     const order = orderOfElements(memo, { type: encoding.type, names });
     return writtenRuns(memo, elements, order, encoding);
   },
 );
-
-const nothing = (): undefined => undefined;
 
 /** The tables of all namespaces have the same names as a rule, whatever a change does to their hosts. */
 const namesOf = pass("names of elements", {}, (element: object): string => nameOf(element));

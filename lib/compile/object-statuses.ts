@@ -32,7 +32,7 @@ const eachStatus = pass(
 
 /** The statuses as a root holds them; the same objects for those that say what they said. */
 export function compiledStatuses(statuses: readonly ObjectStatus[], memo: Memo): readonly CompiledStatus[] {
-  return statuses.length === 0 ? [] : eachStatus(memo, "", statuses, {}, () => undefined);
+  return statuses.length === 0 ? [] : eachStatus(memo, "", statuses, {});
 }
 
 /** Conditions that are as they should be with this status; of all others it is True. */

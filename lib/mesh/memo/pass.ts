@@ -39,7 +39,7 @@ interface Maker<C extends object, E, I, T> {
 interface Passed<C extends object, E, I> {
   readonly elements: readonly E[];
   readonly context: C;
-  readonly read: (element: E, at: number) => I;
+  readonly read: ((element: E, at: number) => I) | undefined;
 }
 
 /** One function for all, as of steps. */
@@ -65,13 +65,15 @@ function passBy<C extends object, E, I, T>(
   // A plain loop that makes no lists: there are tens of thousands of elements, most of which are what they were.
   for (let at = 0; at < elements.length; at++) {
     const element = elements[at] as E;
-    const now = read(element, at);
-    if (at < known && before.elements[at] === element && Object.is(before.reads[at], now)) continue;
+    const isKnown = at < known && before.elements[at] === element;
+    if (isKnown && read === undefined) continue;
+    const now = read?.(element, at) as I;
+    if (isKnown && Object.is(before.reads[at], now)) continue;
     places.push(at);
     nows.push(now);
     values.push(make(element, now, used, memo));
   }
-  const reads = patched<I>(before.reads, elements.length, places, nows);
+  const reads = read === undefined ? [] : patched<I>(before.reads, elements.length, places, nows);
   const made = patched<T>(before.made, elements.length, places, values);
   const same = last !== undefined && isSame(last.made, made) ? last.made : made;
   passes.keep(memo, slot, { terms, elements, reads, made: same });
@@ -106,7 +108,8 @@ interface Made<E, I, T> {
 /**
  * @param slot tells passes of one kind over several lists apart (the id of a scope); it decides what is found again, never
  *   what comes out
- * @param read what the element, at its place in the list, is made from beside itself; asked again in every pass, so it may look anywhere
+ * @param read what the element, at its place in the list, is made from beside itself; asked again in every pass, so it may look anywhere.
+ *   Left out: it is made from itself and the context
  * @returns what was made of the elements, in their order
  */
 export type Pass<C extends object, E, I, T> = (
@@ -114,5 +117,5 @@ export type Pass<C extends object, E, I, T> = (
   slot: Slot,
   elements: readonly E[],
   context: C,
-  read: (element: E, at: number) => I,
+  read?: (element: E, at: number) => I,
 ) => readonly T[];

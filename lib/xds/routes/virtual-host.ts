@@ -2,6 +2,7 @@ import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { pass } from "../../mesh/memo/pass.ts";
 import { isSame, keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Resource } from "../resource.ts";
@@ -34,7 +35,9 @@ interface Table {
   readonly pieces: readonly VirtualHostPiece[];
 }
 
-interface TableInputs extends Table {
+interface TableInputs {
+  readonly name: string;
+  readonly hosts: readonly VirtualHostJson[];
   /** Pieces with the objects behind these, in their order. */
   readonly owners: readonly VirtualHostPiece[];
 }
@@ -48,19 +51,29 @@ const fewPieces = 8;
  */
 const routeTable = step(
   "route table",
-  { pieces: "identity", owners: "identity", name: "value" },
-  ({ owners, ...table }: TableInputs, memo: Memo) => tableOf(table, allOf(memo, { owners })),
+  { hosts: "identity", owners: "identity", name: "value" },
+  ({ name, hosts, owners }: TableInputs, memo: Memo) => tableOf(name, hosts, allOf(memo, { owners })),
 );
 
-const smallTable = step("small route table", { pieces: "elements", name: "value" }, (table: Table) =>
-  tableOf(table, objectsOf(table.pieces)),
+const smallTable = step("small route table", { pieces: "elements", name: "value" }, ({ name, pieces }: Table) =>
+  tableOf(name, pieces.map(jsonOf), objectsOf(pieces)),
 );
 
-const tableOf = ({ name, pieces }: Table, from: readonly ConfigKey[]): Resource<RouteConfigurationJson> => ({
+const jsonOf = ({ json }: VirtualHostPiece): VirtualHostJson => json;
+
+/** The virtual hosts of a table, the same list as long as they are the same. */
+const hostsOf = pass("virtual hosts of a route table", {}, jsonOf);
+
+const tableOf = (
+  name: string,
+  hosts: readonly VirtualHostJson[],
+  from: readonly ConfigKey[],
+): Resource<RouteConfigurationJson> => ({
   name,
   json: {
     name,
-    ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
+    // Nobody writes into it.
+    ...(hosts.length === 0 ? {} : { virtualHosts: hosts as VirtualHostJson[] }),
     validateClusters: false,
     ignorePortInHostMatching: true,
     maxDirectResponseBodySizeBytes: 1_048_576,
@@ -79,7 +92,7 @@ export function keptTable(key: () => string, { name, pieces }: Table, memo: Memo
   const slot = `${key()}|${name}`;
   return routeTable(memo, {
     name,
-    pieces: keptPieces(memo, slot, pieces),
+    hosts: hostsOf(memo, slot, pieces, {}),
     owners: keptOwners(memo, slot, pieces),
   });
 }
@@ -106,5 +119,3 @@ export function emptyTable(name: string): Resource<RouteConfigurationJson> {
 }
 
 const keptOwners = keptLists("owners of a route table", areOfSameObjects);
-
-const keptPieces = keptLists<VirtualHostPiece>("virtual hosts of a route table");

@@ -23,6 +23,7 @@ const kept = pass(
   { context: "identity" },
   (element: Named, _input: number, _context: { readonly context: object }) => element,
 );
+const initials = pass("test: initials", {}, ({ name }: Named) => name.slice(0, 1));
 
 describe("a pass over a list", () => {
   const memo = createMemo();
@@ -51,6 +52,14 @@ describe("a pass over a list", () => {
     expect(log).toEqual(["x", "y"]);
     const identity = (context: object) => kept(memo, "i", [x, y], { context }, () => 0);
     expect(identity(a)).toBe(identity(b));
+  });
+
+  it("makes elements of themselves where nothing is read, and is the same list if that comes to the same", () => {
+    const first = initials(memo, "s", [x, y, z], {});
+    expect(first).toEqual(["x", "y", "z"]);
+    expect(initials(memo, "s", [x, { name: "y" }, z], {})).toBe(first);
+    expect(initials(memo, "s", [x, { name: "w" }], {})).toEqual(["x", "w"]);
+    expect(initials(memo, "s", [x, y, z, x], {})).toEqual(["x", "y", "z", "x"]);
   });
 
   it("remembers nothing without a memory", () => {
