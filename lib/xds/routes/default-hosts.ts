@@ -1,4 +1,5 @@
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Service } from "../../registry/service.ts";
 import { virtualHostName } from "../names.ts";
@@ -38,14 +39,36 @@ export const defaultHosts = step(
     destinationRule: "identity",
     port: "value",
   },
-  ({ services, port: tablePort, ...table }: DefaultHosts): readonly DefaultHost[] => {
-    const { settings, domains } = table;
+  ({ domains, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
+    const { atHome, abroad } = domains;
+    const hosts = hostsSeenBy(memo, { ...table, proxy: abroad });
+    if (atHome === abroad) return hosts;
+    // Most hosts look alike from all namespaces, which have them as objects in common.
+    return hosts.map((host) => {
+      const proxy = seenAs(host.route.service, domains);
+      return proxy === abroad ? host : { ...host, route: { ...host.route, proxy } };
+    });
+  },
+);
+
+type HostsSeen = Omit<DefaultHosts, "domains"> & Pick<DefaultRoute, "proxy">;
+
+const hostsSeenBy = step(
+  "default virtual hosts in one form",
+  {
+    settings: "identity",
+    proxy: "identity",
+    services: "identity",
+    serviceByHostname: "identity",
+    destinationRule: "identity",
+    port: "value",
+  },
+  ({ services, port: tablePort, settings, proxy, ...rules }: HostsSeen): readonly DefaultHost[] => {
     const isOnlyPort = tablePort !== 0;
     const hosts: DefaultHost[] = [];
     for (const { service, httpPorts } of services.sorted) {
       if (service.resolution === "Alias" || httpPorts.length === 0) continue;
-      const rule = hashRule(table, service.hostname);
-      const proxy = seenAs(service, domains);
+      const rule = hashRule(rules, service.hostname);
       const hostname = service.hostname.toLowerCase();
       for (const { port } of httpPorts)
         hosts.push({ hostname, route: { settings, proxy, service, rule, port, isOnlyPort } });

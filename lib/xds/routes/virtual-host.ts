@@ -3,7 +3,7 @@ import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { isSame, keptLists } from "../../mesh/memo/same.ts";
+import { isSame, keptLists, oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Resource } from "../resource.ts";
 
@@ -100,7 +100,8 @@ export function keptTable(key: () => string, { name, pieces }: Table, memo: Memo
 const allOf = step(
   "objects of a route table",
   { owners: "identity" },
-  ({ owners }: Pick<TableInputs, "owners">): readonly ConfigKey[] => objectsOf(owners),
+  ({ owners }: Pick<TableInputs, "owners">, memo: Memo): readonly ConfigKey[] =>
+    oneOfLists(memo, "objects of route tables", objectsOf(owners)),
 );
 
 /** Some more than once. */
