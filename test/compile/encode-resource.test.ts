@@ -135,6 +135,18 @@ describe("encodeResource", () => {
     expect(runs.filter((run) => !before.has(run))).toHaveLength(1);
   });
 
+  it("looks up the elements of the run that differs, whatever else the table has", () => {
+    const memo = createMemo();
+    const looks = () => (memo.known?.hits ?? 0) + (memo.known?.misses ?? 0);
+    check("routes", table(many), memo);
+    encode(table(many), memo);
+    const before = looks();
+    const changed = table(many.with(500, { ...many[500], name: many[500]?.name ?? "", domains: ["other"] }));
+    check("routes", changed, memo);
+    encode(changed, memo);
+    expect(looks() - before).toBeLessThan(300);
+  });
+
   it("shares what is not of a namespace between tables that have the hosts of one namespace in another form", () => {
     const memo = createMemo();
     const tableOf = (namespace: string) =>
