@@ -1,4 +1,4 @@
-import { concatBytes, hashOf, type LazyBlob } from "./blob.ts";
+import { type Blob, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
 import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
