@@ -160,6 +160,13 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
   const speaking = reads.filter(({ diagnostics }) => diagnostics.length > 0);
   const errors = speaking.flatMap(errorsIn);
   const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
+  const unreadable = kept.length === 0 ? [] : [...files].filter(([, { read }]) => isUnreadable(read()));
+  /** A line of what was there before would say nothing. */
+  const hidden = ({ origin }: Placed): Origin => {
+    const itsOwn = unreadable.find(([file]) => under + file === origin.file);
+    const [file] = itsOwn ?? unreadable.find(([, { text }]) => text.includes(origin.key.name)) ?? [];
+    return { ...origin, file: file === undefined ? origin.file : under + file, line: 0 };
+  };
   return {
     configs: keptConfigs.length === 0 ? configs.list : [...configs.list, ...keptConfigs],
     objects: keptObjects.length === 0 ? objects.list : [...objects.list, ...keptObjects],
@@ -176,11 +183,13 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
         problem === undefined ? [] : [unreadableFile(under + file, problem)],
       ),
       ...[...files].filter(([, { halfSaved }]) => halfSaved).map(([file]) => halfSavedWarning(under + file)),
-      ...[...keptConfigs, ...keptObjects].map((object) => keptWarning(refusals.get(keyOf(object)) ?? object.origin)),
+      ...[...keptConfigs, ...keptObjects].map((object) => keptWarning(refusals.get(keyOf(object)) ?? hidden(object))),
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
     ],
   };
 }
+
+const isUnreadable = (read: ReadFile): boolean => errorsIn(read).some(({ origin }) => origin.key.kind === "");
 
 /** The kept objects of one sort, where none that is valid has taken their place. */
 function pick<T extends Placed>(
@@ -207,7 +216,7 @@ function halfSavedWarning(file: string): Diagnostic {
   };
 }
 
-/** @param origin of the refused form, or of the kept one where a whole file cannot be read */
+/** @param origin of the refused form, or of what cannot be read */
 function keptWarning(origin: Origin): Diagnostic {
   return {
     code: "last-valid-served",

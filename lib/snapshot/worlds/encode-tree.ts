@@ -76,17 +76,18 @@ export function createTreeEncoder(): TreeEncoder {
   });
   const partOf = rememberRuns(encodePart);
   const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
-  /** What was made last of resources that begin or end with one. */
-  const lastWith = new WeakMap<CompiledResource, readonly EncodedPart[]>();
+  /** What was made last of resources that begin or end with one, as long as those are in use. */
+  const lastWith = new WeakMap<CompiledResource, WeakRef<readonly EncodedPart[]>>();
   const partsOf = (resources: CompiledPart): readonly EncodedPart[] => {
     const ends = [resources[0], resources.at(-1)].filter((end) => end !== undefined);
     // Many begin alike: the longer ones have more in common.
-    const [before = []] = ends.flatMap((end) => [lastWith.get(end) ?? []]).sort((a, b) => b.length - a.length);
+    const [before = []] = ends.flatMap((end) => [lastWith.get(end)?.deref() ?? []]).sort((a, b) => b.length - a.length);
     const segmentsBefore = before.map(({ segments }) => segments);
     const runsBefore = segmentsBefore.flat().map((segment) => segment.resources);
     const segments = cutAgain(runsBefore, resources, cutSegments).map(segmentOf);
     const parts = cutAgain(segmentsBefore, segments, cutParts).map(partOf);
-    for (const end of ends) lastWith.set(end, parts);
+    const last = new WeakRef(parts);
+    for (const end of ends) lastWith.set(end, last);
     return parts;
   };
   const runOf = rememberEach((resources: CompiledPart): EncodedRun => {

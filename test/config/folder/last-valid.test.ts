@@ -133,6 +133,12 @@ describe("several files of a folder", () => {
       { "a.yaml": rule("b", "b.example"), "c.yaml": broken },
     ]) {
       const moved = readAgain(first, files(after));
+      const [kept] = wholeFolder(moved).diagnostics.filter(({ code }) => code === "last-valid-served");
+      expect(kept?.origin).toMatchObject({
+        file: "c.yaml" in after ? "c.yaml" : "b.yaml",
+        line: 0,
+        key: { name: "a" },
+      });
       expect(hosts(moved).sort()).toEqual(['a={"host":"a.example"}', 'b={"host":"b.example"}']);
       const again = readAgain(moved, files({ ...after, "d.yaml": rule("d", "d.example") }));
       expect(hosts(again)).toContain('a={"host":"a.example"}');
