@@ -9,34 +9,79 @@ export interface NodeIndex {
   readonly blobs: readonly Blob[];
 }
 
-/** The node index, cut into shards of some hundred keys at boundaries that depend on the keys alone. */
-export function encodeNodeIndex(nodes: readonly CompiledNode[]): NodeIndex {
+/** What the keys of nodes lead to. Of several nodes with one key the last one counts. */
+export function classesByKey(nodes: readonly CompiledNode[]): ReadonlyMap<string, string> {
   const classes = new Map<string, string>();
-  for (const node of nodes) for (const key of node.keys) classes.set(key, node.classId);
-  const shards: [string, string][][] = [];
-  let shard: [string, string][] = [];
-  // By code point, which is how texts are sorted by themselves: there may be a hundred thousand.
-  for (const key of [...classes.keys()].sort()) {
-    shard.push([key, classes.get(key) ?? ""]);
-    if (endsShard(key)) {
-      shards.push(shard);
-      shard = [];
-    }
-  }
-  if (shard.length > 0) shards.push(shard);
-  const blobs = shards.map((entries) => blobOf(shardText(entries)));
-  const refs = shards.map((entries, i) => ({ hash: blobs[i]?.hash ?? "", first: entries[0]?.[0] ?? "" }));
-  if (refs.length <= mostInRoot) return { refs, list: undefined, blobs };
-  const list = jsonBlob({ shards: refs } satisfies NodeShardList);
-  return { refs, list: list.hash, blobs: [list, ...blobs] };
+  for (const { keys, classId } of nodes) for (const key of keys) classes.set(key, classId);
+  return classes;
 }
+
+/** A piece of the index as it was encoded last. */
+interface EncodedShard extends ShardEntries {
+  readonly ref: NodeShardRef;
+  readonly blob: Blob;
+}
+
+interface ShardEntries {
+  readonly keys: readonly string[];
+  /** Of each key. */
+  readonly classIds: readonly string[];
+}
+
+/**
+ * Encodes node indexes: cut into shards of some hundred keys, at boundaries that depend on the keys alone. What was encoded last is taken where
+ * it is the same, since most changes of nodes are of a few.
+ */
+export function createNodeIndexEncoder(): (nodes: readonly CompiledNode[]) => NodeIndex {
+  let last: readonly EncodedShard[] = [];
+  return (nodes) => {
+    const classes = classesByKey(nodes);
+    const before = new Map(last.map((shard) => [shard.ref.first, shard]));
+    last = cutKeys(sortedKeys(classes, last)).map((keys) => {
+      const [first = ""] = keys;
+      const known = before.get(first);
+      const classIds = keys.map((key) => classes.get(key) ?? "");
+      if (known !== undefined && areSame(known.keys, keys) && areSame(known.classIds, classIds)) return known;
+      const blob = blobOf(shardText({ keys, classIds }));
+      return { keys, classIds, ref: { hash: blob.hash, first }, blob };
+    });
+    const refs = last.map(({ ref }) => ref);
+    const blobs = last.map(({ blob }) => blob);
+    if (refs.length <= mostInRoot) return { refs, list: undefined, blobs };
+    const list = jsonBlob({ shards: refs } satisfies NodeShardList);
+    return { refs, list: list.hash, blobs: [list, ...blobs] };
+  };
+}
+
+/** By code point, which is how texts are sorted by themselves: there may be a hundred thousand, of which most were in order before. */
+function sortedKeys(classes: ReadonlyMap<string, string>, last: readonly EncodedShard[]): readonly string[] {
+  const kept = last.flatMap(({ keys }) => keys.filter((key) => classes.has(key)));
+  if (kept.length === classes.size) return kept;
+  const known = new Set(kept);
+  const come = [...classes.keys()].filter((key) => !known.has(key)).sort();
+  return [...kept, ...come].sort();
+}
+
+function cutKeys(keys: readonly string[]): readonly (readonly string[])[] {
+  const shards: (readonly string[])[] = [];
+  let from = 0;
+  for (const [at, key] of keys.entries()) {
+    if (!endsShard(key) && at < keys.length - 1) continue;
+    shards.push(keys.slice(from, at + 1));
+    from = at + 1;
+  }
+  return shards;
+}
+
+const areSame = (texts: readonly string[], others: readonly string[]): boolean =>
+  texts.length === others.length && texts.every((text, at) => text === others[at]);
 
 /** A root is written at each change, and the nodes are mostly the same; but a list of a few is not worth another read. */
 const mostInRoot = 8;
 
-/** A `NodeShard`, with its keys in the order of the entries. */
-const shardText = (entries: readonly (readonly [key: string, classId: string])[]): string =>
-  `{"classes":{${entries.map(([key, classId]) => `${JSON.stringify(key)}:${JSON.stringify(classId)}`).join()}}}`;
+/** A `NodeShard`, with its keys in their order. */
+const shardText = ({ keys, classIds }: ShardEntries): string =>
+  `{"classes":{${keys.map((key, at) => `${JSON.stringify(key)}:${JSON.stringify(classIds[at])}`).join()}}}`;
 
 /** True for about one key in 256. */
 function endsShard(key: string): boolean {

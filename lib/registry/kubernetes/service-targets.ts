@@ -58,10 +58,47 @@ function targetsOf(
   return targets;
 }
 
-function selecting(index: TargetIndex, namespace: string, labels: Readonly<Record<string, string>>) {
-  return (index.servicesByNamespace.get(namespace) ?? []).filter((service) =>
-    isNonEmptySubset(service.service.attributes.selector, labels),
-  );
+/** Services that select labels. Each is found by one of them: a namespace has many services, and more pods that ask. Labels are not listed, for they may be followed. */
+function selecting(
+  index: TargetIndex,
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): readonly KubernetesService[] {
+  const services = index.servicesByNamespace.get(namespace) ?? [];
+  const known = selectable.get(services) ?? byFirstLabel(services);
+  selectable.set(services, known);
+  return Array.from(known, ([key, byValue]) => byValue.get(labels[key]) ?? [])
+    .flat()
+    .filter(({ service }) => isNonEmptySubset(service.service.attributes.selector, labels))
+    .sort((a, b) => a.place - b.place)
+    .map(({ service }) => service);
+}
+
+/** A service and its place in the list of its namespace. */
+interface Selectable {
+  readonly service: KubernetesService;
+  readonly place: number;
+}
+
+/** By the key, then by the value of the first label that they select. */
+type Selectables = ReadonlyMap<string, ReadonlyMap<string | undefined, readonly Selectable[]>>;
+
+/** By the services of a namespace, a list that is not written into. */
+const selectable = new WeakMap<readonly KubernetesService[], Selectables>();
+
+function byFirstLabel(services: readonly KubernetesService[]): Selectables {
+  const found = new Map<string, Map<string, Selectable[]>>();
+  for (const [place, service] of services.entries()) {
+    const [first] = Object.entries(service.service.attributes.selector ?? {});
+    if (first === undefined) continue;
+    const [key, value] = first;
+    const byValue = found.get(key) ?? new Map<string, Selectable[]>();
+    found.set(key, byValue);
+    const there = byValue.get(value) ?? [];
+    byValue.set(value, there);
+    there.push({ service, place });
+  }
+  return found;
 }
 
 /** Services whose slices hold an address of the proxy: what counts for a pod that none of them selects. */

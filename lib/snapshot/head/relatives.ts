@@ -1,4 +1,5 @@
 import type { CompiledClass, CompiledNode, CompiledWorld } from "../compiled.ts";
+import { classesByKey } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 
@@ -44,15 +45,15 @@ function targetsOf(moves: readonly Move[]): ReadonlyMap<string, readonly string[
   return new Map([...movedTo].map(([from, to]) => [from, [...to].sort()]));
 }
 
-/** Classes between which nodes move, each pair once. */
+/** Other classes that nodes move to, each pair once. */
 function nodeMoves(nodes: readonly CompiledNode[], others: readonly CompiledNode[]): readonly Move[] {
   if (nodes === others) return [];
-  const classOf = new Map(others.flatMap((node) => node.keys.map((key) => [key, node.classId] as const)));
+  const classOf = classesByKey(others);
   const moves = new Map<string, Move>();
   for (const { keys, classId } of nodes) {
     for (const key of keys) {
       const there = classOf.get(key);
-      if (there !== undefined) moves.set(`${classId} ${there}`, [classId, there]);
+      if (there !== undefined && there !== classId) moves.set(`${classId} ${there}`, [classId, there]);
     }
   }
   return [...moves.values()];

@@ -4,7 +4,7 @@ import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledWorld } from "../compiled.ts";
 import { rootFormat } from "../format.ts";
 import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
-import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
+import { createNodeIndexEncoder, type NodeIndex } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { rememberRuns } from "../remember-runs.ts";
@@ -53,7 +53,7 @@ export function createWorldEncoder(): WorldEncoder {
       name_tables: tableEncoder(),
     },
     classes: createClassesEncoder(),
-    nodes: rememberEach(encodeNodes),
+    nodes: rememberEach(createNodesEncoder()),
     json: rememberEach(jsonBlob),
     list: rememberRuns(jsonBlob),
     texts: rememberEach(encodeTexts),
@@ -73,7 +73,7 @@ interface Encoders {
   readonly columns: WorldColumns;
   readonly tables: Readonly<Record<ResourceType, TableEncoder>>;
   readonly classes: ReturnType<typeof createClassesEncoder>;
-  readonly nodes: typeof encodeNodes;
+  readonly nodes: ReturnType<typeof createNodesEncoder>;
   readonly json: typeof jsonBlob;
   /** By the elements. */
   readonly list: (list: readonly object[]) => Blob;
@@ -130,9 +130,12 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
 
 const groupOf = (blobs: readonly Blob[]): BlobGroup => ({ blobs: blobs.map(madeBlob), groups: [] });
 
-function encodeNodes(nodes: CompiledWorld["nodes"]): BlobGroup & Omit<NodeIndex, "blobs"> {
-  const { blobs, ...index } = encodeNodeIndex(nodes);
-  return { ...index, ...groupOf(blobs) };
+function createNodesEncoder(): (nodes: CompiledWorld["nodes"]) => BlobGroup & Omit<NodeIndex, "blobs"> {
+  const encode = createNodeIndexEncoder();
+  return (nodes) => {
+    const { blobs, ...index } = encode(nodes);
+    return { ...index, ...groupOf(blobs) };
+  };
 }
 
 const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({
