@@ -1,7 +1,8 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
 import type { FolderState } from "../config/folder/folder-state.ts";
-import { emptyFolder, folderOf, readAgain, wholeFolder } from "../config/folder/last-valid.ts";
+import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
+import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";

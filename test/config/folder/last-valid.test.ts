@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FolderState } from "../../../lib/config/folder/folder-state.ts";
-import { noFolder, readAgain, wholeFolder } from "../../../lib/config/folder/last-valid.ts";
+import { noFolder, readAgain } from "../../../lib/config/folder/last-valid.ts";
+import { wholeFolder } from "../../../lib/config/folder/whole-folder.ts";
 
 const rule = (name: string, host: string) => `apiVersion: networking.istio.io/v1
 kind: DestinationRule
