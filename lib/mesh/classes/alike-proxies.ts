@@ -79,11 +79,6 @@ function alikeProxies(
 
 const nothingServed: ProxyAnswers["targets"] = [];
 
-interface Answers {
-  readonly namespace: string;
-  readonly answers: readonly unknown[];
-}
-
 /** The answers of each proxy of a census that serves other things, or is asked others. */
 const answersOfCensus = step(
   "answers of a census",
@@ -99,7 +94,7 @@ interface CensusInputs {
   readonly asked: AskedOfProxies;
 }
 
-/** The answers of each proxy. */
+/** The answers of each proxy, as a text: proxies of one text have the same. */
 const answersOfAll = pass(
   "answers of proxies",
   { asked: "identity" },
@@ -108,33 +103,40 @@ const answersOfAll = pass(
     targets: ProxyAnswers["targets"],
     { asked }: { readonly asked: AskedOfProxies },
     memo: Memo,
-  ): Answers => {
+  ): string => {
     const questions = asked.byNamespace.get(proxy.namespace)?.values() ?? [];
     const node = new ProxyAnswers(proxy, () => targets, memo);
-    return { namespace: proxy.namespace, answers: [...questions].map((question) => answerTo(node, question)) };
+    const texts = Array.from(questions, (question) => textOfAnswer(answerTo(node, question)));
+    return `${proxy.namespace} ${texts.join()}`;
   },
 );
 
+/** Objects that are answers, in the order in which they came to be: they count by identity. */
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+
+function textOfAnswer(answer: unknown): string {
+  if (typeof answer !== "object" || answer === null) return plainText(answer);
+  const known = numbers.get(answer);
+  if (known !== undefined) return `#${known}`;
+  numbered += 1;
+  numbers.set(answer, numbered);
+  return `#${numbered}`;
+}
+
 interface GroupInputs {
   readonly census: readonly Proxy[];
-  readonly answers: readonly Answers[];
+  /** Of each proxy, as a text. */
+  readonly answers: readonly string[];
 }
 
 const groups = step(
   "alike proxies",
   { census: "identity", answers: "identity" },
   ({ census, answers }: GroupInputs): readonly AlikeProxies[] => {
-    const numbers = new Map<object, number>();
-    const textOf = (answer: unknown): string => {
-      if (typeof answer !== "object" || answer === null) return plainText(answer);
-      const number = numbers.get(answer) ?? numbers.size;
-      numbers.set(answer, number);
-      return `#${number}`;
-    };
     const found = new Map<string, { readonly first: Proxy; readonly members: number[] }>();
     for (const [position, proxy] of census.entries()) {
-      const of = answers[position];
-      const key = `${of?.namespace} ${of?.answers.map(textOf).join()}`;
+      const key = answers[position] ?? "";
       const group = found.get(key);
       if (group === undefined) found.set(key, { first: proxy, members: [position] });
       else group.members.push(position);
