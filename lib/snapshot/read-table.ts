@@ -1,5 +1,5 @@
 import { versionOfParts } from "./parts-version.ts";
-import type { ListRef, PartList, PartRef, TreeList, TypeTable, WholeTypeTable } from "./root.ts";
+import type { ListRef, ListRefs, PartList, PartRef, TreeList, TypeTable, WholeTypeTable } from "./root.ts";
 import { createLoadCache } from "./worlds/load-cache.ts";
 
 /** One tree of a type's table. */
@@ -31,16 +31,28 @@ export function createTableReader(text: (hash: string) => Promise<string>, maxBy
       ? (table.parts.length + table.trees.length) * 200
       : (table.partLists.length + table.treeLists.length) * 100,
   );
+  const listRefs = cacheOf<ListRefs>(({ lists }) => lists.length * 120);
+  const read = (hash: string) => listRefs.get(hash);
   const partLists = cacheOf<PartList>(({ parts }) => parts.length * 300);
   const treeLists = cacheOf<TreeList>(({ trees }) => trees.reduce((sum, { parts }) => sum + 100 + parts.length * 8, 0));
 
+  /** Where an element of lists that follow one another is. */
+  async function placeIn(lists: readonly ListRef[], index: number): Promise<Place | undefined> {
+    let place = index;
+    for (const { hash, count, lists: below } of lists) {
+      if (place < count) return below === undefined ? { hash, place } : placeIn((await read(hash)).lists, place);
+      place -= count;
+    }
+    return undefined;
+  }
+
   async function treeIn(table: TypeTable, index: number): Promise<TableTree | undefined> {
-    const at = placeOf(table.treeLists, index);
+    const at = await placeIn(table.treeLists, index);
     const tree = at && (await treeLists.get(at.hash)).trees[at.place];
     if (tree === undefined) return undefined;
     const parts = await Promise.all(
       tree.parts.map(async (part) => {
-        const place = placeOf(table.partLists, part);
+        const place = await placeIn(table.partLists, part);
         return place === undefined ? [] : ((await partLists.get(place.hash)).parts[place.place] ?? []);
       }),
     );
@@ -55,12 +67,15 @@ export function createTableReader(text: (hash: string) => Promise<string>, maxBy
     async parts(hash) {
       const table = await tables.get(hash);
       if ("parts" in table) return table.parts;
-      const lists = await Promise.all(table.partLists.map((list) => partLists.get(list.hash)));
+      const named = withoutNames(await withNamed(table.partLists, read));
+      const lists = await Promise.all(named.map((list) => partLists.get(list.hash)));
       return lists.flatMap(({ parts }) => parts);
     },
     async blobs(hash) {
       const table = await tables.get(hash);
-      return "parts" in table ? [hash] : [hash, ...[...table.partLists, ...table.treeLists].map((list) => list.hash)];
+      if ("parts" in table) return [hash];
+      const all = await withNamed([...table.partLists, ...table.treeLists], read);
+      return [hash, ...all.map((list) => list.hash)];
     },
   };
 }
@@ -70,15 +85,23 @@ function wholeTree({ parts, trees }: WholeTypeTable, index: number): TableTree |
   return tree && { version: tree.version, parts: tree.parts.flatMap((part) => parts[part] ?? []) };
 }
 
-/** Where an element of lists that follow one another is. */
-function placeOf(
-  lists: readonly ListRef[],
-  index: number,
-): { readonly hash: string; readonly place: number } | undefined {
-  let place = index;
-  for (const { hash, count } of lists) {
-    if (place < count) return { hash, place };
-    place -= count;
-  }
-  return undefined;
+interface Place {
+  /** Of the list. */
+  readonly hash: string;
+  readonly place: number;
 }
+
+/** Lists, each with those that it names behind it. @param read reads one that names others */
+export async function withNamed(
+  lists: readonly ListRef[],
+  read: (hash: string) => Promise<ListRefs>,
+): Promise<readonly ListRef[]> {
+  const all = lists.map(async (list) =>
+    list.lists === undefined ? [list] : [list, ...(await withNamed((await read(list.hash)).lists, read))],
+  );
+  return (await Promise.all(all)).flat();
+}
+
+/** Those of them that have elements. */
+export const withoutNames = (lists: readonly ListRef[]): readonly ListRef[] =>
+  lists.filter((list) => list.lists === undefined);

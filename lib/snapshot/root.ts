@@ -50,9 +50,9 @@ export interface ProxyClass extends Readonly<Record<ShapeName, Shape>> {
 export type Shape = OfTypes<number>;
 
 export interface TypeTable {
-  /** Blobs of `PartList`s. */
+  /** Blobs of `PartList`s; of many, `ListRefs`. */
   readonly partLists: readonly ListRef[];
-  /** Blobs of `TreeList`s. */
+  /** Blobs of `TreeList`s; of many, `ListRefs`. */
   readonly treeLists: readonly ListRef[];
 }
 
@@ -64,8 +64,15 @@ export interface WholeTypeTable {
 
 export interface ListRef {
   readonly hash: string;
-  /** How many elements the list has. */
+  /** How many elements the list has, or the lists that it names have. */
   readonly count: number;
+  /** Of a `ListRefs`, how many lists it names; absent: it has the elements itself. */
+  readonly lists?: number;
+}
+
+/** Lists of a type table, in order. */
+export interface ListRefs {
+  readonly lists: readonly ListRef[];
 }
 
 export interface PartList {

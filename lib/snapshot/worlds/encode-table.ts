@@ -7,7 +7,7 @@ import { nameHash } from "../name-hash.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberLast } from "../remember-last.ts";
 import { rememberRuns } from "../remember-runs.ts";
-import type { ListRef, PartList, TreeList, TypeTable } from "../root.ts";
+import type { ListRef, ListRefs, PartList, TreeList, TypeTable } from "../root.ts";
 import type { Column, WorldColumns } from "./columns.ts";
 import type { EncodedPart, EncodedRun, TreeEncoder } from "./encode-tree.ts";
 import { type TableContent, withReplaced } from "./table-content.ts";
@@ -37,7 +37,7 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     ),
   );
   const treeLists = rememberLast((texts: readonly string[]) =>
-    cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list)),
+    namedByFew(cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list))),
   );
   const contentOf = (lists: Column): WholeContent => {
     const parts = new Map<string, NumberedPart>();
@@ -87,10 +87,10 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     const content = (last && changed(last, lists)) ?? contentOf(lists);
     last = { lists, content };
     const { trees, isCutAtParts: _isCutAtParts, ...rest } = content;
-    const parts = cutEvenly(content.groups, listLength, byPart).map(partList);
-    const table: TypeTable = { partLists: parts.map(({ ref }) => ref), treeLists: trees.map(({ ref }) => ref) };
+    const parts = namedByFew(cutEvenly(content.groups, listLength, byPart).map(partList));
+    const table: TypeTable = { partLists: parts.refs, treeLists: trees.refs };
     const blob = jsonBlob(table);
-    const blobs = [madeBlob(blob), ...[...parts, ...trees].map((list) => list.blob)];
+    const blobs = [madeBlob(blob), ...parts.blobs, ...trees.blobs];
     return { ...rest, hash: blob.hash, blobs };
   });
 }
@@ -117,7 +117,7 @@ function inOrder(parts: readonly NumberedPart[]): readonly NumberedPart[] {
 }
 
 interface WholeContent extends TableContent, Pick<EncodedTable, "indexes" | "secrets"> {
-  readonly trees: readonly CountedList[];
+  readonly trees: NamedLists;
   /** Whether no part of a list is cut together with its neighbours. */
   readonly isCutAtParts: boolean;
 }
@@ -125,6 +125,35 @@ interface WholeContent extends TableContent, Pick<EncodedTable, "indexes" | "sec
 interface Made {
   readonly lists: Column;
   readonly content: WholeContent;
+}
+
+/** Lists as a table names them. */
+interface NamedLists {
+  readonly refs: readonly ListRef[];
+  /** Of all, those among them that name others. */
+  readonly blobs: readonly LazyBlob[];
+}
+
+/** So many lists a table names: of more it names lists of lists, since it is written at each change. */
+const maxLists = 64;
+
+/** Lists that one names: about as many as name lists of the largest meshes. */
+const listsPerList = 24;
+
+function namedByFew(lists: readonly CountedList[]): NamedLists {
+  const blobs = lists.map(({ blob }) => blob);
+  if (lists.length <= maxLists) return { refs: lists.map(({ ref }) => ref), blobs };
+  const above = namedByFew(cutEvenly(lists, listsPerList, byHash).map(listOfLists));
+  return { ...above, blobs: [...blobs, ...above.blobs] };
+}
+
+const byHash = { weight: () => 1, hash: ({ ref }: CountedList) => nameHash(ref.hash) };
+
+function listOfLists(lists: readonly CountedList[]): CountedList {
+  const refs = lists.map(({ ref }) => ref);
+  const blob = jsonBlob({ lists: refs } satisfies ListRefs);
+  const count = refs.reduce((sum, ref) => sum + ref.count, 0);
+  return { blob: madeBlob(blob), ref: { hash: blob.hash, count, lists: refs.length } };
 }
 
 interface CountedList {
