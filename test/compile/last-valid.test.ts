@@ -86,6 +86,21 @@ describe("the last valid form of an object", () => {
     expect(await kept()).toEqual(["DestinationRule/shop/b"]);
   });
 
+  it("is served while its folder cannot be read, however often a source is filled", async () => {
+    const { store, fill, cold } = scene();
+    const under: SourceFile = { file: "sub/rules.yaml", text: rule("a") };
+    const hidden: SourceFile = { file: "sub/", text: "", problem: "permission denied" };
+    const names = async () => (await readShard(store, "main"))?.files.map(({ file }) => file);
+    await fill(under);
+    for (const text of ["# once\n", "# twice\n"]) {
+      await fill(hidden, { file: "note.yaml", text });
+      expect(await names()).toContain("sub/rules.yaml");
+      expect(codesOf(await cold())).toContain("unreadable-file");
+    }
+    await fill();
+    expect(await names()).toEqual(["services.yaml"]);
+  });
+
   it("is served when it goes from one file while another holds a form that is refused", () => {
     const file = (name: string, text: string): SourceFile => ({ file: name, text });
     const refused = file("moved.yaml", rule("b", "hots"));

@@ -4,6 +4,7 @@ import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { readHead } from "../../snapshot/head/head.ts";
+import { refuseNewerRoots } from "../../snapshot/head/newer-roots.ts";
 import { checkShare, type Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../config/analysis-report.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
@@ -86,7 +87,9 @@ async function pushToStore(
   const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
   // Before anything is written: the source would be there, and be published with the next change.
-  if (publishing.share !== undefined) checkShare(publishing.share, await readHead(store, publisher));
+  const head = await readHead(store, publisher);
+  await refuseNewerRoots(store, head);
+  if (publishing.share !== undefined) checkShare(publishing.share, head);
   const texts = new Map<string, string>();
   await createShardWriter(store, source, texts)(files, { allowEmpty });
   const recompile = createWorldRecompiler({

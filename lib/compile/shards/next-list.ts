@@ -1,7 +1,7 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { holdErrors, keysLost, nameIn } from "../../config/folder/kept-forms.ts";
-import { folderOf, isHalfSaved, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
+import { folderOf, isHalfSaved, isHidden, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { holdObjects } from "./refuse-empty.ts";
@@ -35,7 +35,7 @@ export async function nextList(
   store: ObjectStore,
   name: string,
   before: ShardList,
-  files: readonly HashedFile[],
+  given: readonly HashedFile[],
   { part = "folder", halfSaves = false, allowEmpty = false, known = new Map(), origin: follows }: ListOptions,
 ): Promise<Omit<ShardList, "hasParts">> {
   const applied = part === "applied";
@@ -44,10 +44,13 @@ export async function nextList(
   const others = before.files.filter(
     (entry) => entry.applied !== applied && !(applied && !before.hasParts && isOfOldApply(entry)),
   );
+  const ofPart = before.files.filter((entry) => entry.applied === applied);
+  const there = new Set(given.map(({ file }) => file));
+  const hidden = ofPart.filter(({ file }) => !there.has(file) && isHidden(file, given));
+  const stay = await inParallel(hidden, async ({ file, hash }) => ({ file, hash, text: await textOf(hash) }));
+  const files: readonly HashedFile[] = [...given, ...stay];
   const isMeantEmpty = allowEmpty && others.length === 0 && !holdObjects(files);
-  const hashes = new Map(
-    before.files.filter((entry) => entry.applied === applied).map(({ file, hash }) => [file, hash]),
-  );
+  const hashes = new Map(ofPart.map(({ file, hash }) => [file, hash]));
   const ours = files.map(({ file, hash, problem }) => ({
     file,
     hash,
@@ -64,7 +67,7 @@ export async function nextList(
 
   const text = await loadTexts(before, textOf);
   const folder = folderOf({
-    files: before.files.map((entry) => ({ file: nameOf(entry), text: text(entry.hash), halfSaved: entry.halfSaved })),
+    files: before.files.map((entry) => ({ ...entry, file: nameOf(entry), text: text(entry.hash) })),
     kept: before.kept.map(({ key, file, hash }) => ({ key, file, text: text(hash) })),
   });
   const now = [
@@ -98,7 +101,7 @@ interface Replaced {
 /** Whether an object may be refused now that was valid. Of what stays only files are read that name one that went. */
 async function mayLose({ hashes, files, changed, others }: Replaced, textOf: TextOf): Promise<boolean> {
   const came = changed.map(readAlone);
-  if (holdErrors(came)) return true;
+  if (holdErrors(came) || changed.some(({ problem }) => problem !== undefined)) return true;
   const now = new Map(files.map(({ file, hash }) => [file, hash]));
   const went = [...hashes].filter(([file, hash]) => now.get(file) !== hash);
   const gone = await inParallel(went, async ([file, hash]) => readAlone({ file, text: await textOf(hash) }));

@@ -17,19 +17,38 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
   const valid = new Set([...now.values()].flatMap(({ read }) => keysIn(read())));
   const { refused, unreadable } = refusalsIn(now);
   const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files);
+  const isKept = new Set(previous.kept);
   // One that is kept already may have been refused elsewhere than where it was valid, or stand where nobody can read it.
-  const mayStand = ({ key, file }: KeptText): boolean =>
-    unreadable.has(file) || [...(before.refused.get(key) ?? before.unreadable)].some((one) => unreadable.has(one));
-  const changed = new Set([...unreadable].filter((file) => previous.files.get(file)?.text !== now.get(file)?.text));
+  const mayStand = (form: KeptState): boolean =>
+    unreadable.has(form.file) ||
+    (isKept.has(form) && [...(before.refused.get(form.key) ?? before.unreadable)].some((one) => unreadable.has(one)));
+  const changed = new Set([...unreadable].filter((file) => isChanged(previous.files.get(file), now.get(file))));
   // It may have been moved, or its file renamed, to where nobody can read it.
   const mayHaveMoved = (form: KeptState): boolean =>
     form.key !== "" &&
-    [...(previous.kept.includes(form) ? unreadable : changed)].some((file) =>
-      now.get(file)?.text.includes(nameIn(form)),
-    );
+    [...(isKept.has(form) ? unreadable : changed)].some((file) => mayHold(now.get(file), form, now.has(form.file)));
   return earlierForms(previous, now)
     .filter((form) => !valid.has(form.key) && (refused.has(form.key) || mayStand(form) || mayHaveMoved(form)))
     .sort((a, b) => (a.key === b.key ? compare(a.file, b.file) : compare(a.key, b.key)));
+}
+
+const isChanged = (before: FileState | undefined, now: FileState | undefined): boolean =>
+  before?.text !== now?.text || before?.problem !== now?.problem;
+
+/** Whether a file that nobody can read may hold an object. @param isFileThere whether the file is there in which it stood */
+function mayHold(file: FileState | undefined, { key }: KeptText, isFileThere: boolean): boolean {
+  // Of a file that cannot be opened nothing is known but that it may be another one, renamed.
+  if (file?.problem !== undefined) return !isFileThere;
+  const [kind = ""] = key.split(/[./]/);
+  return file !== undefined && isNamed(file.text, kind) && isNamed(file.text, nameIn({ key }));
+}
+
+/** Whether a text has a name that is not a part of another one. */
+function isNamed(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    if (!/[\w-]/.test(text[at - 1] ?? "") && !/[\w-]/.test(text[at + name.length] ?? "")) return true;
+  }
+  return false;
 }
 
 /** Name of the object: what a text that cannot be read is searched for. */
@@ -47,7 +66,8 @@ const noRefusals: Refusals = { refused: new Map(), unreadable: new Set() };
 function refusalsIn(files: ReadonlyMap<string, FileState>): Refusals {
   const refused = new Map<string, Set<string>>();
   const unreadable = new Set<string>();
-  for (const [file, { read }] of files) {
+  for (const [file, { problem, read }] of files) {
+    if (problem !== undefined) unreadable.add(file);
     for (const error of errorsIn(read())) {
       if (error.origin.key.kind === "" || isWhole(file)) unreadable.add(file);
       else for (const key of refusedKeys(error)) refused.set(key, (refused.get(key) ?? new Set()).add(file));
@@ -59,8 +79,9 @@ function refusalsIn(files: ReadonlyMap<string, FileState>): Refusals {
 /** Whether an object may be refused now that was valid. */
 function mayLose(before: FolderState["files"], now: FolderState["files"]): boolean {
   if (before.size === 0) return false;
-  const came = [...now].filter(([file, { text }]) => before.get(file)?.text !== text).map(([, { read }]) => read());
-  if (holdErrors(came)) return true;
+  const changed = [...now].filter(([file, state]) => isChanged(before.get(file), state));
+  const came = changed.map(([, { read }]) => read());
+  if (holdErrors(came) || changed.some(([, { problem }]) => problem !== undefined)) return true;
   const gone = [...before].filter(([file, { text }]) => now.get(file)?.text !== text).map(([, { read }]) => read());
   return keysLost(gone, came).length > 0 && holdErrors([...now.values()].map(({ read }) => read()));
 }

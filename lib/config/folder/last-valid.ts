@@ -34,15 +34,20 @@ export function readAgain(
   { halfSaves = true }: { readonly halfSaves?: boolean } = {},
 ): FolderState {
   const now = new Map(
-    files.map(({ file, text, problem }) => {
+    files.map(({ file, text, problem }): readonly [string, FileState] => {
       const before = previous.files.get(file);
       const half = halfSaves && problem === undefined && before !== undefined && isHalfSaved(before.text, text);
       const whole = before !== undefined && (half || problem !== undefined) ? before.text : text;
-      return [file, { text: whole, halfSaved: half, problem, read: readerOf(previous, file, whole) }] as const;
+      return [file, { text: whole, halfSaved: half, problem, read: readerOf(previous, file, whole) }];
     }),
   );
+  for (const [file, state] of previous.files) if (!now.has(file) && isHidden(file, files)) now.set(file, state);
   return { under: previous.under, files: now, kept: keptAfter(previous, now), keys: keysAfter(previous, now) };
 }
+
+/** Whether a file lies under a folder that cannot be read, so that it may be there and be what it was. */
+export const isHidden = (file: string, files: readonly SourceFile[]): boolean =>
+  files.some((one) => one.problem !== undefined && one.file.endsWith("/") && file.startsWith(one.file));
 
 /** The state of stored texts. @param previous of which what did not change is taken, objects and all */
 export function folderOf({ files, kept }: FolderTexts, previous: FolderState = noFolder): FolderState {

@@ -5,11 +5,11 @@ import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import { type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
 import {
   errorsIn,
+  type FileState,
   type FolderState,
   type KeptState,
   keyOf,
   type Placed,
-  type ReadFile,
   refusedKeys,
 } from "./folder-state.ts";
 import { latest } from "./join-folders.ts";
@@ -33,12 +33,15 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
   const speaking = reads.filter(({ diagnostics }) => diagnostics.length > 0);
   const errors = speaking.flatMap(errorsIn);
   const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
-  const unreadable = kept.length === 0 ? [] : [...files].filter(([, { read }]) => isUnreadable(read()));
-  /** A line of what was there before would say nothing. */
-  const hidden = ({ origin }: Placed): Origin => {
-    const itsOwn = unreadable.find(([file]) => under + file === origin.file);
-    const [file] = itsOwn ?? unreadable.find(([, { text }]) => text.includes(origin.key.name)) ?? [];
-    return { ...origin, file: file === undefined ? origin.file : under + file, line: 0 };
+  const unreadable = kept.length === 0 ? [] : [...files].filter(([, state]) => isUnreadable(state));
+  const hiddenIn = ({ file, key }: Origin): Diagnostic => {
+    const itsOwn = unreadable.find(([one]) => under + one === file);
+    const [found] = itsOwn ?? unreadable.find(([, { text }]) => text.includes(key.name)) ?? unreadable[0] ?? [];
+    return hiddenWarning({ key, file: found === undefined ? file : under + found, line: 0 });
+  };
+  const warningOf = (object: Placed): Diagnostic => {
+    const refused = refusals.get(keyOf(object));
+    return refused === undefined ? hiddenIn(object.origin) : keptWarning(refused);
   };
   return {
     configs: keptConfigs.length === 0 ? configs.list : [...configs.list, ...keptConfigs],
@@ -56,13 +59,14 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
         problem === undefined ? [] : [unreadableFile(under + file, problem)],
       ),
       ...[...files].filter(([, { halfSaved }]) => halfSaved).map(([file]) => halfSavedWarning(under + file)),
-      ...[...keptConfigs, ...keptObjects].map((object) => keptWarning(refusals.get(keyOf(object)) ?? hidden(object))),
+      ...[...keptConfigs, ...keptObjects].map(warningOf),
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
     ],
   };
 }
 
-const isUnreadable = (read: ReadFile): boolean => errorsIn(read).some(({ origin }) => origin.key.kind === "");
+const isUnreadable = ({ problem, read }: FileState): boolean =>
+  problem !== undefined || errorsIn(read()).some(({ origin }) => origin.key.kind === "");
 
 /** The kept objects of one sort, where none that is valid has taken their place. */
 function pick<T extends Placed>(
@@ -89,7 +93,19 @@ function halfSavedWarning(file: string): Diagnostic {
   };
 }
 
-/** @param origin of the refused form, or of what cannot be read */
+/** @param origin the object, and the file that nobody can read; a line of what was there before would say nothing */
+function hiddenWarning(origin: Origin): Diagnostic {
+  return {
+    code: "last-valid-served",
+    severity: "warning",
+    origin,
+    path: [],
+    message: "its form before goes on being served: this file cannot be read, and may hold it",
+    hint: "mend the file; what is to go is gone once the file can be read without it, or is deleted",
+  };
+}
+
+/** @param origin of the refused form, or of the file that is */
 function keptWarning(origin: Origin): Diagnostic {
   return {
     code: "last-valid-served",

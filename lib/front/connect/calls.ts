@@ -18,6 +18,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
+import { whyUnread } from "../why-unread.ts";
 import { type Call, fetchType } from "./answers.ts";
 import { deltaFetch, type SecretBinary } from "./delta-fetch.ts";
 
@@ -138,6 +139,6 @@ export function toConnectError(front: Front, cause: unknown): ConnectError {
   if (cause instanceof ConnectError) return cause;
   front.onError(cause);
   return cause instanceof PortolanError
-    ? new ConnectError("the store cannot be read", Code.Unavailable)
+    ? new ConnectError(whyUnread(cause), Code.Unavailable)
     : new ConnectError("an error of Portolan's own; its log has more", Code.Internal);
 }

@@ -7,6 +7,7 @@ import type { Front } from "../front.ts";
 import { answerSecret, secretResponse } from "../secrets/secret-answer.ts";
 import { type SecretsNow, secretDeltaBody } from "../secrets/secret-delta.ts";
 import type { ServedType } from "../served-type.ts";
+import { whyUnread } from "../why-unread.ts";
 import type { Asking } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import type { Refused } from "./outcome.ts";
@@ -123,6 +124,6 @@ const closing = ({ status, outcome }: Refused): Readonly<Record<string, string>>
 export function failure(front: Front, cause: unknown): Response {
   front.onError(cause);
   // A store that fails says so with a PortolanError. Anything else is a mistake of ours, and no store is to blame.
-  if (cause instanceof PortolanError) return problem(503, "the store cannot be read");
+  if (cause instanceof PortolanError) return problem(503, whyUnread(cause));
   return problem(500, "an error of Portolan's own; its log has more");
 }

@@ -148,6 +148,39 @@ describe("several files of a folder", () => {
     }
   });
 
+  const unopened = (file: string) => ({ file, text: "", problem: "permission denied" });
+
+  it("serve on what lies under a folder that cannot be read, and what stood in a file that was renamed and cannot be opened", () => {
+    const first = readAgain(noFolder, files({ "sub/a.yaml": both, "c.yaml": rule("c", "c.example") }));
+    const [c] = files({ "c.yaml": rule("c", "c.example") });
+    if (c === undefined) throw new Error("no file");
+    const hidden = readAgain(first, [unopened("sub/"), c]);
+    const again = readAgain(hidden, [unopened("sub/"), c, ...files({ "d.yaml": rule("d", "d.example") })]);
+    expect(hosts(again).sort()).toEqual([...hosts(first), 'd={"host":"d.example"}'].sort());
+    expect(hosts(readAgain(again, [c]))).toEqual(['c={"host":"c.example"}']);
+    const renamed = readAgain(first, [c, unopened("sub/b.yaml")]);
+    expect(hosts(renamed).sort()).toEqual(hosts(first).sort());
+    // One that cannot be opened for long says nothing of what is taken out meanwhile.
+    const later = readAgain(readAgain(noFolder, [c, unopened("b.yaml")]), [unopened("b.yaml")]);
+    expect(hosts(later)).toEqual([]);
+  });
+
+  it("let go what is taken out while others are kept, or names that are but a part of another", () => {
+    const first = readAgain(
+      noFolder,
+      files({ "a.yaml": both, "b.yaml": rule("other", "o.example"), "mesh.yaml": "{}" }),
+    );
+    const broken = `${rule("other", "o.example")}: [half`;
+    const kept = readAgain(first, files({ "a.yaml": both, "b.yaml": broken, "mesh.yaml": "{}" }));
+    const out = readAgain(kept, files({ "a.yaml": rule("b", "b.example"), "b.yaml": broken }));
+    expect(hosts(out).sort()).toEqual(['b={"host":"b.example"}', 'other={"host":"o.example"}']);
+    const alike = readAgain(
+      first,
+      files({ "a.yaml": rule("b", "b.example"), "b.yaml": `${rule("a-frontend", "x")}: [` }),
+    );
+    expect(hosts(alike)).not.toContain('a={"host":"a.example"}');
+  });
+
   it("do not serve on what was taken out while another one cannot be read that says nothing of it", () => {
     const first = readAgain(noFolder, files({ "a.yaml": both, "c.yaml": rule("c", "c.example") }));
     const out = readAgain(first, files({ "a.yaml": rule("b", "b.example"), "c.yaml": "[" }));

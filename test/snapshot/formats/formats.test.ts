@@ -136,7 +136,9 @@ describe("a format to come", () => {
     await expect(createRecompiler({ store, publisher: { pace } })()).rejects.toThrow(reason);
     const others = { keepPublications: 5, graceMs: 0, now: Date.now };
     await expect(collectGarbage(store, others)).rejects.toThrow(reason);
-    expect((await testFront({ store }).poll("clusters", body)).status).toBe(503);
+    const unserved = await testFront({ store }).poll("clusters", body);
+    const told = text.includes('"format":') ? reason : "the store cannot be read";
+    expect([unserved.status, await unserved.text()]).toEqual([503, expect.stringContaining(told)]);
     expect((await readHead(store))?.head.generation).toBe(2);
   });
 
