@@ -19,9 +19,10 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
   const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files);
   const isKept = new Set(previous.kept);
   // One that is kept already may have been refused elsewhere than where it was valid, or stand where nobody can read it.
+  const stoodIn = ({ key, file }: KeptState): ReadonlySet<string> =>
+    before.refused.get(key) ?? (before.unreadable.has(file) ? new Set([file]) : before.unreadable);
   const mayStand = (form: KeptState): boolean =>
-    unreadable.has(form.file) ||
-    (isKept.has(form) && [...(before.refused.get(form.key) ?? before.unreadable)].some((one) => unreadable.has(one)));
+    unreadable.has(form.file) || (isKept.has(form) && [...stoodIn(form)].some((file) => unreadable.has(file)));
   const changed = new Set([...unreadable].filter((file) => isChanged(previous.files.get(file), now.get(file))));
   // It may have been moved, or its file renamed, to where nobody can read it.
   const mayHaveMoved = (form: KeptState): boolean =>

@@ -174,6 +174,11 @@ describe("several files of a folder", () => {
     const kept = readAgain(first, files({ "a.yaml": both, "b.yaml": broken, "mesh.yaml": "{}" }));
     const out = readAgain(kept, files({ "a.yaml": rule("b", "b.example"), "b.yaml": broken }));
     expect(hosts(out).sort()).toEqual(['b={"host":"b.example"}', 'other={"host":"o.example"}']);
+    const two = readAgain(first, files({ "a.yaml": "[", "b.yaml": broken, "mesh.yaml": "{}" }));
+    expect(hosts(readAgain(two, files({ "a.yaml": "[", "mesh.yaml": "{}" }))).sort()).toEqual([
+      'a={"host":"a.example"}',
+      'b={"host":"b.example"}',
+    ]);
     const alike = readAgain(
       first,
       files({ "a.yaml": rule("b", "b.example"), "b.yaml": `${rule("a-frontend", "x")}: [` }),
