@@ -38,8 +38,16 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   agent: agentBench,
 };
 
-const usage = `npm run bench -- [names] [--services 100,1000] [--held 5000] [--quick] [--json] [--against FOLDER [--turns 3]]
-names: ${Object.keys(benchmarks).join(", ")}; all where none is given`;
+const usage = `npm run bench -- [names] [options]
+
+names: ${Object.keys(benchmarks).join(", ")}; all where none is given
+docs/benchmarks.md says what each of them measures and how its tables are read.
+
+--services 100,1000  sizes of the synthetic mesh; 100,1000,5000 when absent, of which the last takes minutes
+--held 5000          of \`front\` only so many held polls
+--quick              to see that it runs: the first size, few rounds
+--against FOLDER     another checkout beside this one, in turns, and the ratios; --turns 3 of those that take a process each
+--json               one object a line, for programs`;
 
 const { values, positionals } = readArguments();
 
