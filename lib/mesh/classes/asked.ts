@@ -52,7 +52,8 @@ const sizeOf = (byNamespace: AskedOfProxies["byNamespace"]): number =>
 
 /** Both together; the first if the second has nothing more. */
 export function united(known: AskedOfProxies, more: AskedOfProxies): AskedOfProxies {
-  if (known === more || known.size === 0) return more;
+  if (known === more || more.size === 0) return known;
+  if (known.size === 0) return more;
   const byNamespace = new Map(known.byNamespace);
   for (const [namespace, questions] of more.byNamespace)
     byNamespace.set(namespace, new Map([...(known.byNamespace.get(namespace) ?? []), ...questions]));
