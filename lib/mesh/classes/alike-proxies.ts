@@ -1,4 +1,5 @@
 import type { Memo } from "../memo/memo.ts";
+import { objectNumber } from "../memo/object-number.ts";
 import { pass } from "../memo/pass.ts";
 import { plainText } from "../memo/plain-text.ts";
 import { keptLists } from "../memo/same.ts";
@@ -111,18 +112,9 @@ const answersOfAll = pass(
   },
 );
 
-/** Objects that are answers, in the order in which they came to be: they count by identity. */
-const numbers = new WeakMap<object, number>();
-let numbered = 0;
-
-function textOfAnswer(answer: unknown): string {
-  if (typeof answer !== "object" || answer === null) return plainText(answer);
-  const known = numbers.get(answer);
-  if (known !== undefined) return `#${known}`;
-  numbered += 1;
-  numbers.set(answer, numbered);
-  return `#${numbered}`;
-}
+/** Objects that are answers count by identity. */
+const textOfAnswer = (answer: unknown): string =>
+  typeof answer === "object" && answer !== null ? `#${objectNumber(answer)}` : plainText(answer);
 
 interface GroupInputs {
   readonly census: readonly Proxy[];
