@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileTrouble } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
+import { isRecord } from "../snapshot/classifier.ts";
 import { fileResources } from "./bootstrap.ts";
 import type { AgentNode } from "./held/node.ts";
 
@@ -63,6 +64,3 @@ function localityOf(json: Readonly<Record<string, unknown>>): NonNullable<AgentN
   const text = (value: unknown) => (typeof value === "string" ? value : "");
   return { region: text(json.region), zone: text(json.zone), subZone: text(json.subZone ?? json.sub_zone) };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

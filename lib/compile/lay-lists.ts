@@ -1,10 +1,9 @@
 import { byCodePoint } from "../config/diagnostic.ts";
-import { type Blob, blobKey } from "../snapshot/blob.ts";
+import type { Blob } from "../snapshot/blob.ts";
 import { blobsIn } from "../snapshot/blob-groups.ts";
 import type { Laying } from "../snapshot/laying.ts";
 import { shapes } from "../snapshot/resource-type.ts";
 import type { WorldEncoder } from "../snapshot/worlds/encode-world.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
 import type { OnMade } from "./compile-classes.ts";
 
 /** About three MiB: few messages, the first of them early. */
@@ -28,21 +27,4 @@ export function layLists(laying: Laying, runsOf: WorldEncoder["runsOf"]): OnMade
       for (const { hash } of some) known.add(hash);
     }
   };
-}
-
-/**
- * Those of some blobs that the store still has: seconds may lie between writing and publishing, in which its folder may be taken away.
- *
- * @returns none where the store does not say; never rejects
- */
-export async function stillThere(store: ObjectStore, laid: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-  const there = new Set<string>();
-  if (laid.size === 0) return there;
-  try {
-    for await (const { key } of store.list("blobs/")) there.add(key);
-  } catch {
-    // Then they are written again by whoever publishes, who says why that fails.
-    return new Set();
-  }
-  return new Set([...laid].filter((hash) => there.has(blobKey(hash))));
 }

@@ -12,11 +12,11 @@ import { clustersFor, entryOfProxy, findTargets } from "./targets.ts";
 export interface WorkloadLists {
   /** Sorted live pods of a namespace, by the map that the namespace's pods are in: sorted once for each change. */
   readonly pods: WeakMap<ReadonlyMap<string, Pod>, readonly Workload[]>;
-  /** The list of all, and what it was joined from. */
-  last: { readonly parts: readonly (readonly Workload[])[]; readonly all: readonly Workload[] };
+  /** The list of all. */
+  last: readonly Workload[];
 }
 
-export const newWorkloadLists = (): WorkloadLists => ({ pods: new WeakMap(), last: { parts: [], all: [] } });
+export const newWorkloadLists = (): WorkloadLists => ({ pods: new WeakMap(), last: [] });
 
 function findWorkload(assembly: Assembly, proxy: ProxyQuery): Workload | undefined {
   for (const { index } of clustersFor(assembly.clusters, proxy)) {
@@ -58,10 +58,10 @@ function allWorkloads(assembly: Assembly, lists: WorkloadLists): readonly Worklo
       if (ofEntries !== undefined) parts.push(ofEntries.map(({ workload }) => workload));
     }
   }
+  const all = parts.flat();
   const { last } = lists;
-  if (parts.length !== last.parts.length || parts.some((part, at) => part !== last.parts[at]))
-    lists.last = { parts, all: parts.flat() };
-  return lists.last.all;
+  if (all.length !== last.length || all.some((workload, at) => workload !== last[at])) lists.last = all;
+  return lists.last;
 }
 
 /** The public face of an assembly. What few need is listed on first use. */

@@ -180,7 +180,10 @@ export function own<T>(record: Readonly<Record<string, T>>, name: string): T | u
 }
 
 /** What a node has sent in place of an object: none, or a list, has no members. */
-const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
+const recordOf = (value: unknown): JsonRecord => (isRecord(value) ? value : {});
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** Whether a parsed JSON value is an object. */
+export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === "object" && value !== null && !Array.isArray(value);

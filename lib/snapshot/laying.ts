@@ -1,4 +1,5 @@
-import type { Blob } from "./blob.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { type Blob, blobKey } from "./blob.ts";
 
 /** Writes blobs of a world while the rest of it is being made. Nothing names them until the world is published. */
 export interface Laying {
@@ -13,4 +14,21 @@ export interface Laid {
   /** Hashes of the blobs. */
   readonly blobs: ReadonlySet<string>;
   readonly bytes: number;
+}
+
+/**
+ * Those of some blobs that the store still has: seconds may lie between writing and publishing, in which its folder may be taken away.
+ *
+ * @returns none where the store does not say; never rejects
+ */
+export async function stillThere(store: ObjectStore, laid: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  const there = new Set<string>();
+  if (laid.size === 0) return there;
+  try {
+    for await (const { key } of store.list("blobs/")) there.add(key);
+  } catch {
+    // Then they are written again by whoever publishes, who says why that fails.
+    return new Set();
+  }
+  return new Set([...laid].filter((hash) => there.has(blobKey(hash))));
 }

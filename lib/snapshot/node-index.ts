@@ -1,5 +1,6 @@
 import { type Blob, blobOf, jsonBlob } from "./blob.ts";
 import type { CompiledNode } from "./compiled.ts";
+import { sameElements } from "./remember-last.ts";
 import type { NodeShardList, NodeShardRef, Root } from "./root.ts";
 
 export interface NodeIndex {
@@ -41,7 +42,7 @@ export function createNodeIndexEncoder(): (nodes: readonly CompiledNode[]) => No
       const [first = ""] = keys;
       const known = before.get(first);
       const classIds = keys.map((key) => classes.get(key) ?? "");
-      if (known !== undefined && areSame(known.keys, keys) && areSame(known.classIds, classIds)) return known;
+      if (known !== undefined && sameElements(known.keys, keys) && sameElements(known.classIds, classIds)) return known;
       const blob = blobOf(shardText({ keys, classIds }));
       return { keys, classIds, ref: { hash: blob.hash, first }, blob };
     });
@@ -72,9 +73,6 @@ function cutKeys(keys: readonly string[]): readonly (readonly string[])[] {
   }
   return shards;
 }
-
-const areSame = (texts: readonly string[], others: readonly string[]): boolean =>
-  texts.length === others.length && texts.every((text, at) => text === others[at]);
 
 /** A root is written at each change, and the nodes are mostly the same; but a list of a few is not worth another read. */
 const mostInRoot = 8;

@@ -4,6 +4,7 @@ import type { CompiledWorld } from "./compiled.ts";
 import { published, triedOut } from "./head/aims.ts";
 import { type ReadHead, readHead } from "./head/head.ts";
 import { type Act, createLeader, type LeadOptions } from "./head/lead.ts";
+import { refuseNewerRoots } from "./head/newer-roots.ts";
 import type { Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
 import { createWorldCheck } from "./worlds/check-world.ts";
@@ -112,8 +113,24 @@ function firstOf(problems: readonly string[]): string {
   return problems.slice(0, 5).join("; ") + more;
 }
 
+/**
+ * For whoever is about to fill a source: it would be there, and be published with the next change, although what is compiled of it now could not.
+ *
+ * @throws NewerFormat where HEAD names a root that a newer version has written
+ * @throws PortolanError as `publish` does for a share
+ */
+export async function checkBeforeFill(
+  store: ObjectStore,
+  publisher: PublisherOptions = {},
+  share?: Share,
+): Promise<void> {
+  const head = await readHead(store, publisher);
+  await refuseNewerRoots(store, head);
+  checkShare(share, head);
+}
+
 /** @throws PortolanError for a share of nodes where there is nothing that the others could have */
-export function checkShare(share: Share | undefined, base: ReadHead | undefined): void {
+function checkShare(share: Share | undefined, base: ReadHead | undefined): void {
   if (share !== undefined && base === undefined)
     throw new PortolanError("nothing was published yet that a canary could differ from; push without --canary first");
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { stillThere } from "../../lib/compile/lay-lists.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { type Blob, blobKey } from "../../lib/snapshot/blob.ts";
-import type { Laid, Laying } from "../../lib/snapshot/laying.ts";
+import { type Laid, type Laying, stillThere } from "../../lib/snapshot/laying.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { weightedShop } from "../integration/weighted-shop.ts";

@@ -3,8 +3,7 @@ import type { Recompiled } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { ledgerFiles } from "../../config-store/ledger-files.ts";
 import { createLedgerStore, type LedgerConfigStore } from "../../config-store/ledger-store.ts";
-import { readHead } from "../../snapshot/head/head.ts";
-import { refuseNewerRoots } from "../../snapshot/head/newer-roots.ts";
+import { checkBeforeFill } from "../../snapshot/publish.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { storeOption } from "../named-store.ts";
@@ -55,7 +54,7 @@ export async function openPlace(options: PlaceOptions & { readonly isNew?: boole
     isRemote,
     configs,
     async publish() {
-      if (!isRemote) await refuseNewerRoots(objects, await readHead(objects));
+      if (!isRemote) await checkBeforeFill(objects);
       // Somebody may write in between; whoever comes last sees the newest head, and hands that on.
       for (let written: string | undefined; ; ) {
         const { version, files } = await ledgerFiles(objects, prefix);

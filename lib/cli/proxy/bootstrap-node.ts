@@ -9,6 +9,7 @@ import { type AgentNode, nodeOfStart, type WorkloadNode } from "../../mesh/proxy
 import { startOfContainer } from "../../mesh/proxy/container-start.ts";
 import { readAnnotations } from "../../mesh/proxy/workload-annotations.ts";
 import type { Workload } from "../../registry/service.ts";
+import { isRecord } from "../../snapshot/classifier.ts";
 import { textOfFile } from "../named-file.ts";
 
 /** A proxy that a bootstrap is written for, wherever it was described. */
@@ -154,6 +155,3 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { stillThere } from "../../compile/lay-lists.ts";
 import { type Blob, blobKey } from "../../snapshot/blob.ts";
+import { stillThere } from "../../snapshot/laying.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { openStore } from "../../storage/open-store.ts";
 

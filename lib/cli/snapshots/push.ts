@@ -3,9 +3,7 @@ import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
-import { readHead } from "../../snapshot/head/head.ts";
-import { refuseNewerRoots } from "../../snapshot/head/newer-roots.ts";
-import { checkShare, type Publishing } from "../../snapshot/publish.ts";
+import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../config/analysis-report.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
 import { tellFilled } from "../dev/recompiled-text.ts";
@@ -86,10 +84,7 @@ async function pushToStore(
 ): Promise<Pushed> {
   const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
-  // Before anything is written: the source would be there, and be published with the next change.
-  const head = await readHead(store, publisher);
-  await refuseNewerRoots(store, head);
-  if (publishing.share !== undefined) checkShare(publishing.share, head);
+  await checkBeforeFill(store, publisher, publishing.share);
   const texts = new Map<string, string>();
   await createShardWriter(store, source, texts)(files, { allowEmpty });
   const recompile = createWorldRecompiler({

@@ -2,9 +2,7 @@ import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
-import { readHead } from "../../snapshot/head/head.ts";
-import { refuseNewerRoots } from "../../snapshot/head/newer-roots.ts";
-import { checkShare, type Publishing } from "../../snapshot/publish.ts";
+import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile.ts";
@@ -62,10 +60,7 @@ export function webhookApp(options: WebhookOptions): Hono {
       if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
-      // Before anything is written: the source would be there, and be published with the next change.
-      const head = await readHead(store);
-      await refuseNewerRoots(store, head);
-      if (fill.publishing.share !== undefined) checkShare(fill.publishing.share, head);
+      await checkBeforeFill(store, {}, fill.publishing.share);
       await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty });
       return recompiled(fill.publishing);
     });

@@ -60,6 +60,10 @@ export function refusedKeys({ code, origin }: Diagnostic): readonly string[] {
   return [origin.key, ...(code === "unknown-kind" ? meantKeys(origin.key) : [])].map(keyText);
 }
 
+/** Whether it is not known what a file holds: it cannot be opened, or its text is none that can be read. */
+export const isUnreadable = ({ problem, read }: FileState): boolean =>
+  problem !== undefined || errorsIn(read()).some(({ origin }) => origin.key.kind === "");
+
 /** Files that mean something as a whole; their errors keep the whole file. */
 export const isWhole = (file: string): boolean =>
   file === meshFile || file === networksFile || file === settingsFile || /^clusters\/[^/]+\.(?:ya?ml|json)$/.test(file);

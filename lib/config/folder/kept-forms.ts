@@ -2,6 +2,7 @@ import {
   errorsIn,
   type FileState,
   type FolderState,
+  isUnreadable,
   isWhole,
   type KeptState,
   type KeptText,
@@ -67,12 +68,11 @@ const noRefusals: Refusals = { refused: new Map(), unreadable: new Set() };
 function refusalsIn(files: ReadonlyMap<string, FileState>): Refusals {
   const refused = new Map<string, Set<string>>();
   const unreadable = new Set<string>();
-  for (const [file, { problem, read }] of files) {
-    if (problem !== undefined) unreadable.add(file);
-    for (const error of errorsIn(read())) {
-      if (error.origin.key.kind === "" || isWhole(file)) unreadable.add(file);
-      else for (const key of refusedKeys(error)) refused.set(key, (refused.get(key) ?? new Set()).add(file));
-    }
+  for (const [file, state] of files) {
+    const errors = errorsIn(state.read());
+    if (isUnreadable(state) || (isWhole(file) && errors.length > 0)) unreadable.add(file);
+    const named = isWhole(file) ? [] : errors.filter(({ origin }) => origin.key.kind !== "");
+    for (const key of named.flatMap(refusedKeys)) refused.set(key, (refused.get(key) ?? new Set()).add(file));
   }
   return { refused, unreadable };
 }

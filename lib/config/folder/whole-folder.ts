@@ -5,8 +5,8 @@ import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import { type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
 import {
   errorsIn,
-  type FileState,
   type FolderState,
+  isUnreadable,
   type KeptState,
   keyOf,
   type Placed,
@@ -65,9 +65,6 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
   };
 }
 
-const isUnreadable = ({ problem, read }: FileState): boolean =>
-  problem !== undefined || errorsIn(read()).some(({ origin }) => origin.key.kind === "");
-
 /** The kept objects of one sort, where none that is valid has taken their place. */
 function pick<T extends Placed>(
   kept: readonly KeptState[],
@@ -81,38 +78,31 @@ function pick<T extends Placed>(
     .flatMap(({ key, read }) => listOf(read()).filter((object) => keyOf(object) === key));
 }
 
-function halfSavedWarning(file: string): Diagnostic {
-  return {
-    code: "half-saved",
-    severity: "warning",
-    origin: fileOrigin(file),
-    path: [],
+const halfSavedWarning = (file: string): Diagnostic =>
+  warning("half-saved", fileOrigin(file), {
     message:
       "holds only the beginning of what it held, so it is taken as half saved; what it held goes on being served",
     hint: "save it whole; to take objects out, remove their lines or the file",
-  };
-}
+  });
 
 /** @param origin the object, and the file that nobody can read; a line of what was there before would say nothing */
-function hiddenWarning(origin: Origin): Diagnostic {
-  return {
-    code: "last-valid-served",
-    severity: "warning",
-    origin,
-    path: [],
+const hiddenWarning = (origin: Origin): Diagnostic =>
+  warning("last-valid-served", origin, {
     message: "its form before goes on being served: this file cannot be read, and may hold it",
     hint: "mend the file; what is to go is gone once the file can be read without it, or is deleted",
-  };
-}
+  });
 
 /** @param origin of the refused form, or of the file that is */
-function keptWarning(origin: Origin): Diagnostic {
-  return {
-    code: "last-valid-served",
-    severity: "warning",
-    origin,
-    path: [],
+const keptWarning = (origin: Origin): Diagnostic =>
+  warning("last-valid-served", origin, {
     message: `${origin.key.kind === "" ? "what this file said" : "its form"} before goes on being served in place of what is refused`,
     hint: "mend it, or take it out; nothing was taken down",
-  };
-}
+  });
+
+const warning = (code: Diagnostic["code"], origin: Origin, said: Pick<Diagnostic, "message" | "hint">): Diagnostic => ({
+  code,
+  severity: "warning",
+  origin,
+  path: [],
+  ...said,
+});

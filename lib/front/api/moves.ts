@@ -1,9 +1,9 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { bytesOf } from "../../limits/read-body.ts";
+import { isRecord } from "../../snapshot/classifier.ts";
 import { isLoopback } from "../auth/open-to.ts";
 import type { Front } from "../front.ts";
 import type { Move } from "../operate/moves.ts";
-import { isRecord } from "../polls/json-request.ts";
 import { type Answered, type Asked, found, refused } from "./asked.ts";
 import { nothingPublished } from "./browsed.ts";
 import type { Overview } from "./schema/answers.ts";

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
-import { isRecord, type JsonRecord } from "../polls/json-request.ts";
+import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
 import { type Authentication, authenticateBy, type Method, noAuthentication } from "./authentication.ts";
 import { awsIam } from "./aws-iam.ts";
 import { forwardedCertificates } from "./forwarded-certificate.ts";

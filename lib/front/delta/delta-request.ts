@@ -1,9 +1,9 @@
 import type { DeltaQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import { isRecord, type NodeClaims } from "../../snapshot/classifier.ts";
 import { distinctNames, isName } from "../excess.ts";
 import type { ExtensionLists } from "../polls/extension-lists.ts";
-import { isRecord, parseRequest } from "../polls/json-request.ts";
+import { parseRequest } from "../polls/json-request.ts";
 import { readNode } from "../polls/poll-request.ts";
 import { type HeldVersion, readNonce } from "./nonce.ts";
 

@@ -1,11 +1,5 @@
+import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
 import { type ExtensionLists, noExtensionLists } from "./extension-lists.ts";
-
-export type JsonRecord = Readonly<Record<string, unknown>>;
-
-/** Whether a parsed JSON value is an object. */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** A request in proto JSON. */
 export interface JsonRequest {

@@ -1,8 +1,8 @@
 import type { Limits } from "../../limits/limits.ts";
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import { isRecord, type JsonRecord, type NodeClaims } from "../../snapshot/classifier.ts";
 import { distinctNames, excessOfNode, isName } from "../excess.ts";
 import type { ExtensionLists } from "./extension-lists.ts";
-import { isRecord, type JsonRecord, parseRequest } from "./json-request.ts";
+import { parseRequest } from "./json-request.ts";
 
 /** What a poll asks, and who asks. Nothing in it is authenticated. */
 export interface PollRequest {

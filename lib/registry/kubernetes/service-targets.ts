@@ -64,9 +64,13 @@ function selecting(
   namespace: string,
   labels: Readonly<Record<string, string>>,
 ): readonly KubernetesService[] {
-  const services = index.servicesByNamespace.get(namespace) ?? [];
-  const known = selectable.get(services) ?? byFirstLabel(services);
-  selectable.set(services, known);
+  const services = index.servicesByNamespace.get(namespace);
+  if (services === undefined) return [];
+  let known = selectable.get(services);
+  if (known === undefined) {
+    known = byFirstLabel(services);
+    selectable.set(services, known);
+  }
   return Array.from(known, ([key, byValue]) => byValue.get(labels[key]) ?? [])
     .flat()
     .filter(({ service }) => isNonEmptySubset(service.service.attributes.selector, labels))

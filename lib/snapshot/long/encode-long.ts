@@ -6,6 +6,7 @@ import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { ListOfLists, LongRef, OriginList, RunList, SegmentRef } from "../root.ts";
 import { cutEvenly } from "./cut-evenly.ts";
+import { fewOf } from "./few-of.ts";
 
 /** A resource that has runs. */
 export type Long = CompiledResource & { readonly runs: readonly TextRun[] };
@@ -31,7 +32,12 @@ export interface LongLists {
 }
 
 export function encodeLong({ name, version, runs, from }: Long, encode: LongLists): EncodedLong {
-  const lists = few(cutEvenly<TextRun>(runs, runsPerList(runs.length), byHash).map(encode.ofRuns), encode);
+  const lists = fewOf(cutEvenly<TextRun>(runs, runsPerList(runs.length), byHash).map(encode.ofRuns), {
+    most: maxLists,
+    perList: listsPerList,
+    hashOf: ({ hash }) => hash,
+    listOf: encode.ofLists,
+  });
   const origins = encode.ofOrigins(from);
   const long: LongRef = {
     version,
@@ -50,11 +56,6 @@ const maxLists = 8;
 /** Few, so that few of them are a table's own. */
 const listsPerList = 4;
 
-const few = (lists: readonly StoredList[], encode: LongLists): readonly StoredList[] =>
-  lists.length <= maxLists
-    ? lists
-    : few(cutEvenly<StoredList>(lists, listsPerList, byHash).map(encode.ofLists), encode);
-
 function listOfLists(lists: readonly StoredList[]): StoredList {
   const list: ListOfLists = { lists: lists.map(({ hash }) => hash) };
   return storedList(list, [], lists);
@@ -68,7 +69,7 @@ function storedList(list: object, blobs: readonly LazyBlob[], groups: readonly S
 
 /** So many that neither the lists nor their names are long: a power of two, which seldom becomes another. */
 const runsPerList = (runs: number): number => 2 ** Math.floor(Math.log2(Math.sqrt(runs)));
-const byHash = { weight: () => 1, hash: ({ hash }: { readonly hash: string }) => nameHash(hash) };
+const byHash = { weight: () => 1, hash: ({ hash }: TextRun) => nameHash(hash) };
 
 /** The runs of a list, as they are named. All of a resource have a binary form, or none has. */
 function runList(runs: readonly TextRun[]): StoredList {

@@ -3,6 +3,7 @@ import { blobOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
+import { fewOf } from "../long/few-of.ts";
 import { nameHash } from "../name-hash.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberLast } from "../remember-last.ts";
@@ -37,7 +38,7 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     ),
   );
   const treeLists = rememberLast((texts: readonly string[]) =>
-    namedByFew(cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list))),
+    fewLists(cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list))),
   );
   const contentOf = (lists: Column): WholeContent => {
     const parts = new Map<string, NumberedPart>();
@@ -87,10 +88,10 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     const content = (last && changed(last, lists)) ?? contentOf(lists);
     last = { lists, content };
     const { trees, isCutAtParts: _isCutAtParts, ...rest } = content;
-    const parts = namedByFew(cutEvenly(content.groups, listLength, byPart).map(partList));
-    const table: TypeTable = { partLists: parts.refs, treeLists: trees.refs };
+    const parts = fewLists(cutEvenly(content.groups, listLength, byPart).map(partList));
+    const table: TypeTable = { partLists: parts.map(({ ref }) => ref), treeLists: trees.map(({ ref }) => ref) };
     const blob = jsonBlob(table);
-    const blobs = [madeBlob(blob), ...parts.blobs, ...trees.blobs];
+    const blobs = [madeBlob(blob), ...[...parts, ...trees].flatMap((list) => list.blobs)];
     return { ...rest, hash: blob.hash, blobs };
   });
 }
@@ -117,7 +118,7 @@ function inOrder(parts: readonly NumberedPart[]): readonly NumberedPart[] {
 }
 
 interface WholeContent extends TableContent, Pick<EncodedTable, "indexes" | "secrets"> {
-  readonly trees: NamedLists;
+  readonly trees: readonly CountedList[];
   /** Whether no part of a list is cut together with its neighbours. */
   readonly isCutAtParts: boolean;
 }
@@ -127,37 +128,26 @@ interface Made {
   readonly content: WholeContent;
 }
 
-/** Lists as a table names them. */
-interface NamedLists {
-  readonly refs: readonly ListRef[];
-  /** Of all, those among them that name others. */
-  readonly blobs: readonly LazyBlob[];
-}
-
 /** So many lists a table names: of more it names lists of lists, since it is written at each change. */
 const maxLists = 64;
 
 /** Lists that one names: about as many as name lists of the largest meshes. */
 const listsPerList = 24;
 
-function namedByFew(lists: readonly CountedList[]): NamedLists {
-  const blobs = lists.map(({ blob }) => blob);
-  if (lists.length <= maxLists) return { refs: lists.map(({ ref }) => ref), blobs };
-  const above = namedByFew(cutEvenly(lists, listsPerList, byHash).map(listOfLists));
-  return { ...above, blobs: [...blobs, ...above.blobs] };
-}
-
-const byHash = { weight: () => 1, hash: ({ ref }: CountedList) => nameHash(ref.hash) };
+const fewLists = (lists: readonly CountedList[]): readonly CountedList[] =>
+  fewOf(lists, { most: maxLists, perList: listsPerList, hashOf: ({ ref }) => ref.hash, listOf: listOfLists });
 
 function listOfLists(lists: readonly CountedList[]): CountedList {
   const refs = lists.map(({ ref }) => ref);
   const blob = jsonBlob({ lists: refs } satisfies ListRefs);
   const count = refs.reduce((sum, ref) => sum + ref.count, 0);
-  return { blob: madeBlob(blob), ref: { hash: blob.hash, count, lists: refs.length } };
+  const blobs = [madeBlob(blob), ...lists.flatMap((list) => list.blobs)];
+  return { blobs, ref: { hash: blob.hash, count, lists: refs.length } };
 }
 
 interface CountedList {
-  readonly blob: LazyBlob;
+  /** Its own, and those of the lists that it names. */
+  readonly blobs: readonly LazyBlob[];
   readonly ref: ListRef;
 }
 
@@ -170,5 +160,5 @@ const byPart = { weight: ({ text }: EncodedPart) => text.length, hash: ({ textHa
 /** A list of elements that are JSON already. */
 function listBlob(name: keyof PartList | keyof TreeList, texts: readonly string[]): CountedList {
   const blob = blobOf(`{"${name}":[${texts.join()}]}`);
-  return { blob: madeBlob(blob), ref: { hash: blob.hash, count: texts.length } };
+  return { blobs: [madeBlob(blob)], ref: { hash: blob.hash, count: texts.length } };
 }

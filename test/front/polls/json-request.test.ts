@@ -6,7 +6,8 @@ import {
   type ExtensionLists,
   noExtensionLists,
 } from "../../../lib/front/polls/extension-lists.ts";
-import { depthAt, isRecord, parseRequest } from "../../../lib/front/polls/json-request.ts";
+import { depthAt, parseRequest } from "../../../lib/front/polls/json-request.ts";
+import { isRecord } from "../../../lib/snapshot/classifier.ts";
 
 /** What stands in a record of Envoy's own requests. */
 function recordOf(

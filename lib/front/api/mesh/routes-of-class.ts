@@ -1,6 +1,6 @@
+import { isRecord } from "../../../snapshot/classifier.ts";
 import type { ProxyClass } from "../../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../../snapshot/snapshot-reader.ts";
-import { isRecord } from "../../polls/json-request.ts";
 import { wholeText } from "../whole-text.ts";
 import { outboundOf } from "./clusters-of-class.ts";
 
