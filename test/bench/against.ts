@@ -2,12 +2,12 @@
  * The same benchmarks of another checkout, in turns with this one's: a shared machine is slower at one time than at another, so
  * figures of two trees say something of each other only when they were taken in one run.
  */
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { compareWholeWay } from "./aims.ts";
 import { checkoutIn } from "./checkout.ts";
 import { takeInTurns, type Work, worksOf } from "./in-turns.ts";
+import { measured, program, type Tables } from "./measured.ts";
 import type { Report, Row } from "./report.ts";
 
 /** What both checkouts are asked for. */
@@ -23,8 +23,6 @@ export interface AgainstOptions {
   readonly report: Report;
 }
 
-const program = "test/bench/run.ts";
-
 /** @returns why a folder cannot be compared with */
 export function problemOfFolder(folder: string): string | undefined {
   return existsSync(join(folder, program)) ? undefined : `--against ${folder}: there is no ${program}`;
@@ -33,7 +31,8 @@ export function problemOfFolder(folder: string): string | undefined {
 /** Runs every benchmark in turns, those of generation in this process and the others in one each, and reports the rows that both checkouts have. */
 export async function compareWith({ names, ...options }: AgainstOptions): Promise<void> {
   const inOne = names.filter(isInOne);
-  const apart = names.filter((name) => !isInOne(name));
+  const apart = names.filter((name) => !isInOne(name) && name !== "compile");
+  if (names.includes("compile")) await compareWholeWay(options);
   if (inOne.length > 0) await compareInOne(inOne, options);
   if (apart.length > 0) await compareApart({ ...options, names: apart });
 }
@@ -92,16 +91,6 @@ export function commandsOf(
   return names.flatMap((name) =>
     name === "mesh" ? services.map((size) => [name, "--services", String(size), ...rest]) : [[name, ...rest]],
   );
-}
-
-/** What `--json` prints of a benchmark, as far as it is read here: rows by title. */
-export type Tables = Readonly<Record<string, readonly Row[]>>;
-
-async function measured(checkout: string, command: readonly string[]): Promise<Tables> {
-  const args = [program, ...command, "--json"];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: checkout, maxBuffer: 2 ** 26 });
-  const printed: { readonly tables: Tables } = JSON.parse(stdout);
-  return printed.tables;
 }
 
 /**

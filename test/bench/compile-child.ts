@@ -1,8 +1,10 @@
 /**
  * One process of the benchmark `compile`: `node compile-child.ts <services> <folder of the store> <workers> <work>…` does pieces of
- * work in the order below and then prints a line of JSON for each.
+ * work in the order below and then prints a line of JSON for each. With `--checkout FOLDER` another checkout publishes, which does not
+ * tell how much it has written.
  */
 import { setImmediate } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { layingByThread } from "../../lib/cli/serve/laying-thread.ts";
 import { compile } from "../../lib/compile/compile.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
@@ -12,47 +14,44 @@ import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { nodeOfNamed } from "../named-proxy.ts";
-import type { CompileRow } from "./compile.bench.ts";
+import type { CompileRow } from "./compile-rows.ts";
+import { openEarlier } from "./earlier-checkout.ts";
+import { editedFiles, folderEdits } from "./folder-edits.ts";
 import { heapMib } from "./heap.ts";
 import { foldersFiles } from "./mesh-folder.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
 
 const build = "that of the benchmark";
 
-/** Rounds of what is measured several times in one process. */
-const rounds = 5;
+/** Rounds of what is measured several times in one process, and those before them: the first ones are V8's. */
+const rounds = 9;
+const roundsBefore = 6;
 
-const [size = "100", folder = "", workerCount = "1", ...works] = process.argv.slice(2);
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { checkout: { type: "string" } } });
+const [size = "100", folder = "", workerCount = "1", ...works] = positionals;
 const services = Number(size);
 const workers = Number(workerCount);
 const { text, named } = syntheticMesh(services);
 const files = foldersFiles(text);
-
-type Edit = (text: string, round: number) => string;
-
-const edits: Readonly<Record<"virtual-service" | "endpoint", Edit>> = {
-  "virtual-service": (before, round) => before.replace(/"timeout":"\d+s"/, `"timeout":"${round + 10}s"`),
-  // Another one of the slice's ten endpoints each time.
-  endpoint: (before, round) => {
-    let at = 0;
-    return before.replace(/"conditions":\{"ready":true\}/g, (ready) =>
-      at++ === round % 10 ? '"conditions":{"ready":false}' : ready,
-    );
-  },
-};
-
-const edited = (edit: Edit, round: number): readonly SourceFile[] =>
-  files.map((file) => (file.file === "app-0.yaml" ? { ...file, text: edit(file.text, round) } : file));
 
 interface Written {
   readonly objects: number;
   readonly bytes: number;
 }
 
+const untold: Written = { objects: 0, bytes: 0 };
+
 /** Has a folder compiled and published. */
 type Publish = (input: readonly SourceFile[]) => Promise<Written>;
 
-function openMesh(world: WorldOptions): Publish {
+async function openMesh(world: WorldOptions): Promise<Publish> {
+  if (values.checkout !== undefined) {
+    const publish = await openEarlier(values.checkout, folder);
+    return async (input) => {
+      await publish(input);
+      return untold;
+    };
+  }
   const store = fileStore(folder);
   const texts = new Map<string, string>();
   const write = createShardWriter(store, "main", texts);
@@ -88,37 +87,36 @@ async function toBytes(): Promise<void> {
   const options = { ...defaultWorldOptions, nodes: named.map(nodeOfNamed) };
   const all = worldOf(readFiles([{ file: "input.yaml", text }]), options, createMemo()).value;
   const world = { ...all, proxies: all.proxies.slice(-named.length) };
-  const nothing: Written = { objects: 0, bytes: 0 };
-  // The first ones are V8's.
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < roundsBefore; round += 1) {
     compile(world, [], createMemo());
     await setImmediate();
   }
   for (let round = 0; round < rounds; round += 1) {
     await row("bytes", async () => {
       compile(world, [], createMemo());
-      return nothing;
+      return untold;
     });
   }
 }
 
 /** Everything, then changes in the same process. */
 async function warm(world: WorldOptions, suffix: string): Promise<void> {
-  held = openMesh(world);
+  held = await openMesh(world);
   const publish = held;
   await row(`everything${suffix}`, () => publish(files));
-  for (const [work, edit] of Object.entries(edits)) {
+  for (const [work, edit] of Object.entries(folderEdits)) {
     if (!works.includes(`${work}${suffix}`)) continue;
-    for (let round = 0; round < rounds; round += 1) {
-      await row(`${work}${suffix}`, () => publish(edited(edit, round)));
+    for (let round = 0; round < roundsBefore; round += 1) await publish(editedFiles(files, edit, round));
+    for (let round = roundsBefore; round < roundsBefore + rounds; round += 1) {
+      await row(`${work}${suffix}`, () => publish(editedFiles(files, edit, round)));
     }
   }
 }
 
 if (works.includes("bytes")) await toBytes();
 if (works.includes("virtual-service-cold-process")) {
-  const edit = edits["virtual-service"];
-  await row("virtual-service-cold-process", () => openMesh(defaultWorldOptions)(edited(edit, 99)));
+  const changed = editedFiles(files, folderEdits["virtual-service"], 99);
+  await row("virtual-service-cold-process", async () => (await openMesh(defaultWorldOptions))(changed));
 }
 if (works.includes("everything")) await warm(defaultWorldOptions, "");
 if (works.includes("virtual-service-v1")) await warm({ ...defaultWorldOptions, legacyApi: "0.8" }, "-v1");

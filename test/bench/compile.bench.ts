@@ -8,36 +8,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { type CompileRow, rowsOf } from "./compile-rows.ts";
 import type { BenchOptions, Row } from "./report.ts";
 
-const child = new URL("./compile-child.ts", import.meta.url).pathname;
 const sliceChild = new URL("./slice-child.ts", import.meta.url).pathname;
-
-const compileRow = z.object({
-  services: z.number(),
-  work: z.string(),
-  /** Threads of the compile. */
-  workers: z.number(),
-  ms: z.number(),
-  cpuMs: z.number(),
-  objects: z.number(),
-  kib: z.number(),
-  /** Of the thread that publishes. */
-  heapMib: z.number(),
-  /** The most that the process, with all of its threads, has had of memory. */
-  rssMib: z.number(),
-});
-
-/** One piece of work: written to the store, and held between this change and the next after a collection. */
-export type CompileRow = z.infer<typeof compileRow>;
 
 const sliceRow = z.object({ slices: z.number(), classes: z.number(), ms: z.number(), rssMib: z.number() });
 
 /** One slice of a world's classes, in a process of its own. */
 export type SliceRow = z.infer<typeof sliceRow>;
-
-/** Five thousand services want more than V8 takes by itself. */
-const roomy = ["--max-old-space-size=12288"];
 
 /** Into so many are classes cut to see what memory one takes. */
 const slicesFor = (services: number): number => (services > 1000 ? 64 : 16);
@@ -57,32 +36,6 @@ function sliceOf(folder: string, slices: number): (SliceRow & { readonly heapMib
   return undefined;
 }
 
-interface Child {
-  readonly folder: string;
-  readonly works: readonly string[];
-  /** 1 when absent. */
-  readonly workers?: number;
-}
-
-function rowsOf(services: number, { folder, works, workers = 1 }: Child): readonly CompileRow[] {
-  const run = spawnSync(process.execPath, [...roomy, child, String(services), folder, String(workers), ...works], {
-    encoding: "utf8",
-    maxBuffer: 1 << 26,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  if (run.status !== 0) throw new Error(`the compile of ${services} services ended with ${run.status ?? run.signal}`);
-  const lines = run.stdout.split("\n").filter((line) => line !== "");
-  return lines.map((line) => compileRow.parse(JSON.parse(line)));
-}
-
-/** Of several rounds of one work the one in the middle, by CPU time. */
-function medians(rows: readonly CompileRow[]): readonly CompileRow[] {
-  return [...Map.groupBy(rows, ({ work, workers }) => `${work} ${workers}`).values()].flatMap((rounds) => {
-    const sorted = rounds.toSorted((a, b) => a.cpuMs - b.cpuMs);
-    return sorted[Math.floor(sorted.length / 2)] ?? [];
-  });
-}
-
 export async function compileBench({ report, services, quick }: BenchOptions): Promise<void> {
   const all: CompileRow[] = [];
   const sliced: Row[] = [];
@@ -96,7 +49,7 @@ export async function compileBench({ report, services, quick }: BenchOptions): P
       const cold = rowsOf(size, { folder: join(folder, "v3"), works: ["virtual-service-cold-process"] });
       const legacy = rowsOf(size, { folder: join(folder, "v1"), works: ["virtual-service-v1"] });
       const threads = rowsOf(size, { folder: join(folder, "threads"), works: changes, workers: 2 });
-      all.push(...medians([...bytes, ...warm, ...cold, ...legacy, ...threads]));
+      all.push(...bytes, ...warm, ...cold, ...legacy, ...threads);
       const slices = slicesFor(size);
       const slice = sliceOf(join(folder, "v3"), slices);
       sliced.push({ services: size, ...(slice ?? { slices, heapMib: `over ${heaps.at(-1)}` }) });
