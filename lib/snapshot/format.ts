@@ -2,11 +2,11 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { StoredRoot } from "./root.ts";
 
 /**
- * The format of the roots that are written: 3, the node index listed in a blob of its own, and many lists of a long resource in others.
- * Those before are read too (2: either listed where it is named; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
+ * The format of the roots that are written: 4, lists of parts say little of long resources. Those before are read
+ * too (3: they say all; 2: the node index and many lists of a long resource listed where they are named; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
  * What a reader may pass over (a field more) is no new format.
  */
-export const rootFormat = 3;
+export const rootFormat = 4;
 
 /** The same of HEAD, which says it from its second format on. */
 export const headFormat = 1;

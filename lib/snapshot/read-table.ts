@@ -1,5 +1,6 @@
+import { partsIn } from "./long/listed-part.ts";
 import { versionOfParts } from "./parts-version.ts";
-import type { ListRef, ListRefs, PartList, PartRef, TreeList, TypeTable, WholeTypeTable } from "./root.ts";
+import type { ListRef, ListRefs, Part, PartRef, TreeList, TypeTable, WholeTypeTable } from "./root.ts";
 import { createLoadCache } from "./worlds/load-cache.ts";
 
 /** One tree of a type's table. */
@@ -19,13 +20,10 @@ export interface TableReader {
 
 /** @param text reads a blob */
 export function createTableReader(text: (hash: string) => Promise<string>, maxBytes: number): TableReader {
-  const cacheOf = <T>(sizeOf: (loaded: T) => number) =>
-    createLoadCache<string, T>({
-      nameOf: (hash) => hash,
-      maxBytes,
-      load: async (hash) => JSON.parse(await text(hash)),
-      sizeOf,
-    });
+  const cacheOf = <T>(
+    sizeOf: (loaded: T) => number,
+    load = async (hash: string): Promise<T> => JSON.parse(await text(hash)),
+  ) => createLoadCache<string, T>({ nameOf: (hash) => hash, maxBytes, load, sizeOf });
   const tables = cacheOf<TypeTable | WholeTypeTable>((table) =>
     "parts" in table
       ? (table.parts.length + table.trees.length) * 200
@@ -33,7 +31,10 @@ export function createTableReader(text: (hash: string) => Promise<string>, maxBy
   );
   const listRefs = cacheOf<ListRefs>(({ lists }) => lists.length * 120);
   const read = (hash: string) => listRefs.get(hash);
-  const partLists = cacheOf<PartList>(({ parts }) => parts.length * 300);
+  const partLists = cacheOf<readonly Part[]>(
+    (parts) => parts.length * 300,
+    async (hash) => partsIn(await text(hash)),
+  );
   const treeLists = cacheOf<TreeList>(({ trees }) => trees.reduce((sum, { parts }) => sum + 100 + parts.length * 8, 0));
 
   /** Where an element of lists that follow one another is. */
@@ -53,7 +54,7 @@ export function createTableReader(text: (hash: string) => Promise<string>, maxBy
     const parts = await Promise.all(
       tree.parts.map(async (part) => {
         const place = await placeIn(table.partLists, part);
-        return place === undefined ? [] : ((await partLists.get(place.hash)).parts[place.place] ?? []);
+        return place === undefined ? [] : ((await partLists.get(place.hash))[place.place] ?? []);
       }),
     );
     return { version: versionOfParts(parts.flat()), parts: parts.flat() };
@@ -69,7 +70,7 @@ export function createTableReader(text: (hash: string) => Promise<string>, maxBy
       if ("parts" in table) return table.parts;
       const named = withoutNames(await withNamed(table.partLists, read));
       const lists = await Promise.all(named.map((list) => partLists.get(list.hash)));
-      return lists.flatMap(({ parts }) => parts);
+      return lists.flat();
     },
     async blobs(hash) {
       const table = await tables.get(hash);

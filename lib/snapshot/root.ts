@@ -76,7 +76,9 @@ export interface ListRefs {
 }
 
 export interface PartList {
-  readonly parts: readonly Part[];
+  /** Blobs that long resources name; absent where there are none. */
+  readonly hashes?: readonly string[];
+  readonly parts: readonly (Part | ListedLong)[];
 }
 
 export interface TreeList {
@@ -90,6 +92,18 @@ export type Part = PartRef & {
   /** Hash of the names and versions of its resources. */
   readonly content: string;
 };
+
+/** A part that is one long resource. What is missing follows from the rest. */
+export interface ListedLong {
+  readonly long: {
+    readonly name: string;
+    readonly bodyBytes: number;
+    readonly version: string;
+    /** Numbers of the list's hashes. */
+    readonly lists: readonly number[];
+    readonly from: readonly number[];
+  };
+}
 
 export interface SegmentList {
   readonly segments: readonly SegmentRef[];

@@ -1,4 +1,4 @@
-import { hashOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
+import { jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledResource, TextRun } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
@@ -7,6 +7,7 @@ import { rememberRuns } from "../remember-runs.ts";
 import type { ListOfLists, LongRef, OriginList, RunList, SegmentRef } from "../root.ts";
 import { cutEvenly } from "./cut-evenly.ts";
 import { fewOf } from "./few-of.ts";
+import { longSegment } from "./listed-part.ts";
 
 /** A resource that has runs. */
 export type Long = CompiledResource & { readonly runs: readonly TextRun[] };
@@ -45,9 +46,7 @@ export function encodeLong({ name, version, runs, from }: Long, encode: LongList
     from: origins.map(({ hash }) => hash),
   };
   const bodyBytes = runs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const hash = hashOf(JSON.stringify([name, long]));
-  const ref = { hash, first: name, last: name, resources: 1, bodyOffset: 0, bodyBytes, long };
-  return { ref, groups: [...lists, ...origins] };
+  return { ref: longSegment(name, bodyBytes, long), groups: [...lists, ...origins] };
 }
 
 /** So many lists of runs a resource names: of more it names lists of lists, most of which tables have in common. */

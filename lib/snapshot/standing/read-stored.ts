@@ -3,20 +3,10 @@ import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey } from "../blob.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
+import { partsIn } from "../long/listed-part.ts";
 import { withNamed, withoutNames } from "../read-table.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
-import type {
-  ListRef,
-  ListRefs,
-  Part,
-  PartList,
-  Root,
-  SegmentList,
-  SegmentRef,
-  Shape,
-  TreeList,
-  TypeTable,
-} from "../root.ts";
+import type { ListRef, ListRefs, Part, Root, SegmentList, SegmentRef, Shape, TreeList, TypeTable } from "../root.ts";
 import { createSnapshotReader, type SnapshotReader } from "../snapshot-reader.ts";
 import { readRecord, type StandingRecord } from "./standing-record.ts";
 import { storedPart } from "./stored-part.ts";
@@ -99,10 +89,7 @@ async function readTable(reader: SnapshotReader, hash: string | undefined): Prom
   if (partLists === undefined || treeLists === undefined) return undefined;
   const listsOf = async (lists: readonly ListRef[]) =>
     withoutNames(await withNamed(lists, async (list): Promise<ListRefs> => JSON.parse(await reader.text(list))));
-  const parts = await inParallel(await listsOf(partLists), async (list): Promise<readonly Part[]> => {
-    const { parts: found }: PartList = JSON.parse(await reader.text(list.hash));
-    return found;
-  });
+  const parts = await inParallel(await listsOf(partLists), async (list) => partsIn(await reader.text(list.hash)));
   const trees = await inParallel(await listsOf(treeLists), async (list): Promise<readonly (readonly number[])[]> => {
     const { trees: found }: TreeList = JSON.parse(await reader.text(list.hash));
     return found.map((tree) => tree.parts);

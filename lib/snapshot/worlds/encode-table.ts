@@ -4,11 +4,12 @@ import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
 import { fewOf } from "../long/few-of.ts";
+import { listedLongLength, partListText } from "../long/listed-part.ts";
 import { nameHash } from "../name-hash.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberLast } from "../remember-last.ts";
 import { rememberRuns } from "../remember-runs.ts";
-import type { ListRef, ListRefs, PartList, TreeList, TypeTable } from "../root.ts";
+import type { ListRef, ListRefs, TypeTable } from "../root.ts";
 import type { Column, WorldColumns } from "./columns.ts";
 import type { EncodedPart, EncodedRun, TreeEncoder } from "./encode-tree.ts";
 import { type TableContent, withReplaced } from "./table-content.ts";
@@ -31,14 +32,11 @@ export type TableEncoder = (column: Column) => EncodedTable;
  * which a few parts were replaced nothing else is looked at.
  */
 export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumns): TableEncoder {
-  const partList = rememberRuns((parts: readonly EncodedPart[]) =>
-    listBlob(
-      "parts",
-      parts.map(({ text }) => text),
-    ),
-  );
+  const partList = rememberRuns((parts: readonly EncodedPart[]) => countedList(partListText(parts), parts.length));
   const treeLists = rememberLast((texts: readonly string[]) =>
-    fewLists(cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list))),
+    fewLists(
+      cutEvenly(texts, listLength, byText).map((list) => countedList(`{"trees":[${list.join()}]}`, list.length)),
+    ),
   );
   const contentOf = (lists: Column): WholeContent => {
     const parts = new Map<string, NumberedPart>();
@@ -112,8 +110,8 @@ interface NumberedTree {
  * and a change of one table writes no other.
  */
 function inOrder(parts: readonly NumberedPart[]): readonly NumberedPart[] {
-  const isLong = ({ part }: NumberedPart): boolean => part.longName !== undefined;
-  const long = parts.filter(isLong).sort((a, b) => byCodePoint(a.part.longName ?? "", b.part.longName ?? ""));
+  const isLong = ({ part }: NumberedPart): boolean => part.long !== undefined;
+  const long = parts.filter(isLong).sort((a, b) => byCodePoint(a.part.long?.name ?? "", b.part.long?.name ?? ""));
   return long.length === 0 ? parts : [...parts.filter((part) => !isLong(part)), ...long];
 }
 
@@ -155,10 +153,13 @@ interface CountedList {
 const listLength = 8 * 1024;
 
 const byText = { weight: ({ length }: string) => length, hash: (text: string) => nameHash(text) };
-const byPart = { weight: ({ text }: EncodedPart) => text.length, hash: ({ textHash }: EncodedPart) => textHash };
+const byPart = {
+  weight: ({ text, long }: EncodedPart) => (long === undefined ? text.length : listedLongLength),
+  hash: ({ textHash }: EncodedPart) => textHash,
+};
 
-/** A list of elements that are JSON already. */
-function listBlob(name: keyof PartList | keyof TreeList, texts: readonly string[]): CountedList {
-  const blob = blobOf(`{"${name}":[${texts.join()}]}`);
-  return { blobs: [madeBlob(blob)], ref: { hash: blob.hash, count: texts.length } };
+/** A list that is JSON already. @param count of its elements */
+function countedList(text: string, count: number): CountedList {
+  const blob = blobOf(text);
+  return { blobs: [madeBlob(blob)], ref: { hash: blob.hash, count } };
 }

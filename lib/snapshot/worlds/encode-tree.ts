@@ -5,12 +5,13 @@ import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.t
 import { cutAgain } from "../long/cut-again.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
 import { createLongLists, encodeLong, hasRuns } from "../long/encode-long.ts";
+import { contentOf, type LongPart, longPart } from "../long/listed-part.ts";
 import { splitBetween } from "../long/split-between.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
-import type { Part, PartRef, SegmentList } from "../root.ts";
+import type { Part, SegmentList } from "../root.ts";
 import { createSecretNames } from "../secret-names.ts";
 import { blobsOfSegment, cutSegments, endsStretch, type Segment, segmentRef } from "../segment.ts";
 import { type StoredForm, storedForm } from "../standing/stored-part.ts";
@@ -38,12 +39,12 @@ export interface EncodedPart extends BlobGroup {
   readonly key: string;
   /** Hash of the names and versions of its resources. */
   readonly content: string;
-  /** Its JSON in the type's table. */
+  /** Its JSON. */
   readonly text: string;
   /** Of the text: says where a list of parts ends. */
   readonly textHash: number;
-  /** Name of the one long resource that it is; undefined for any other part. */
-  readonly longName: string | undefined;
+  /** Undefined for one that is not one long resource. */
+  readonly long: LongPart | undefined;
   readonly segments: readonly Segment[];
   /** Names of the secrets that its resources name, sorted. */
   readonly secrets: readonly string[];
@@ -66,7 +67,7 @@ export function createTreeEncoder(): TreeEncoder {
   /** Of the list at hand. */
   let tell: ((blob: Blob) => void) | undefined;
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
-    const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
+    const content = contentOf(resources);
     const [first] = resources;
     const { ref, groups } = hasRuns(first)
       ? encodeLong(first, longLists)
@@ -138,14 +139,11 @@ export function endAlike(a: CompiledPart, b: CompiledPart): boolean {
 const partInStore = ({ reference }: StoredForm): EncodedPart =>
   newPart({
     ...reference,
-    longName: longNameOf(JSON.parse(reference.text)),
+    long: longPart(JSON.parse(reference.text)),
     blobs: [],
     groups: noGroups,
     segments: [],
   });
-
-const longNameOf = (part: PartRef): string | undefined =>
-  "segment" in part && part.segment.long !== undefined ? part.segment.first : undefined;
 
 function encodePart(segments: readonly Segment[]): EncodedPart {
   const [only, ...more] = segments;
@@ -154,7 +152,7 @@ function encodePart(segments: readonly Segment[]): EncodedPart {
     const { ref, content, blobs, groups } = only;
     const part: Part = { segment: ref, content };
     const text = JSON.stringify(part);
-    return newPart({ key: ref.hash, content, text, longName: longNameOf(part), blobs, groups, segments, secrets });
+    return newPart({ key: ref.hash, content, text, long: longPart(part), blobs, groups, segments, secrets });
   }
   const list: SegmentList = { segments: segments.map(({ ref }) => ref) };
   const blob = jsonBlob(list);
@@ -163,7 +161,7 @@ function encodePart(segments: readonly Segment[]): EncodedPart {
   const text = JSON.stringify(part);
   const blobs = [madeBlob(blob), ...segments.flatMap((segment) => segment.blobs)];
   // A long resource is a part by itself.
-  return newPart({ key: blob.hash, content, text, longName: undefined, blobs, groups: noGroups, segments, secrets });
+  return newPart({ key: blob.hash, content, text, long: undefined, blobs, groups: noGroups, segments, secrets });
 }
 
 const noGroups: readonly BlobGroup[] = [];

@@ -66,7 +66,9 @@ describe.each([
     isIt: isInLists,
   },
   // d38cab3a.
-  { what: "in the format before today's", file: "nodes-in-root.json", said: 2, isIt: isInLists },
+  { what: "whose roots list their nodes", file: "nodes-in-root.json", said: 2, isIt: isInLists },
+  // f639f99b.
+  { what: "in the format before today's", file: "long-in-parts.json", said: 3, isIt: isInLists },
 ])("a store $what", ({ file, said, isIt }) => {
   const stored = readStored(file);
   const storeOfThen = () => storeOf(stored.objects);
