@@ -1,4 +1,4 @@
-/** One change of a folder's files, as text: another one in each round. */
+/** One change of a folder's files, as text: another one in each of ten rounds. */
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 
 type Edit = (text: string, round: number) => string;
@@ -6,14 +6,21 @@ type Edit = (text: string, round: number) => string;
 export const folderEdits: Readonly<Record<"virtual-service" | "endpoint", Edit>> = {
   /** Another timeout in one VirtualService. */
   "virtual-service": (before, round) => before.replace(/"timeout":"\d+s"/, `"timeout":"${round + 10}s"`),
-  /** Others of the ten endpoints of a slice that are not ready: as the digits of a number, so that none comes again in a thousand rounds. */
+  /** Another one of a slice's ten endpoints is not ready. */
   endpoint: (before, round) => {
     let at = 0;
     return before.replace(/"conditions":\{"ready":true\}/g, (ready) =>
-      ((round + 1) >> at++) & 1 ? '"conditions":{"ready":false}' : ready,
+      at++ === round ? '"conditions":{"ready":false}' : ready,
     );
   },
 };
 
-export const editedFiles = (files: readonly SourceFile[], edit: Edit, round: number): readonly SourceFile[] =>
-  files.map((file) => (file.file === "app-0.yaml" ? { ...file, text: edit(file.text, round) } : file));
+/** Services of the synthetic mesh that are alike: with a VirtualService, and subsets. */
+type Service = "app-0" | "app-5";
+
+export const editedFiles = (
+  files: readonly SourceFile[],
+  service: Service,
+  edit: (text: string) => string,
+): readonly SourceFile[] =>
+  files.map((file) => (file.file === `${service}.yaml` ? { ...file, text: edit(file.text) } : file));
