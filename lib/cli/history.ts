@@ -4,12 +4,6 @@ import { wholeNumber } from "./numbers.ts";
 import { showPublications } from "./snapshots/history.ts";
 import type { Register } from "./terminal.ts";
 
-interface Options extends Omit<WritesOptions, "store" | "source"> {
-  readonly store?: string;
-  readonly source?: string;
-  readonly json?: boolean;
-}
-
 /** `portolan history`: what was published; with a source or an object, who wrote what. */
 export const registerHistory: Register = (program, terminal) => {
   program
@@ -25,10 +19,9 @@ export const registerHistory: Register = (program, terminal) => {
       "after",
       "\nExamples:\n  portolan history\n  portolan history --source operators\n  portolan history virtualservice reviews -n bookshop",
     )
-    .action(async (type: string | undefined, name: string | undefined, options: Options) => {
-      const { store, source, ...rest } = options;
-      if (source === undefined && type === undefined && options.diff === undefined) {
-        await showPublications(terminal, { store, ...rest });
-      } else await showWrites(terminal, type, name, { store, source: source ?? "operators", ...rest });
+    .action(async (type: string | undefined, name: string | undefined, options: WritesOptions) => {
+      if (options.source === undefined && type === undefined && options.diff === undefined) {
+        await showPublications(terminal, options);
+      } else await showWrites(terminal, type, name, options);
     });
 };

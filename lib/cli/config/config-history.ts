@@ -1,27 +1,40 @@
 import { InvalidArgumentError } from "commander";
+import { sourceNames } from "../../compile/shards/source-names.ts";
 import { keyText, PortolanError } from "../../config/diagnostic.ts";
+import { meantText } from "../../config/nearest-names.ts";
 import type { Commit } from "../../config-store/ledger/ledger.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Terminal } from "../terminal.ts";
 import { configKindNamed } from "./config-kind.ts";
 import { openPlace, type PlaceOptions } from "./config-place.ts";
 import { printTable } from "./config-print.ts";
 
 /** Which writes to show. */
-export interface WritesOptions extends PlaceOptions {
+export interface WritesOptions extends Omit<PlaceOptions, "source"> {
+  /** Absent: the one that is written to where nobody names another. */
+  readonly source?: string;
   readonly namespace: string;
   readonly limit: number;
   readonly diff?: string;
   readonly json?: boolean;
 }
 
-/** The writes to a source's configuration, newest first, or what differs between two of them. */
+/**
+ * The writes to a source's configuration, newest first, or what differs between two of them.
+ *
+ * @throws PortolanError for a source that the store does not have
+ */
 export async function showWrites(
   terminal: Terminal,
   type: string | undefined,
   name: string | undefined,
   options: WritesOptions,
 ): Promise<void> {
-  const { ledger } = (await openPlace(options)).configs;
+  const { source } = options;
+  const { objects, isRemote, configs } = await openPlace({ ...options, source: source ?? "operators" });
+  // A compile function refuses those that it does not take.
+  if (source !== undefined && !isRemote) await refuseUnknownSource(objects, source);
+  const { ledger } = configs;
   if (options.diff !== undefined) {
     const [, from, to] = (/^(\d+)\.\.(\d+)$/.exec(options.diff) ?? []).map(Number);
     if (from === undefined || to === undefined) throw new InvalidArgumentError("two revisions are written --diff 3..5");
@@ -40,6 +53,13 @@ export async function showWrites(
       terminal.out(JSON.stringify({ revision, at: new Date(timeMs).toISOString(), author, keys, message }));
   } else if (commits.length === 0) terminal.err("No writes found.");
   else printCommits(commits, (rows) => printTable(terminal, rows));
+}
+
+async function refuseUnknownSource(store: ObjectStore, source: string): Promise<void> {
+  const names = await sourceNames(store);
+  if (names.includes(source)) return;
+  const all = names.length === 0 ? "; this store has none" : `; there are: ${names.join(", ")}`;
+  throw new PortolanError(`there is no source ${JSON.stringify(source)}${meantText(source, names) || all}`);
 }
 
 export function printCommits(commits: readonly Commit[], print: (rows: readonly (readonly string[])[]) => void): void {

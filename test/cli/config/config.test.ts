@@ -373,6 +373,17 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("history", "--diff", "1..2")).toBe("deleted DestinationRule/default/a");
   });
 
+  it("history names the sources that there are, where one is named that is not", async () => {
+    await writeShard(fileStore(join(folder, "state")), "main", [], { allowEmpty: true });
+    expect(await store("history", "--source", "main")).toBe("No writes found.");
+    expect(await store("history", "--source", "operator")).toBe(
+      'failed: there is no source "operator"; did you mean operators?',
+    );
+    expect(await store("history", "--source", "elsewhere", "--diff", "0..1")).toBe(
+      'failed: there is no source "elsewhere"; there are: main, operators',
+    );
+  });
+
   it("describe shows the object and who wrote it", async () => {
     const text = await store("describe", "destinationrule", "a");
     expect(text).toContain("host: a");
