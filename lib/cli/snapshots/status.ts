@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { ShardState } from "../../compile/collected/shard-state.ts";
 import { collectedStates } from "../../compile/collected/source-ages.ts";
 import { diagnosticsOfRoot } from "../../compile/root-diagnostics.ts";
-import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import type { NodeReport, NodeTransport } from "../../front/nodes/node-watch.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
@@ -20,6 +20,7 @@ import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
 import { healthRead, nodesRead, readAnswer, refusalsRead, strangersRead } from "./front-answers.ts";
+import { refusalsIn, refusalsText, toldWithInstead } from "./refusals.ts";
 import { shareText } from "./share-options.ts";
 
 interface Options {
@@ -56,7 +57,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const nowMs = await headTimeNow(store, read, Date.now);
       const reader = createSnapshotReader(store);
       const status = await statusOf(reader, read.head, nowMs);
-      const errors = errorsOf(await diagnosticsOfRoot(reader, status.newest));
+      const errors = refusalsIn(await diagnosticsOfRoot(reader, status.newest));
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
       const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
@@ -65,16 +66,14 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       for (const line of statusLines(status)) terminal.out(line);
       for (const { name, state } of sources)
         terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
-      if (errors.length > 0) terminal.out(row("errors", `${errors.length} in the newest version; ${instead}`));
+      if (errors.length > 0) terminal.out(row("errors", refusalsText(errors)));
       for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
-      printDiagnostics(terminal, errors, maxErrors);
+      printDiagnostics(terminal, errors.map(toldWithInstead), maxErrors);
       for (const warning of warnings) terminal.err(warning);
     });
 }
 
 const failureText = ({ failure }: ShardState): string => (failure === "" ? "" : `, cannot be read: ${failure}`);
-
-const instead = "what is refused is served as it was last valid, or left out";
 
 const maxHeld = 20;
 /** Errors that are named. */

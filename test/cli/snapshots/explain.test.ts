@@ -6,6 +6,7 @@ import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { registerHistory } from "../../../lib/cli/history.ts";
 import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
+import { runPortolan } from "../run-portolan.ts";
 
 const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 let folder = "";
@@ -191,11 +192,33 @@ describe("an object that is refused, of which the last valid form is served", ()
         severity: "error",
         origin: expect.objectContaining({ file: "reviews.yaml", line }),
         path: ["spec", "http", 0, "timeout"],
+        instead: "last-valid",
       }),
     ]);
     expect(await run("status")).toMatch(
-      /^errors {2}1 in the newest version; what is refused is served as it was last/m,
+      /^errors {2}1 in the newest version: 1 of what is served as it was last valid$/m,
     );
+  });
+
+  it("is told by status from what is left out, since no valid form of it ever was", async () => {
+    const [fresh, unreadable] = [join(mesh(), "fresh.yaml"), join(mesh(), "namespace.yaml")];
+    const namespace = await readFile(unreadable, "utf8");
+    await writeFile(fresh, text.replaceAll("name: reviews", "name: fresh").replace("timeout: 2s", "timeout: soon"));
+    await writeFile(unreadable, "a: [");
+    await expect(run("push", mesh())).rejects.toThrow("3 errors");
+    const { errors } = JSON.parse(await run("status", "--json"));
+    const instead = errors.map((one: { origin: { file: string }; instead: string }) => [one.origin.file, one.instead]);
+    expect(Object.fromEntries(instead)).toEqual({
+      "fresh.yaml": "nothing",
+      "namespace.yaml": "last-valid",
+      "reviews.yaml": "last-valid",
+    });
+    const { err } = await runPortolan("status", "--store", join(folder, "store"));
+    expect(err).toMatch(/fresh\.yaml:\d+ .*; it is left out \[/);
+    expect(err).toMatch(/namespace\.yaml:\d+: .*; what it held before goes on being served \[/);
+    expect(err).toMatch(/reviews\.yaml:\d+ .*; its form before goes on being served \[/);
+    await writeFile(unreadable, namespace);
+    await rm(fresh);
   });
 
   it.each(["reviews.yaml", "VirtualService/bookshop/reviews"])("is among what %s had a part in", async (named) => {
