@@ -1,13 +1,20 @@
 import type { Recompiled } from "../../compile/recompile.ts";
 import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
+import type { Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
+import { afterShare, shareText } from "../snapshots/share-options.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 
 const short = (root: string) => root.slice(0, 12);
 
-/** What came of a compile, on one line. */
-export function recompiledText({ kind, generation, version, pin }: Recompiled): string {
-  if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}`;
+/**
+ * What came of a compile, on one line.
+ *
+ * @param share of the nodes that it was published for; absent: for all of them
+ */
+export function recompiledText({ kind, generation, version, pin }: Recompiled, share?: Share): string {
+  const whom = share === undefined ? "" : ` for ${shareText(share)}`;
+  if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}`;
   const who = pin === undefined || pin.by === "" ? "" : ` by ${pin.by}: ${pin.why}`;
   return `pinned${who}: ${short(version)} is recorded, and served to nobody until \`portolan unpin\`; see \`portolan status\``;
 }
@@ -17,18 +24,27 @@ export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
   if (recompiled.kind === "pinned") terminal.err(recompiledText(recompiled));
 }
 
+/** Tells what came of a compile: messages and what comes next on standard error, the outcome on standard output. */
+export function tellRecompiled(terminal: Terminal, recompiled: Recompiled, share?: Share): void {
+  printDiagnostics(terminal, recompiled.diagnostics);
+  terminal.out(recompiledText(recompiled, share));
+  if (share !== undefined) terminal.err(afterShare(share));
+}
+
 /**
- * Tells what came of filling a source: messages on standard error, the outcome on standard output.
+ * The same of filling a source.
  *
  * @param json what is told instead, to programs
  * @throws PortolanError when something of this source is refused, after all is told
  */
-export function tellFilled(terminal: Terminal, source: string, recompiled: Recompiled, json?: object): void {
+export function tellFilled(
+  terminal: Terminal,
+  { source, share }: { readonly source: string; readonly share: Share | undefined },
+  recompiled: Recompiled,
+  json?: object,
+): void {
   if (json !== undefined) terminal.out(JSON.stringify(json));
-  else {
-    printDiagnostics(terminal, recompiled.diagnostics);
-    terminal.out(recompiledText(recompiled));
-  }
+  else tellRecompiled(terminal, recompiled, share);
   const { mended = 0, unread = [] } = recompiled;
   if (mended > 0) terminal.err(`${mended} blobs were missing or damaged, and are written anew`);
   for (const root of unread)

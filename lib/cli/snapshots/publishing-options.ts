@@ -33,7 +33,3 @@ export function publishingOf({ canary, label, serve, ...word }: PublishingOption
   if (!serve) return { ...wordOf(word), share: { percent: 0, labels: {} } };
   return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }
-
-/** Said after `--no-serve`. */
-export const servedToNobody =
-  "it is served to nobody: `portolan promote` gives it to everybody, `portolan abort` to none";

@@ -16,7 +16,7 @@ import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { urlFor } from "../server-url.ts";
 import type { Terminal } from "../terminal.ts";
-import { addPublishingOptions, type PublishingOptions, publishingOf, servedToNobody } from "./publishing-options.ts";
+import { addPublishingOptions, type PublishingOptions, publishingOf } from "./publishing-options.ts";
 
 interface Options extends PublishingOptions {
   readonly keyring: string;
@@ -63,8 +63,8 @@ export function registerPush(program: Command, terminal: Terminal): void {
     const analysis = analysisOf(loaded, pushed.diagnostics);
     if (options.json !== true) analysisReport(terminal, `analyze -f ${folder}`, "analyzed: ")(analysis);
     const told = { ...pushed, files: files.length, ...summary, analysis };
-    tellFilled(terminal, options.source, pushed, options.json === true ? told : undefined);
-    if (!options.serve && options.json !== true) terminal.err(servedToNobody);
+    const { share } = publishing;
+    tellFilled(terminal, { source: options.source, share }, pushed, options.json === true ? told : undefined);
   });
 }
 

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { createRecompiler } from "../../compile/recompile.ts";
-import { recompiledText } from "../dev/recompiled-text.ts";
+import { tellRecompiled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { ownBuild } from "../own-build.ts";
 import { noProgress } from "../progress.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
-import { printDiagnostics, type Terminal } from "../terminal.ts";
-import { addPublishingOptions, type PublishingOptions, publishingOf, servedToNobody } from "./publishing-options.ts";
+import type { Terminal } from "../terminal.ts";
+import { addPublishingOptions, type PublishingOptions, publishingOf } from "./publishing-options.ts";
 
 interface Options extends PublishingOptions {
   readonly store?: string;
@@ -41,8 +41,6 @@ export function registerRecompile(program: Command, terminal: Terminal): void {
     });
     const recompiled = await recompile(publishing);
     if (options.json === true) return terminal.out(JSON.stringify(recompiled));
-    printDiagnostics(terminal, recompiled.diagnostics);
-    terminal.out(recompiledText(recompiled));
-    if (!options.serve) terminal.err(servedToNobody);
+    tellRecompiled(terminal, recompiled, publishing.share);
   });
 }

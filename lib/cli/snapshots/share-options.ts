@@ -32,6 +32,12 @@ export function shareText({ percent, labels }: Share): string {
   return percent === 0 && chosen.length === 0 ? "nobody" : parts.join(", ");
 }
 
+/** What comes next where only such a share of the nodes has something. */
+export function afterShare(share: Share): string {
+  const now = shareText(share) === "nobody" ? "it is served to nobody" : "the other nodes keep what they have";
+  return `${now}: \`portolan promote\` gives it to everybody, \`portolan abort\` to none`;
+}
+
 /** @throws InvalidArgumentError, which commander tells */
 export function percentOf(text: string): number {
   if (!/^\d+$/.test(text) || Number(text) > 100) throw new InvalidArgumentError("a whole number, at most 100");

@@ -82,28 +82,39 @@ const short = (root: string) => root.slice(0, 12);
 
 /** One line for each fact, with the facts that lead to the next command last. */
 function statusLines(status: HeadStatus): readonly string[] {
-  const { served, since, steps, pin, expired, canary, newest, held } = status;
-  const lines = [row("served", `${short(served)}${since === undefined ? "" : `  since ${entryText(since)}`}`)];
-  for (const { root, at } of steps) lines.push(row("then", `${short(root)}  from ${at}`));
-  if (canary !== undefined) {
-    const who = shareText(canary);
-    const until = who === "nobody" ? " until `portolan promote`" : "";
-    lines.push(row("canary", `${short(canary.root)}  for ${who}${until}`));
-  }
+  const { served, since, steps, canary } = status;
+  return [
+    row("served", `${short(served)}${since === undefined ? "" : `  since ${entryText(since)}`}`),
+    ...steps.map(({ root, at }) => row("then", `${short(root)}  from ${at}`)),
+    ...(canary === undefined ? [] : [row("canary", `${short(canary.root)}  for ${shareText(canary)}`)]),
+    ...pinLines(status),
+    ...nextLines(status),
+  ];
+}
+
+function pinLines({ pin, expired, newest, held }: HeadStatus): readonly string[] {
   const said = pin ?? expired;
-  if (said === undefined) return lines;
+  if (said === undefined) return [];
   const { by, why, since: from, until } = said;
   const end = until === undefined ? "" : ` until ${until}`;
   const over = expired === undefined ? "" : "; that time is over";
-  lines.push(row("pinned", `by ${by || "somebody"} since ${from}${end}: ${why}${over}`));
-  lines.push(row("newest", short(newest)));
-  for (const entry of held.slice(0, maxHeld)) lines.push(row("", `${short(entry.root)}  ${entryText(entry)}`));
-  if (held.length > maxHeld) lines.push(row("", `and ${held.length - maxHeld} more`));
-  if (newest !== served) {
-    const first = expired === undefined ? "" : ", and so does the next compile of anything";
-    lines.push(`\`portolan diff SERVED NEWEST\` shows what lies between, \`portolan unpin\` leads there${first}`);
-  }
-  return lines;
+  return [
+    row("pinned", `by ${by || "somebody"} since ${from}${end}: ${why}${over}`),
+    row("newest", short(newest)),
+    ...held.slice(0, maxHeld).map((entry) => row("", `${short(entry.root)}  ${entryText(entry)}`)),
+    ...(held.length > maxHeld ? [row("", `and ${held.length - maxHeld} more`)] : []),
+  ];
+}
+
+/** While a canary runs, only its end lets go of what is pinned. */
+function nextLines({ served, pin, expired, canary, newest }: HeadStatus): readonly string[] {
+  if (canary !== undefined)
+    return [
+      `\`portolan diff SERVED ${short(canary.root)}\` shows what the canary changes, \`portolan promote\` gives it to everybody, \`portolan abort\` ends it`,
+    ];
+  if ((pin ?? expired) === undefined || newest === served) return [];
+  const first = expired === undefined ? "" : ", and so does the next compile of anything";
+  return [`\`portolan diff SERVED NEWEST\` shows what lies between, \`portolan unpin\` leads there${first}`];
 }
 
 const row = (name: string, text: string) => `${name.padEnd(8)}${text}`;

@@ -225,7 +225,7 @@ describe("portolan", () => {
     await told.done;
     expect(told.lines.join("\n")).toContain("it is served to nobody: `portolan promote` gives it to everybody");
     expect(await served()).toBe(before);
-    expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for nobody until `portolan promote`$/m);
+    expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for nobody$/m);
     await onStore("canary", "NEWEST", "--percent", "10");
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     await onStore("push", shop, "--no-serve");
@@ -333,7 +333,15 @@ describe("portolan", () => {
     const shop = await folderOf({ "a.yaml": rule("a", "host") });
     await onStore("push", shop);
     await writeFile(join(shop, "b.yaml"), rule("b", "host"));
-    expect(await onStore("push", shop, "--canary", "10", "--by", "ci")).toContain("canary: generation 2");
+    const tried = onStoreTelling("push", shop, "--canary", "10", "--by", "ci");
+    await tried.done;
+    expect(tried.lines.join("\n")).toMatch(
+      /^canary: generation 2 leads to \w{12} for 10 %\nthe other nodes keep what they have: `portolan promote` gives/m,
+    );
+    expect(await onStore("status")).toMatch(
+      /^`portolan diff SERVED (\w{12})` shows .*, `portolan promote` gives it to everybody, `portolan abort` ends it$/m,
+    );
+    expect(await onStore("status")).not.toContain("unpin");
     expect(await onStore("push", shop)).toContain("pinned by ci: a canary is tried");
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
     await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
