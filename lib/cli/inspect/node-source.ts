@@ -52,7 +52,7 @@ export async function nodeSource(
     .then(objectsOfShards)
     .catch((cause: unknown) => {
       if (!(cause instanceof PortolanError)) throw cause;
-      terminal.err(`${cause.message}: objects are named without file and line`);
+      terminal.err(`${cause.message}; objects are named without file and line`);
       return objectsOfShards([]);
     });
   const why = byDefault === undefined ? "" : ` (the default of ${byDefault}: this node has none of its own)`;

@@ -89,7 +89,7 @@ async function rootObjects(
     return objectsOfShards(await shardsOfRoot(store, sources));
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
-    terminal.err(`${cause.message}: objects are named without file and line, routes without their rules`);
+    terminal.err(`${cause.message}; objects are named without file and line, routes without their rules`);
     return objectsOfShards([]);
   }
 }

@@ -10,7 +10,7 @@ import { createCollectedLoader } from "../collected/load-collected.ts";
 import { createSourcesReader, isCollected, type Shard } from "../shards/read-sources.ts";
 import { contentOfShard, type SourceShard, textsOfShard } from "../shards/source-shard.ts";
 
-/** The shards of a root as they were then, the primary first. @throws PortolanError when they are kept no more */
+/** The shards of a root as they were then, the primary first. @throws PortolanError when one of them is not in the store */
 export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSource[]): Promise<readonly Shard[]> =>
   createSourcesReader(store)(
     sources.map(({ name }) => name),

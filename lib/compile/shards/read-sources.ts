@@ -16,7 +16,7 @@ const usualPrimary = "main";
 /**
  * Reads every source that was ever filled; with versions only those, as they were then.
  *
- * @throws PortolanError when one of the versions is kept no more
+ * @throws PortolanError when one of the versions is not in the store
  */
 export type SourcesReader = (
   order: readonly string[],
@@ -55,8 +55,15 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
       }),
     );
     const shards = found.filter((shard) => shard !== undefined);
-    if (shards.length < wanted.size) throw new PortolanError("what the sources held then is kept no more");
+    for (const { name } of shards) wanted.delete(name);
+    if (wanted.size > 0) throw notHere([...wanted.keys()]);
     before = texts.used;
     return shards;
   };
+}
+
+/** A snapshot is imported without its sources, so nobody knows whether they ever were here. */
+function notHere(sources: readonly string[]): PortolanError {
+  const held = `what ${sources.length === 1 ? "source" : "sources"} ${sources.join(", ")} held then`;
+  return new PortolanError(`${held} is not in this store: it was collected, or the version was imported`);
 }

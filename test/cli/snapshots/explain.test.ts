@@ -97,6 +97,22 @@ describe("portolan explain", () => {
   });
 });
 
+describe("a version that was imported", () => {
+  it("is explained without its sources, which nobody says to have been here", async () => {
+    const [carried, other] = [join(folder, "carried"), join(folder, "other")];
+    await run("export", carried);
+    await runPortolan("import", carried, "--store", other);
+    const told = await runPortolan("explain", "9080", ...node, "--store", other);
+    expect(told).toMatchObject({ code: 0, out: expect.stringContaining("virtual-service/reviews") });
+    const held = "what source main held then is not in this store: it was collected, or the version was imported";
+    expect(told.err).toBe(`${held}; objects are named without file and line, routes without their rules`);
+    expect(await runPortolan("impact", "reviews.yaml", "--store", other)).toMatchObject({
+      code: 1,
+      err: `portolan: ${held}`,
+    });
+  });
+});
+
 describe("portolan impact", () => {
   it("names the objects of a file, what was made from them, and for which classes", async () => {
     const told = JSON.parse(await run("impact", "samples/bookshop/reviews.yaml", "--json"));
