@@ -1,5 +1,6 @@
 import { signRequest } from "../compile/webhook/signature.ts";
 import { PortolanError } from "../config/diagnostic.ts";
+import { problemIn } from "./problem-text.ts";
 
 /**
  * The secret to sign with: the first, when the environment holds the new one and the old.
@@ -41,6 +42,7 @@ async function askSigned(url: string, { method, path, body }: SignedRequest, sec
     throw new PortolanError(`${target} cannot be reached`, [], cause);
   });
   const text = await response.text();
-  if (!response.ok) throw new PortolanError(`${target} answers ${response.status}: ${text.slice(0, 1_000)}`);
-  return text;
+  if (response.ok) return text;
+  const { detail, diagnostics } = problemIn(text);
+  throw new PortolanError(`${target} answers ${response.status}: ${detail}`, diagnostics);
 }

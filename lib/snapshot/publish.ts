@@ -50,7 +50,7 @@ export interface Publisher {
    *
    * @param base what `head` gave before the world was read
    * @param laid blobs of it that are in the store and what their names say, or are about to be
-   * @throws PortolanError when the world is not whole; see `createWorldCheck`
+   * @throws PortolanError when the world is not whole; see `createWorldCheck`; NothingToDifferFrom for a share
    */
   publish(
     world: CompiledWorld,
@@ -117,7 +117,7 @@ function firstOf(problems: readonly string[]): string {
  * For whoever is about to fill a source: it would be there, and be published with the next change, although what is compiled of it now could not.
  *
  * @throws NewerFormat where HEAD names a root that a newer version has written
- * @throws PortolanError as `publish` does for a share
+ * @throws NothingToDifferFrom
  */
 export async function checkBeforeFill(
   store: ObjectStore,
@@ -129,8 +129,12 @@ export async function checkBeforeFill(
   checkShare(share, head);
 }
 
-/** @throws PortolanError for a share of nodes where there is nothing that the others could have */
+/** A share of nodes is asked for where there is nothing that the others could have. */
+export class NothingToDifferFrom extends PortolanError {}
+
 function checkShare(share: Share | undefined, base: ReadHead | undefined): void {
-  if (share !== undefined && base === undefined)
-    throw new PortolanError("nothing was published yet that a canary could differ from; push without --canary first");
+  if (share === undefined || base !== undefined) return;
+  throw new NothingToDifferFrom(
+    "nothing was published yet that a canary could differ from; push without --canary first",
+  );
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { textOfFile } from "../named-file.ts";
+import { problemIn } from "../problem-text.ts";
 import { serverUrl } from "../server-url.ts";
 
 /** Which front, and as whom. */
@@ -49,7 +50,8 @@ export function askFront(
       throw new PortolanError(`${server} answers with more than ${maxBytes / 1024 / 1024} MiB: is this a front?`);
     leftBytes -= text.length;
     if (response.ok) return text;
-    throw new PortolanError(`${server} answers ${response.status}: ${detailIn(text)}${remedy(response.status, token)}`);
+    const { detail } = problemIn(text);
+    throw new PortolanError(`${server} answers ${response.status}: ${detail}${remedy(response.status, token)}`);
   };
 }
 
@@ -70,17 +72,6 @@ async function tokenIn(file: string): Promise<string> {
   const text = await textOfFile(file, `--token-file: ${file}`);
   if (!/^[\x21-\x7e]+$/.test(text.trim())) throw new PortolanError(`--token-file: ${file} holds no token on one line`);
   return text.trim();
-}
-
-/** What a problem says, as RFC 9457 has it; of anything else the beginning. */
-function detailIn(text: string): string {
-  try {
-    const { detail }: { readonly detail?: unknown } = Object(JSON.parse(text));
-    if (typeof detail === "string") return detail;
-  } catch {
-    // A proxy on the way, or no front at all.
-  }
-  return text.slice(0, 500);
 }
 
 function remedy(status: number, token: string | undefined): string {

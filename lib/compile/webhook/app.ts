@@ -2,7 +2,7 @@ import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
-import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
+import { checkBeforeFill, NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile.ts";
@@ -81,6 +81,7 @@ export function webhookApp(options: WebhookOptions): Hono {
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {
+    if (cause instanceof NothingToDifferFrom) return problem(422, cause.message);
     options.onError?.(cause);
     if (!(cause instanceof PortolanError)) return problem(500, "an error of Portolan's own; its log has more");
     // A message with diagnostics is about what was sent, one without is about the store.

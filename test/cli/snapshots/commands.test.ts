@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import picocolors from "picocolors";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { registerHistory } from "../../../lib/cli/history.ts";
 import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
+import { webhookApp } from "../../../lib/compile/webhook/app.ts";
+import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/diagnostic.ts";
 import { frontApp } from "../../../lib/front/app.ts";
 import { createFront, type FrontOptions } from "../../../lib/front/front.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
@@ -13,7 +16,9 @@ import { recordedNodes } from "../../../lib/front/nodes/node-records.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
+import { runPortolan } from "../run-portolan.ts";
 
 const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 let folder = "";
@@ -327,6 +332,32 @@ describe("portolan", () => {
     await expect(onStore("push", empty)).rejects.toMatchObject({ diagnostics: [{ code: "empty-source" }] });
     expect(await onStore("push", shop)).toContain("unchanged: generation 2");
     expect(await onStore("push", empty, "--allow-empty")).toContain("published: generation 3");
+  });
+
+  it("push --url prints why a compile function refuses, and what is wrong with what was sent", async () => {
+    vi.stubEnv("PORTOLAN_WEBHOOK_SECRET", "s");
+    const options = { store: memoryStore(), secrets: { ...noSecrets, operators: ["s"] }, sources: ["main"] };
+    const refused: Diagnostic = {
+      code: "resource-refused",
+      severity: "error",
+      origin: fileOrigin("a.yaml", 3),
+      path: [],
+      message: "no",
+      hint: "",
+    };
+    const recompile = () => Promise.reject(new PortolanError("the compiled world is not whole", [refused]));
+    const server = await serveHttp(webhookApp({ ...options, recompile }), 0);
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    const push = (...more: readonly string[]) => runPortolan("push", shop, "--url", server.url, ...more);
+    const target = `portolan: ${server.url}/sources/main answers 422`;
+    expect((await push("--canary", "10")).err).toBe(
+      `${target}: nothing was published yet that a canary could differ from; push without --canary first`,
+    );
+    expect((await push()).err).toBe(
+      `error a.yaml:3: no [resource-refused]\n${target}: the compiled world is not whole`,
+    );
+    await server.close();
+    vi.unstubAllEnvs();
   });
 
   it("push --canary tries a folder on a part of the nodes", async () => {

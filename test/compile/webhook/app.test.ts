@@ -178,8 +178,11 @@ describe("POST /sources/<name>", () => {
     const files = [{ file: "a.yaml", text: service("a") }];
     const body = JSON.stringify({ files, share: { percent: 10, labels: {} } });
     const answer = await post("/sources/main", await sign(secret, "/sources/main", body), body);
-    expect(answer.status).toBe(503);
-    expect(await answer.text()).toContain("nothing was published yet that a canary could differ from");
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toEqual({
+      status: 422,
+      detail: "nothing was published yet that a canary could differ from; push without --canary first",
+    });
     expect(runs()).toBe(0);
     expect(await readShard(store, "main")).toBeUndefined();
   });

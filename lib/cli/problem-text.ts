@@ -1,0 +1,18 @@
+import type { Diagnostic } from "../config/diagnostic.ts";
+import { fieldsOf, jsonIn } from "../config/untyped.ts";
+
+/** Why a request was refused. */
+export interface Problem {
+  readonly detail: string;
+  /** Of what was sent; none of a front. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What a refusal says, as RFC 9457 has it; of anything else, from a proxy on the way, the beginning. */
+export function problemIn(text: string): Problem {
+  const { detail, diagnostics } = fieldsOf(jsonIn(text));
+  return {
+    detail: typeof detail === "string" ? detail : text.slice(0, 500),
+    diagnostics: Array.isArray(diagnostics) ? diagnostics : [],
+  };
+}
