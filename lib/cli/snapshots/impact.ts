@@ -104,7 +104,10 @@ function fileNamed(shards: readonly Shard[], { all }: RootObjects, written: stri
   const found = exact.length > 0 ? exact : files.filter(({ file }) => wanted.endsWith(`/${file}`));
   // Of several that a path ends with, the longest says most.
   const [first] = found.toSorted((a, b) => b.file.length - a.file.length);
-  if (first !== undefined) return { kind: "file", ...first, objects: all.filter(({ file }) => file === first.file) };
+  if (first !== undefined) {
+    const objects = all.filter(({ file }) => file === first.file).sort((a, b) => a.line - b.line);
+    return { kind: "file", ...first, objects };
+  }
   const known = [...files.map(({ file }) => file), ...all.map(({ key }) => key)];
   throw new PortolanError(`no source has a file or an object "${written.slice(0, 200)}"${meantText(wanted, known)}`);
 }

@@ -117,6 +117,8 @@ describe("portolan impact", () => {
   it("names the objects of a file, what was made from them, and for which classes", async () => {
     const told = JSON.parse(await run("impact", "samples/bookshop/reviews.yaml", "--json"));
     expect(told.objects.map(({ object }: { object: string }) => object)).toContain("VirtualService/bookshop/reviews");
+    const lines = told.objects.map(({ at }: { at: string }) => Number(at.split(":")[1]));
+    expect(lines).toEqual(lines.toSorted((a: number, b: number) => a - b));
     const named = (type: string) =>
       told.resources.filter((one: { type: string }) => one.type === type).map(({ name }: { name: string }) => name);
     expect(named("routes")).toEqual(expect.arrayContaining(["9080"]));
