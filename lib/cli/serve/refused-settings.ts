@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import { error, type Finding, type Path } from "../../config/finding.ts";
+import { error, type Finding } from "../../config/finding.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { readSourceAddress } from "../../mcp/source-address.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";
@@ -13,21 +13,8 @@ import { readTrusted } from "../../snapshot/head/signing-keys.ts";
 import { refuseUnknownStore } from "../../storage/open-store.ts";
 import { readConsulAddress } from "../collect/collect-consul.ts";
 import { refuseOpenMoves } from "../server/open-moves.ts";
-
-/** What `portolan serve` runs. */
-export const parts = ["front", "compile", "collectors"] as const;
-export type Part = (typeof parts)[number];
-
-/** Something that has to be right before anything is started. */
-interface Rule {
-  readonly path: Path;
-  /** Absent: it is about all of them. */
-  readonly part?: Part;
-  /** Other fields that count. */
-  readonly reads?: readonly string[];
-  /** @throws PortolanError, or InvalidArgumentError, in the words of variables */
-  readonly check: () => unknown;
-}
+import { equalPortRules } from "./equal-ports.ts";
+import { type Part, parts, type Rule } from "./rule.ts";
 
 /**
  * What is wrong with settings that their schema takes: fields that do not go together, and texts that say what they cannot. The one place
@@ -42,7 +29,7 @@ export function refusedSettings(
   unread: ReadonlySet<string> = new Set(),
 ): readonly Finding[] {
   return rulesFor(settings)
-    .filter(({ part }) => part === undefined || wanted.has(part))
+    .filter(({ parts: ofThese = [] }) => ofThese.every((part) => wanted.has(part)))
     .filter(({ path, reads = [] }) => ![path.join("."), ...reads].some((field) => holdsAny(field, unread)))
     .flatMap(({ path, check }) => {
       try {
@@ -70,37 +57,38 @@ function rulesFor(settings: Settings): readonly Rule[] {
     { path: ["storeCopy"], check: () => storeCopy !== undefined && refuseUnknownStore(storeCopy) },
     {
       path: ["front", isDecided ? "authentication" : "host"],
-      part: "front",
+      parts: ["front"],
       reads: ["front.authentication"],
       check: authentication,
     },
     {
       path: ["front", "moves"],
-      part: "front",
+      parts: ["front"],
       reads: ["front.authentication"],
       check: () =>
         front.moves === "on" && (isDecided || front.host === undefined) && refuseOpenMoves(true, authentication()),
     },
     {
       path: ["secretsKey"],
-      part: "front",
+      parts: ["front"],
       check: () =>
         secretsKey !== undefined && wrappingKeys(secretsKey, "PORTOLAN_SECRETS_KEY", awsKms({ onWarning: () => {} })),
     },
-    { path: ["trust", "trustedKeys"], part: "front", check: () => readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS") },
+    { path: ["trust", "trustedKeys"], parts: ["front"], check: () => readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS") },
     {
       path: ["compile"],
-      part: "compile",
+      parts: ["compile"],
       reads: ["trust.signingKey", "trust.trustedKeys"],
       check: () => compile !== undefined && compileSettingsFrom(env),
     },
     ...collectors.map(
       (one, index): Rule => ({
         path: ["collectors", index, "address"],
-        part: "collectors",
+        parts: ["collectors"],
         check: () => refuseAddress(one),
       }),
     ),
+    ...equalPortRules(settings),
   ];
 }
 

@@ -22,7 +22,7 @@ import type { Register } from "../terminal.ts";
 import { startCompileFunction } from "./compile-function.ts";
 import { type Followed, followOrigin } from "./follow-origins.ts";
 import { type KeptFront, keepFront } from "./kept-front.ts";
-import { type Part, parts } from "./refused-settings.ts";
+import { type Part, parts } from "./rule.ts";
 import { needServable, settingsIn } from "./settings-file.ts";
 
 interface Options {

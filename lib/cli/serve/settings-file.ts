@@ -7,7 +7,8 @@ import { byLine, readSettings, settingsDiagnostics } from "../../settings/read-s
 import type { Settings } from "../../settings/schema.ts";
 import { textOfFile } from "../named-file.ts";
 import { counted } from "../numbers.ts";
-import { type Part, parts, refusedSettings } from "./refused-settings.ts";
+import { refusedSettings } from "./refused-settings.ts";
+import type { Part } from "./rule.ts";
 
 /** What a settings file says, or what is wrong with it. @throws PortolanError when it cannot be read */
 async function checkSettings(file: string): Promise<Stage<Settings | undefined>> {
@@ -18,9 +19,10 @@ async function checkSettings(file: string): Promise<Stage<Settings | undefined>>
  * The same, with what `serve` would refuse of it here: with this environment's variables, and the files that it names. Of a file that is
  * not on this machine a warning says that it was not looked at.
  *
+ * @param wanted the parts that are to run
  * @throws PortolanError when it cannot be read, or a variable says what it cannot
  */
-export async function checkServable(file: string): Promise<Stage<Settings | undefined>> {
+export async function checkServable(file: string, wanted: ReadonlySet<Part>): Promise<Stage<Settings | undefined>> {
   const text = await textOfFile(file);
   const { value, right, wrong, diagnostics } = readSettings(text, file);
   if (right === undefined) return { value, diagnostics };
@@ -34,7 +36,7 @@ export async function checkServable(file: string): Promise<Stage<Settings | unde
       return setting;
     }
   });
-  const refused = refusedSettings(whole, new Set(parts), new Set([...unread.keys(), ...wrong]));
+  const refused = refusedSettings(whole, wanted, new Set([...unread.keys(), ...wrong]));
   const unlooked = [...unread].map(([path, why]) =>
     warning(path.split("."), `${why}; what it holds was not looked at`),
   );

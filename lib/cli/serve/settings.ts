@@ -1,9 +1,16 @@
+import { Option } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { environmentOf } from "../../settings/environment.ts";
 import { schemaText } from "../../settings/reference.ts";
 import { examplesText } from "../examples.ts";
 import { printDiagnostic, type Register } from "../terminal.ts";
+import { type Part, parts } from "./rule.ts";
 import { checkServable, settingsIn, wrongSettings } from "./settings-file.ts";
+
+interface CheckOptions {
+  readonly json?: boolean;
+  readonly only?: readonly Part[];
+}
 
 /** `portolan settings …`: the settings file, checked and told in other forms. */
 export const registerSettings: Register = (program, terminal) => {
@@ -13,10 +20,18 @@ export const registerSettings: Register = (program, terminal) => {
     .description(
       "Says everything that is wrong with a settings file, and what `serve` would refuse of it here; exit code 1 when something is.",
     )
+    .addOption(new Option("--only <parts...>", "what `serve` would refuse with only these of its parts").choices(parts))
     .option("--json", "the diagnostics as JSON")
-    .addHelpText("after", examplesText(["settings check portolan.yaml", "settings check portolan.yaml --json"]))
-    .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
-      const { value, diagnostics } = await checkServable(file);
+    .addHelpText(
+      "after",
+      examplesText([
+        "settings check portolan.yaml",
+        "settings check portolan.yaml --only front",
+        "settings check portolan.yaml --json",
+      ]),
+    )
+    .action(async (file: string, { json = false, only = parts }: CheckOptions) => {
+      const { value, diagnostics } = await checkServable(file, new Set(only));
       if (json) terminal.out(JSON.stringify({ valid: value !== undefined, diagnostics }));
       else for (const diagnostic of diagnostics) printDiagnostic(terminal, diagnostic);
       if (value === undefined) throw new PortolanError(wrongSettings(file, diagnostics));

@@ -33,6 +33,15 @@ const refused: readonly (readonly [string, string])[] = [
   ["store: s3://\n", ":1 .*s3:// names no bucket: write s3://BUCKET/PREFIX"],
   ["storeCopy: s3://b/p?zone=1\n", ":1 .*a bucket has no zone"],
   [`trust:\n  trustedKeys: '${key}'\n`, ":2 .*trust.trustedKeys holds a private key"],
+  [
+    "front:\n  port: 9000\n  grpcPort: 9000\n",
+    ":3 .*front.grpcPort: is 9000, as front.port is: only one can listen there",
+  ],
+  ["health:\n  port: 8080\n", ":2 .*health.port: is 8080, as front.port is"],
+  [
+    "front: {host: '::', authentication: {}}\nhealth: {port: 9000}\ncompile:\n  webhook: {host: '::1', port: 8080}\n",
+    ":4 .*compile.webhook.port: is 8080, as front.port is",
+  ],
   ["compile:\n  webhook: {secret: a b c}\n", ":1 .*compile.webhook.secret: 3 secrets"],
   ["collectors:\n  - {kind: mcp, address: 'ftp://x'}\n", ":2 .*a source is xds://host:port"],
   ["collectors:\n  - {kind: consul, address: 'ftp://x'}\n", ":2 .*an address of Consul is"],
@@ -70,6 +79,18 @@ describe("settings that serve would refuse", () => {
     expect((await run("serve --settings", text, "--only", "collectors")).text).not.toContain(
       "is open to other machines",
     );
+  });
+
+  it("are no ports of processes that run apart, nor any port, nor those of several addresses", async () => {
+    const text = "front: {port: 9000, grpcPort: 0}\nhealth: {port: 0}\ncompile: {webhook: {port: 9000}}\n";
+    expect((await run("settings check", text)).text).toContain("compile.webhook.port: is 9000, as front.port is");
+    for (const part of ["front", "compile"])
+      expect((await run("settings check", text, "--only", part)).text).toContain("is valid");
+    const apart = "front: {port: 9000}\nhealth: {port: 9000, host: 10.0.0.1}\n";
+    expect((await run("settings check", apart)).text).toContain("is valid");
+    // Nor of one that says nothing, which is not the one that it has by default.
+    const wrong = await run("settings check", "front: {port: none}\nhealth: {port: 8080}\n");
+    expect(wrong.text).not.toContain("as front.port is");
   });
 
   it("are not judged by a file that is not on this machine, and a warning says so", async () => {
