@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { networksFile } from "../config/folder/directory.ts";
 import { hostsOverlap } from "../config/host-name.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import { isSubset } from "../config/labels.ts";
@@ -219,8 +220,9 @@ const meshNetworks: Analyzer = {
   *analyze({ meshNetworks: { networks }, clusterIds }) {
     const origin = {
       key: { group: "", kind: "MeshNetworks", name: "MeshNetworks", namespace: "" },
-      file: "networks.yaml",
-      line: 1,
+      file: networksFile,
+      // Whoever has the file says the line.
+      line: 0,
     };
     for (const [name, network] of Object.entries(networks)) {
       for (const [index, { fromRegistry }] of network.endpoints.entries()) {

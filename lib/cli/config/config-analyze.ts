@@ -4,7 +4,7 @@ import { type AnalyzeOptions, analyze, analyzers, originText } from "../../analy
 import { messageTypes } from "../../analysis/analyzer.ts";
 import { conditionsIn } from "../../compile/object-statuses.ts";
 import { type Diagnostic, keyText, type Origin, PortolanError } from "../../config/diagnostic.ts";
-import type { LoadedDirectory } from "../../config/folder/directory.ts";
+import type { LoadedDirectory, SourceFile } from "../../config/folder/directory.ts";
 import { kubeOption } from "../kube/kube-connection.ts";
 import { clusterContent } from "../kube/kube-read.ts";
 import { counted } from "../numbers.ts";
@@ -12,6 +12,7 @@ import { jsonOption } from "../output-option.ts";
 import { pathText, type Register, type Terminal } from "../terminal.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";
+import { atFields } from "./field-lines.ts";
 
 interface Options extends InputOptions {
   readonly list?: boolean;
@@ -53,7 +54,9 @@ export const registerAnalyze: Register = (program, terminal) => {
         );
         return;
       }
-      const loaded = await inputOf([...paths, ...(options.filename ?? [])], options);
+      const names = [...paths, ...(options.filename ?? [])];
+      const files = options.kube !== undefined && names.length === 0 ? [] : await inputFiles(names);
+      const loaded = await inputOf(files, options);
       const clusterIds = ["Kubernetes", ...loaded.clusters.map(({ id }) => id)];
       const chosen: AnalyzeOptions = {
         ...(options.analyzer === undefined ? {} : { only: options.analyzer }),
@@ -61,7 +64,9 @@ export const registerAnalyze: Register = (program, terminal) => {
       };
       const found = analyze({ ...loaded, clusterIds }, chosen);
       const conditions = options.analyzer === undefined ? conditionsIn(loaded) : [];
-      const messages = [...found, ...conditions].sort((a, b) => rank(a.severity) - rank(b.severity));
+      const messages = atFields([...found, ...conditions], files).toSorted(
+        (a, b) => rank(a.severity) - rank(b.severity),
+      );
       const shown = messages.filter(({ severity }) => rank(severity) <= rank(options.outputThreshold));
       print(terminal, shown, options.output);
       // The threshold looks at all messages, also those that are not shown.
@@ -71,10 +76,10 @@ export const registerAnalyze: Register = (program, terminal) => {
     });
 };
 
-async function inputOf(names: readonly string[], { namespace, kube }: Options): Promise<LoadedDirectory> {
-  if (kube === undefined) return read(await inputFiles(names), namespace);
+async function inputOf(files: readonly SourceFile[], { namespace, kube }: Options): Promise<LoadedDirectory> {
+  if (kube === undefined) return read(files, namespace);
   const cluster = await clusterContent(kube);
-  return names.length === 0 ? cluster : laidOver(cluster, read(await inputFiles(names), namespace));
+  return files.length === 0 ? cluster : laidOver(cluster, read(files, namespace));
 }
 
 /** What a cluster would hold if files were applied to it: an object of theirs takes the place of the cluster's. */
@@ -103,7 +108,7 @@ function record(message: Diagnostic) {
     code,
     level: severity.charAt(0).toUpperCase() + severity.slice(1),
     origin: originText(message),
-    reference: `${origin.file}:${origin.line}`,
+    reference: origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file,
     path: pathText(path),
     documentationUrl: code.startsWith("IST")
       ? `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`
@@ -148,6 +153,7 @@ function annotation({ code, severity, origin, path, message }: Diagnostic): stri
   const [name] = Object.entries(messageTypes).find(([known]) => known === code)?.[1] ?? [code];
   const escape = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (text: string) => escape(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
-  const place = `file=${property(origin.file)},line=${Math.max(origin.line, 1)},title=${property(`${code} ${name}`)}`;
+  const line = origin.line > 0 ? `,line=${origin.line}` : "";
+  const place = `file=${property(origin.file)}${line},title=${property(`${code} ${name}`)}`;
   return `::${command} ${place}::${escape(`${pathText(path)} ${message}`.trim())}`;
 }

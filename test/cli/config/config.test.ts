@@ -475,7 +475,7 @@ describe("the commands without a store", () => {
   it("analyze prints messages in each form, and fails by its threshold", async () => {
     const path = file("a.yaml", "nowhere");
     expect(await run("analyze", "-f", path)).toBe(
-      `Warning [IST0174] (DestinationRule nowhere.default ${path}:1) spec.host no service is known as "nowhere"`,
+      `Warning [IST0174] (DestinationRule nowhere.default ${path}:4) spec.host no service is known as "nowhere"`,
     );
     writeFileSync(join(folder, "broken.yaml"), "kind: [\n");
     expect(await run("analyze", "-f", join(folder, "broken.yaml"))).toContain(
@@ -489,10 +489,28 @@ describe("the commands without a store", () => {
       { code: "IST0174", level: "Warning" },
     ]);
     expect(await run("analyze", "-f", path, "-o", "annotations")).toMatch(
-      /^::warning file=.*line=1,title=IST0174 UnknownDestinationRuleHost::spec\.host/,
+      /^::warning file=.*line=4,title=IST0174 UnknownDestinationRuleHost::spec\.host/,
     );
     expect(await run("analyze", "-f", path, "-o", "table")).toContain("LEVEL");
     expect(await run("analyze", "-f", path, "-S", "IST0174=*")).toBe("No issues found.");
     expect(await run("analyze", "--list")).toContain("virtualservice.GatewayAnalyzer");
+  });
+
+  it("analyze names the line of the field, of several objects in a file, of lists and of the settings of networks", async () => {
+    const networks =
+      "networks:\n  north:\n    endpoints:\n      - fromRegistry: elsewhere\n    gateways: [{address: 192.0.2.9, port: 15443}]\n";
+    const mesh = join(folder, "mesh");
+    mkdirSync(mesh);
+    writeFileSync(join(mesh, "networks.yaml"), networks);
+    file(join("mesh", "two.yaml"), "a.nowhere", "b.nowhere");
+    const item = (name: string) =>
+      `  - apiVersion: networking.istio.io/v1\n    kind: DestinationRule\n    metadata: {name: ${name}}\n    spec:\n      host: ${name}.nowhere\n`;
+    writeFileSync(join(mesh, "list.yaml"), `apiVersion: v1\nkind: List\nitems:\n${item("c")}${item("d")}`);
+    const told: readonly { readonly reference: string }[] = JSON.parse(
+      await run("analyze", mesh, "--json").then((text) => text.replace(/\nfailed: .*/, "")),
+    );
+    expect(told.map(({ reference }) => reference)).toEqual(
+      ["networks.yaml:4", "list.yaml:8", "list.yaml:13", "two.yaml:4", "two.yaml:9"].map((place) => join(mesh, place)),
+    );
   });
 });

@@ -1,0 +1,52 @@
+import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
+import { locateAll } from "../../config/documents/locate.ts";
+import { type ObjectSource, parseStream } from "../../config/documents/parse.ts";
+import { networksFile, type SourceFile } from "../../config/folder/directory.ts";
+
+/**
+ * Messages about objects of files, each with the line of the field that it is about; where that is not written, of what would hold it.
+ * Reads those files anew with their positions, which is slow: for messages that people are about to read.
+ *
+ * @param messages with the lines of their objects; those that have the line of a field already stay
+ */
+export function atFields(messages: readonly Diagnostic[], files: readonly SourceFile[]): readonly Diagnostic[] {
+  const named = new Map(files.map((file) => [(file.under ?? "") + file.file, file]));
+  const networks = files.find(({ file }) => file === networksFile);
+  const placed = new Map<Diagnostic, Diagnostic>();
+  const inFiles = Map.groupBy(
+    messages.filter(({ path }) => path.length > 0),
+    ({ origin }) => (origin.key.kind === "MeshNetworks" ? networks : named.get(origin.file)),
+  );
+  for (const [file, some] of inFiles) {
+    if (file === undefined) continue;
+    const name = (file.under ?? "") + file.file;
+    const sourceOf = sourcesIn(file, name);
+    for (const [source, ofOne] of Map.groupBy(some, ({ origin }) => sourceOf(origin))) {
+      if (source === undefined) continue;
+      const places = locateAll(
+        source.document,
+        ofOne.map(({ path }) => [...source.path, ...path]),
+      );
+      for (const [index, one] of ofOne.entries())
+        placed.set(one, {
+          ...one,
+          origin: { ...one.origin, file: name, line: places[index]?.line ?? one.origin.line },
+        });
+    }
+  }
+  return messages.map((message) => placed.get(message) ?? message);
+}
+
+function sourcesIn({ file, text }: SourceFile, name: string): (origin: Origin) => ObjectSource | undefined {
+  if (file === networksFile) {
+    const whole: ObjectSource = { document: { text, line: 1 }, path: [] };
+    return () => whole;
+  }
+  const { value, sourceOf } = parseStream(text, { file: name });
+  const sources = new Map(value.map((object) => [object.origin.line, { object, source: sourceOf(object) }]));
+  return ({ key, line }) => {
+    const found = sources.get(line);
+    const isIt = found?.object.kind === key.kind && found.object.metadata.name === key.name;
+    return isIt ? found.source : undefined;
+  };
+}
