@@ -1,7 +1,8 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
-import { holdErrors, keysLost, nameIn } from "../../config/folder/kept-forms.ts";
+import { holdErrors, keysLost } from "../../config/folder/kept-forms.ts";
 import { folderOf, isHalfSaved, isHidden, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
+import { nameIn } from "../../config/folder/may-hold.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { holdObjects } from "./refuse-empty.ts";

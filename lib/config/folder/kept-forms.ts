@@ -5,11 +5,11 @@ import {
   isUnreadable,
   isWhole,
   type KeptState,
-  type KeptText,
   keysIn,
   type ReadFile,
   refusedKeys,
 } from "./folder-state.ts";
+import { createMayHold } from "./may-hold.ts";
 
 /** The last valid forms of what is refused now. */
 export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
@@ -20,15 +20,16 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
   const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files);
   const isKept = new Set(previous.kept);
   // One that is kept already may have been refused elsewhere than where it was valid, or stand where nobody can read it.
+  const elsewhere = new Set([...before.unreadable].filter((file) => !isWhole(file)));
   const stoodIn = ({ key, file }: KeptState): ReadonlySet<string> =>
-    before.refused.get(key) ?? (before.unreadable.has(file) ? new Set([file]) : before.unreadable);
+    before.refused.get(key) ?? (before.unreadable.has(file) ? new Set([file]) : elsewhere);
   const mayStand = (form: KeptState): boolean =>
     unreadable.has(form.file) || (isKept.has(form) && [...stoodIn(form)].some((file) => unreadable.has(file)));
   const changed = new Set([...unreadable].filter((file) => isChanged(previous.files.get(file), now.get(file))));
   // It may have been moved, or its file renamed, to where nobody can read it.
+  const mayHold = createMayHold(now);
   const mayHaveMoved = (form: KeptState): boolean =>
-    form.key !== "" &&
-    [...(isKept.has(form) ? unreadable : changed)].some((file) => mayHold(now.get(file), form, now.has(form.file)));
+    form.key !== "" && [...(isKept.has(form) ? unreadable : changed)].some((file) => mayHold(file, form));
   return earlierForms(previous, now)
     .filter((form) => !valid.has(form.key) && (refused.has(form.key) || mayStand(form) || mayHaveMoved(form)))
     .sort((a, b) => (a.key === b.key ? compare(a.file, b.file) : compare(a.key, b.key)));
@@ -36,25 +37,6 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
 
 const isChanged = (before: FileState | undefined, now: FileState | undefined): boolean =>
   before?.text !== now?.text || before?.problem !== now?.problem;
-
-/** Whether a file that nobody can read may hold an object. @param isFileThere whether the file is there in which it stood */
-function mayHold(file: FileState | undefined, { key }: KeptText, isFileThere: boolean): boolean {
-  // Of a file that cannot be opened nothing is known but that it may be another one, renamed.
-  if (file?.problem !== undefined) return !isFileThere;
-  const [kind = ""] = key.split(/[./]/);
-  return file !== undefined && isNamed(file.text, kind) && isNamed(file.text, nameIn({ key }));
-}
-
-/** Whether a text has a name that is not a part of another one. */
-function isNamed(text: string, name: string): boolean {
-  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    if (!/[\w-]/.test(text[at - 1] ?? "") && !/[\w-]/.test(text[at + name.length] ?? "")) return true;
-  }
-  return false;
-}
-
-/** Name of the object: what a text that cannot be read is searched for. */
-export const nameIn = ({ key }: Pick<KeptText, "key">): string => key.slice(key.lastIndexOf("/") + 1);
 
 interface Refusals {
   /** Key of an object to the files that hold a form of it that is refused. */

@@ -7,12 +7,14 @@ import {
   errorsIn,
   type FolderState,
   isUnreadable,
+  isWhole,
   type KeptState,
   keyOf,
   type Placed,
   refusedKeys,
 } from "./folder-state.ts";
 import { latest } from "./join-folders.ts";
+import { createMayHold } from "./may-hold.ts";
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
 export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDirectory {
@@ -33,15 +35,18 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
   const speaking = reads.filter(({ diagnostics }) => diagnostics.length > 0);
   const errors = speaking.flatMap(errorsIn);
   const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
-  const unreadable = kept.length === 0 ? [] : [...files].filter(([, state]) => isUnreadable(state));
-  const hiddenIn = ({ file, key }: Origin): Diagnostic => {
-    const itsOwn = unreadable.find(([one]) => under + one === file);
-    const [found] = itsOwn ?? unreadable.find(([, { text }]) => text.includes(key.name)) ?? unreadable[0] ?? [];
-    return hiddenWarning({ key, file: found === undefined ? file : under + found, line: 0 });
+  const hiding = kept.length === 0 ? [] : filesThatHide(files);
+  const mayHold = createMayHold(files);
+  const hiddenIn = (object: Placed): Diagnostic => {
+    const { file, key } = object.origin;
+    const sought = { key: keyOf(object), file: file.slice(under.length) };
+    const itsOwn = hiding.find((one) => one === sought.file);
+    const found = itsOwn ?? hiding.find((one) => mayHold(one, sought)) ?? hiding[0] ?? sought.file;
+    return hiddenWarning({ key, file: under + found, line: 0 });
   };
   const warningOf = (object: Placed): Diagnostic => {
     const refused = refusals.get(keyOf(object));
-    return refused === undefined ? hiddenIn(object.origin) : keptWarning(refused);
+    return refused === undefined ? hiddenIn(object) : keptWarning(refused);
   };
   return {
     configs: keptConfigs.length === 0 ? configs.list : [...configs.list, ...keptConfigs],
@@ -64,6 +69,10 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
     ],
   };
 }
+
+/** Files that nobody can read and that may hold objects. */
+const filesThatHide = (files: FolderState["files"]): readonly string[] =>
+  [...files].filter(([file, state]) => !isWhole(file) && isUnreadable(state)).map(([file]) => file);
 
 /** The kept objects of one sort, where none that is valid has taken their place. */
 function pick<T extends Placed>(

@@ -2,21 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { FolderState } from "../../../lib/config/folder/folder-state.ts";
 import { noFolder, readAgain } from "../../../lib/config/folder/last-valid.ts";
 import { wholeFolder } from "../../../lib/config/folder/whole-folder.ts";
+import { codes, files, hosts, rule, unopened } from "./folders.ts";
 
-const rule = (name: string, host: string) => `apiVersion: networking.istio.io/v1
-kind: DestinationRule
-metadata:
-  name: ${name}
-  namespace: shop
-spec:
-  host: ${host}
-`;
 const both = `${rule("a", "a.example")}---\n${rule("b", "b.example")}`;
 
 const read = (previous: FolderState, text: string) => readAgain(previous, [{ file: "rules.yaml", text }]);
-const hosts = (state: FolderState) =>
-  wholeFolder(state).configs.map(({ meta, spec }) => `${meta.name}=${JSON.stringify(spec)}`);
-const codes = (state: FolderState) => wholeFolder(state).diagnostics.map(({ code }) => code);
 
 describe("a folder that is read again", () => {
   const first = read(noFolder, both);
@@ -100,9 +90,6 @@ describe("a folder that is read again", () => {
 });
 
 describe("several files of a folder", () => {
-  const files = (texts: Readonly<Record<string, string>>) =>
-    Object.entries(texts).map(([file, text]) => ({ file, text }));
-
   it("may not hold one object twice: that is an error, as it is within a file", () => {
     const state = readAgain(
       noFolder,
@@ -148,8 +135,6 @@ describe("several files of a folder", () => {
     }
   });
 
-  const unopened = (file: string) => ({ file, text: "", problem: "permission denied" });
-
   it("serve on what lies under a folder that cannot be read, and what stood in a file that was renamed and cannot be opened", () => {
     const first = readAgain(noFolder, files({ "sub/a.yaml": both, "c.yaml": rule("c", "c.example") }));
     const [c] = files({ "c.yaml": rule("c", "c.example") });
@@ -194,14 +179,12 @@ describe("several files of a folder", () => {
 
   it("are served as before where one of them cannot be read any more", () => {
     const first = readAgain(noFolder, files({ "a.yaml": both }));
-    const gone = readAgain(first, [{ file: "a.yaml", text: "", problem: "permission denied" }]);
+    const gone = readAgain(first, [unopened("a.yaml")]);
     expect(hosts(gone)).toEqual(hosts(first));
     expect(wholeFolder(gone).diagnostics).toMatchObject([
       { code: "unreadable-file", severity: "error", message: "cannot be read: permission denied" },
     ]);
     expect(codes(readAgain(gone, files({ "a.yaml": both })))).toEqual([]);
-    expect(codes(readAgain(noFolder, [{ file: "a.yaml", text: "", problem: "permission denied" }]))).toEqual([
-      "unreadable-file",
-    ]);
+    expect(codes(readAgain(noFolder, [unopened("a.yaml")]))).toEqual(["unreadable-file"]);
   });
 });
