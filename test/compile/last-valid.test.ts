@@ -86,6 +86,16 @@ describe("the last valid form of an object", () => {
     expect(await kept()).toEqual(["DestinationRule/shop/b"]);
   });
 
+  it("is served so too where that other one writes the object's name with escapes", async () => {
+    const { fill, kept } = scene();
+    const metadata = { name: "app", namespace: "shop" };
+    const json = { apiVersion: "networking.istio.io/v1", kind: "DestinationRule", metadata, spec: { hots: "x" } };
+    const copy: SourceFile = { file: "copy.json", text: JSON.stringify(json).replace('"app"', '"\\u0061pp"') };
+    await fill(rules(rule("app")), copy);
+    await fill(rules(rule("a")), copy);
+    expect(await kept()).toEqual(["DestinationRule/shop/app"]);
+  });
+
   it("is served while its folder cannot be read, however often a source is filled", async () => {
     const { store, fill, cold } = scene();
     const under: SourceFile = { file: "sub/rules.yaml", text: rule("a") };

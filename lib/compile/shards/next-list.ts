@@ -2,7 +2,7 @@ import { sha256 } from "../../config/canonical-json.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { holdErrors, keysLost } from "../../config/folder/kept-forms.ts";
 import { folderOf, isHalfSaved, isHidden, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
-import { nameIn } from "../../config/folder/may-hold.ts";
+import { nameIn, unescaped } from "../../config/folder/may-hold.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { holdObjects } from "./refuse-empty.ts";
@@ -109,7 +109,10 @@ async function mayLose({ hashes, files, changed, others }: Replaced, textOf: Tex
   const names = keysLost(gone, came).map((key) => nameIn({ key }));
   if (names.length === 0) return false;
   const stays = await inParallel(others, async (entry) => ({ file: nameOf(entry), text: await textOf(entry.hash) }));
-  const naming = [...files, ...stays].filter(({ text }) => names.some((one) => text.includes(one)));
+  const naming = [...files, ...stays].filter(({ text }) => {
+    const searched = unescaped(text);
+    return names.some((one) => searched.includes(one));
+  });
   return holdErrors(naming.map(readAlone));
 }
 

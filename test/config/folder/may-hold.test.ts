@@ -14,6 +14,22 @@ const named = (state: FolderState) =>
     .map(({ origin }) => origin.file);
 
 describe("a text that nobody can read", () => {
+  it.each(["\\u0061pp", "\\x61pp", "\\U00000061pp", "ap\\u0070", "\\u0061\\u0070\\u0070"])(
+    "may hold an object whose name it writes with escapes: %s",
+    (name) => {
+      const moved = readAgain(first, files({ ...left, "b.json": `{"kind": "DestinationRule", "name": "${name}"` }));
+      expect(hosts(moved)).toContain('app={"host":"app.example"}');
+      expect(named(moved)).toEqual(["b.json"]);
+    },
+  );
+
+  it("does not hold one whose name is but a part of what the escapes make", () => {
+    for (const name of ["\\u0061pp-two", "\\u0078app", "u0061pp"]) {
+      const moved = readAgain(first, files({ ...left, "b.json": `{"kind": "DestinationRule", "name": "${name}"` }));
+      expect(hosts(moved)).toEqual(['z={"host":"z.example"}']);
+    }
+  });
+
   it("is named by the warning only where it is the one that may hold the object", () => {
     const broken = { "b.yaml": `${rule("app-two", "x")}: [`, "c.yaml": `${rule("app", "x")}: [` };
     expect(named(readAgain(first, files({ ...left, ...broken })))).toEqual(["c.yaml"]);
