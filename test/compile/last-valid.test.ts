@@ -168,6 +168,22 @@ describe("the last valid form of an object", () => {
     expect(await kept()).toEqual([]);
   });
 
+  it("goes before a copy that nobody touched, the same by a warm and by a cold compiler", async () => {
+    const { store, warm, cold, fill, kept } = scene();
+    const tables = async ({ version }: { readonly version: string }) =>
+      (await createSnapshotReader(store).root(version)).root.tables;
+    const copy: SourceFile = { file: "copy.yaml", text: rule("b").replace("v1", "v0") };
+    await fill(copy, rules(rule("b")));
+    const whole = await tables(await warm());
+    await fill(copy, rules(rule("b", "hots")));
+    expect(await kept()).toEqual(["DestinationRule/shop/b"]);
+    const broken = await warm();
+    expect(await tables(broken)).toEqual(whole);
+    expect(await cold()).toMatchObject({ kind: "unchanged", version: broken.version });
+    await fill({ ...copy, text: rule("b") }, rules(rule("b", "hots")));
+    expect(await kept()).toEqual([]);
+  });
+
   it("is one of settings and of other clusters too, by the file", async () => {
     const { store, cold } = scene();
     const files = (mesh: string, cluster: string) => [

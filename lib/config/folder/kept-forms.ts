@@ -1,3 +1,4 @@
+import { beforeCopies, keptInForce } from "./copies.ts";
 import {
   errorsIn,
   type FileState,
@@ -30,8 +31,10 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
   const mayHold = createMayHold(now);
   const mayHaveMoved = (form: KeptState): boolean =>
     form.key !== "" && [...(isKept.has(form) ? unreadable : changed)].some((file) => mayHold(file, form));
+  const isBeforeCopies = beforeCopies(previous, now);
+  const isLost = (form: KeptState): boolean => refused.has(form.key) || mayStand(form) || mayHaveMoved(form);
   return earlierForms(previous, now)
-    .filter((form) => !valid.has(form.key) && (refused.has(form.key) || mayStand(form) || mayHaveMoved(form)))
+    .filter((form) => (valid.has(form.key) ? isBeforeCopies(form) : isLost(form)))
     .sort((a, b) => (a.key === b.key ? compare(a.file, b.file) : compare(a.key, b.key)));
 }
 
@@ -87,7 +90,10 @@ function earlierForms(previous: FolderState, now: ReadonlyMap<string, FileState>
     return keysIn(read()).map((key) => ({ key, file, text, read }));
   });
   const byKey = new Map(
-    [...previous.kept, ...forms].map((form) => [`${form.key}\n${form.key === "" ? form.file : ""}`, form]),
+    [...forms, ...keptInForce(previous.kept, previous.files)].map((form) => [
+      `${form.key}\n${form.key === "" ? form.file : ""}`,
+      form,
+    ]),
   );
   return [...byKey.values()];
 }

@@ -2,6 +2,7 @@ import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
 import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
+import { keptInForce } from "./copies.ts";
 import { type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
 import {
   errorsIn,
@@ -17,7 +18,8 @@ import { latest } from "./join-folders.ts";
 import { createMayHold } from "./may-hold.ts";
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
-export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDirectory {
+export function wholeFolder({ under, files, kept: allKept, keys }: FolderState): LoadedDirectory {
+  const kept = keptInForce(allKept, files);
   const reads = Array.from(files.values(), ({ read }) => read());
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
   const wholeOf = (file: string) => instead.get(file) ?? files.get(file)?.read();
@@ -30,8 +32,8 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
     reads.flatMap((read) => read.objects),
     areDistinct,
   );
-  const keptConfigs = pick(kept, configs.list, ({ configs: list }) => list);
-  const keptObjects = pick(kept, objects.list, ({ objects: list }) => list);
+  const keptConfigs = pick(kept, ({ configs: list }) => list);
+  const keptObjects = pick(kept, ({ objects: list }) => list);
   const speaking = reads.filter(({ diagnostics }) => diagnostics.length > 0);
   const errors = speaking.flatMap(errorsIn);
   const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
@@ -49,8 +51,8 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
     return refused === undefined ? hiddenIn(object) : keptWarning(refused);
   };
   return {
-    configs: keptConfigs.length === 0 ? configs.list : [...configs.list, ...keptConfigs],
-    objects: keptObjects.length === 0 ? objects.list : [...objects.list, ...keptObjects],
+    configs: withKept(configs.list, keptConfigs),
+    objects: withKept(objects.list, keptObjects),
     others: reads.flatMap((read) => read.others),
     clusters: Array.from(files, ([file, { read }]) => (instead.get(file) ?? read()).clusters).flat(),
     meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
@@ -74,17 +76,17 @@ export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDi
 const filesThatHide = (files: FolderState["files"]): readonly string[] =>
   [...files].filter(([file, state]) => !isWhole(file) && isUnreadable(state)).map(([file]) => file);
 
-/** The kept objects of one sort, where none that is valid has taken their place. */
-function pick<T extends Placed>(
+/** The kept objects of one sort. */
+const pick = <T extends Placed>(
   kept: readonly KeptState[],
-  present: readonly T[],
   listOf: (read: LoadedDirectory) => readonly T[],
-): readonly T[] {
-  if (kept.length === 0) return [];
-  const there = new Set(present.map(keyOf));
-  return kept
-    .filter(({ key }) => !there.has(key))
-    .flatMap(({ key, read }) => listOf(read()).filter((object) => keyOf(object) === key));
+): readonly T[] => kept.flatMap(({ key, read }) => listOf(read()).filter((object) => keyOf(object) === key));
+
+/** What is there, with the kept objects in the place of their copies. */
+function withKept<T extends Placed>(present: readonly T[], kept: readonly T[]): readonly T[] {
+  if (kept.length === 0) return present;
+  const keys = new Set(kept.map(keyOf));
+  return [...present.filter((object) => !keys.has(keyOf(object))), ...kept];
 }
 
 const halfSavedWarning = (file: string): Diagnostic =>
