@@ -238,4 +238,22 @@ describe("a file that is half saved", () => {
     await writeShard(store, "main", [whole, others], { halfSaves: true });
     expect((await cold()).version).toBe(before.version);
   });
+
+  it("is the same one under another name, and what another cluster's file said is said under its new name", async () => {
+    const { store, cold } = scene();
+    const whole = rule("a");
+    const fill = (...files: readonly SourceFile[]) =>
+      writeShard(store, "main", [...files, others], { halfSaves: true });
+    const filesNow = async () => (await readShard(store, "main"))?.files.map(({ file, text }) => [file, text]);
+    await fill({ file: "a.yaml", text: whole });
+    await fill({ file: "a.yaml", text: whole.slice(0, -9) });
+    await fill({ file: "b.yaml", text: whole.slice(0, -9) });
+    expect(await filesNow()).toContainEqual(["b.yaml", whole]);
+    expect(codesOf(await cold())).toContain("half-saved");
+    const east: SourceFile = { file: "clusters/east.yaml", text: service("c") };
+    await fill(east);
+    await fill({ ...east, text: "", problem: "permission denied" });
+    await fill({ file: "clusters/west.yaml", text: "", problem: "permission denied" });
+    expect(await filesNow()).toContainEqual(["clusters/west.yaml", service("c")]);
+  });
 });

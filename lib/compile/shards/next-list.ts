@@ -1,7 +1,9 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
+import { isHidden } from "../../config/folder/folder-state.ts";
+import { isHalfSaved } from "../../config/folder/half-saved.ts";
 import { holdErrors, keysLost } from "../../config/folder/kept-forms.ts";
-import { folderOf, isHalfSaved, isHidden, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
+import { folderOf, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
 import { nameIn, unescaped } from "../../config/folder/may-hold.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -62,6 +64,7 @@ export async function nextList(
   const changed = files.filter(({ file, hash }) => hashes.get(file) !== hash);
   const mayKeep =
     before.kept.length > 0 ||
+    ofPart.some(({ file, halfSaved, problem }) => !there.has(file) && (halfSaved || problem !== undefined)) ||
     (halfSaves && (await areHalfSaved(changed, hashes, textOf))) ||
     (before.files.length > 0 && (await mayLose({ hashes, files, changed, others }, textOf)));
   if (!mayKeep) return { files: [...ours, ...others], kept: [], isMeantEmpty, origin };

@@ -26,7 +26,7 @@ export interface LoadedCluster {
 export const meshFile = "mesh.yaml";
 export const networksFile = "networks.yaml";
 export const settingsFile = "portolan.yaml";
-const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
+export const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
 
 export interface SourceFile {
   /** Path below the source's root, with `/`. */

@@ -1,6 +1,13 @@
 import { type Diagnostic, errorsOf, keyText, type Origin } from "../diagnostic.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
-import { type LoadedDirectory, meshFile, networksFile, type SourceFile, settingsFile } from "./directory.ts";
+import {
+  clusterFile,
+  type LoadedDirectory,
+  meshFile,
+  networksFile,
+  type SourceFile,
+  settingsFile,
+} from "./directory.ts";
 import type { FileKeys, FolderKeys } from "./folder-keys.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
@@ -64,6 +71,12 @@ export function refusedKeys({ code, origin }: Diagnostic): readonly string[] {
 export const isUnreadable = ({ problem, read }: FileState): boolean =>
   problem !== undefined || errorsIn(read()).some(({ origin }) => origin.key.kind === "");
 
+/** Whether a file lies under a folder that cannot be read, so that it may be there and be what it was. */
+export const isHidden = (file: string, files: readonly SourceFile[]): boolean =>
+  files.some((one) => one.problem !== undefined && one.file.endsWith("/") && file.startsWith(one.file));
+
 /** Files that mean something as a whole; their errors keep the whole file. */
-export const isWhole = (file: string): boolean =>
-  file === meshFile || file === networksFile || file === settingsFile || /^clusters\/[^/]+\.(?:ya?ml|json)$/.test(file);
+export const isWhole = (file: string): boolean => isSettings(file) || clusterFile.test(file);
+
+export const isSettings = (file: string): boolean =>
+  file === meshFile || file === networksFile || file === settingsFile;

@@ -1,0 +1,40 @@
+import { readFiles } from "./directory.ts";
+import { sameKeys } from "./folder-keys.ts";
+import { type FolderState, keyOf, type Placed, type ReadFile } from "./folder-state.ts";
+
+/** Reads a text when it is first asked for; objects that read as in the text before are the same objects. */
+export function readerOf(previous: FolderState, file: string, text: string): () => ReadFile {
+  const inPlace = previous.files.get(file);
+  if (inPlace?.text === text) return inPlace.read;
+  const known = previous.kept.find((kept) => kept.file === file && kept.text === text);
+  if (known !== undefined) return known.read;
+  const { under } = previous;
+  let before = inPlace?.read;
+  let read: ReadFile | undefined;
+  return () => {
+    if (read === undefined) {
+      const anew = readFiles([{ file, text }], { under });
+      const keys = { configs: anew.configs.map(keyOf), objects: anew.objects.map(keyOf) };
+      read = before === undefined ? { ...anew, keys } : withIdentities(before(), { ...anew, keys });
+      before = undefined;
+    }
+    return read;
+  };
+}
+
+function withIdentities(before: ReadFile, now: ReadFile): ReadFile {
+  return {
+    ...now,
+    keys: sameKeys(before.keys, now.keys),
+    configs: sameWhereEqual(before.configs, now.configs),
+    objects: sameWhereEqual(before.objects, now.objects),
+  };
+}
+
+function sameWhereEqual<T extends Placed>(before: readonly T[], now: readonly T[]): readonly T[] {
+  const earlier = new Map(before.map((object) => [keyOf(object), object] as const));
+  return now.map((object) => {
+    const old = earlier.get(keyOf(object));
+    return old !== undefined && JSON.stringify(old) === JSON.stringify(object) ? old : object;
+  });
+}

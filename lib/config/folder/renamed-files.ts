@@ -1,0 +1,61 @@
+import { clusterFile, type SourceFile } from "./directory.ts";
+import { errorsIn, type FileState, type FolderState, isHidden, isSettings } from "./folder-state.ts";
+import { isHalfSaved } from "./half-saved.ts";
+import { readerOf } from "./read-file.ts";
+
+/**
+ * A folder as it was, under the names that its files have now: one that was half saved, refused or could not be read may be
+ * renamed before it is mended. What a cluster's file said is said of the cluster that it names now. Settings have one name
+ * each, and are taken out with it.
+ *
+ * @param previous itself where nothing is renamed
+ */
+export function withNewNames(previous: FolderState, files: readonly SourceFile[]): FolderState {
+  const names = newNames(previous.files, files);
+  if (names.size === 0) return previous;
+  const renamed = <T extends Pick<FileState, "text" | "read">>(file: string, state: T): T => {
+    const name = names.get(file);
+    return name === undefined ? state : { ...state, read: readerOf(previous, name, state.text) };
+  };
+  return {
+    ...previous,
+    files: new Map(
+      Array.from(previous.files, ([file, state]) => [names.get(file) ?? file, renamed(file, state)] as const),
+    ),
+    kept: previous.kept.map((form) => ({ ...renamed(form.file, form), file: names.get(form.file) ?? form.file })),
+  };
+}
+
+/** Earlier names to later ones, of files of which it is beyond doubt. */
+function newNames(previous: FolderState["files"], files: readonly SourceFile[]): ReadonlyMap<string, string> {
+  const there = new Set(files.map(({ file }) => file));
+  const gone = [...previous].filter(
+    ([file, state]) => !there.has(file) && isUnsettled(state) && !isHidden(file, files),
+  );
+  const came = gone.length === 0 ? [] : files.filter(({ file }) => !previous.has(file));
+  const found = gone.flatMap(([before, state]) => {
+    const [after, another] = came.filter((one) => isRenamed(before, state, one));
+    return after === undefined || another !== undefined ? [] : [{ before, after: after.file }];
+  });
+  const byName = Map.groupBy(found, ({ after }) => after);
+  return new Map(
+    [...byName.values()].flatMap(([one, another]) =>
+      one === undefined || another !== undefined ? [] : [[one.before, one.after]],
+    ),
+  );
+}
+
+/** Whether a file was not served as it was written. */
+const isUnsettled = ({ halfSaved, problem, read }: FileState): boolean =>
+  halfSaved || problem !== undefined || errorsIn(read()).length > 0;
+
+/** Whether a file that came is one that went: its text is, or is the beginning of what the other one held; or nobody can open either. */
+function isRenamed(before: string, { text, halfSaved, problem }: FileState, now: SourceFile): boolean {
+  if (isSettings(before) || isSettings(now.file) || clusterFile.test(before) !== clusterFile.test(now.file))
+    return false;
+  if (problem !== undefined || now.problem !== undefined) {
+    return problem !== undefined && now.problem !== undefined && !before.endsWith("/") && !now.file.endsWith("/");
+  }
+  if (now.text.trim() === "") return false;
+  return halfSaved ? isHalfSaved(text, now.text) : now.text === text;
+}
