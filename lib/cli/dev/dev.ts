@@ -12,6 +12,7 @@ import { defaultWorldOptions } from "../../compile/world-of.ts";
 import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
 import { readFolder, watchFolder } from "../../config/folder/folder.ts";
+import { createFolderReader } from "../../config/folder/folder-reader.ts";
 import type { ConfigSource } from "../../config/kinds/mesh-config.ts";
 import { frontApp } from "../../front/app.ts";
 import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
@@ -396,12 +397,13 @@ function publisherOf(
       compiledMs = performance.now();
     },
   });
+  const read = folder === undefined ? async () => undefined : createFolderReader(folder);
   const write = createShardWriter(store, "main", texts);
   const by = actorName();
   const why = folder === undefined ? "portolan dev" : `portolan dev ${folder}`;
   return async () => {
     const startMs = performance.now();
-    const files = folder === undefined ? undefined : await readFolder(folder);
+    const files = await read();
     if (files?.length === 0) {
       throw new PortolanError(
         `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`portolan dev\` alone`,
