@@ -1,7 +1,8 @@
 import { createShardWriter } from "../compile/shards/write-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { causeText } from "../config/cause-text.ts";
-import { readFolder, watchFolder } from "../config/folder/folder.ts";
+import { watchFolder } from "../config/folder/folder.ts";
+import { createFolderReader } from "../config/folder/folder-reader.ts";
 import { stopped } from "../config-store/stopped.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { Collector, CollectorState } from "./collector.ts";
@@ -39,11 +40,12 @@ export function createFolderCollector(options: FolderCollectorOptions): Collecto
     failure: "",
   };
   let version = "";
+  const read = createFolderReader(folder);
   const write = createShardWriter(store, source);
 
   async function push(): Promise<void> {
     const readMs = Date.now();
-    const files = await readFolder(folder);
+    const files = await read();
     const written = await write(files, { halfSaves: true, allowEmpty, origin, takeOver, storeRescues });
     takeOver = false;
     state = { ...state, isFilled: true, asOfMs: readMs, failure: "" };
