@@ -51,7 +51,7 @@ export async function showWrites(
   if (options.json === true) {
     for (const { revision, timeMs, author, keys, message } of commits)
       terminal.out(JSON.stringify({ revision, at: new Date(timeMs).toISOString(), author, keys, message }));
-  } else if (commits.length === 0) terminal.err("No writes found.");
+  } else if (commits.length === 0) terminal.err(noWrites);
   else printCommits(commits, (rows) => printTable(terminal, rows));
 }
 
@@ -86,3 +86,6 @@ function objectKey(type: string, name: string, namespace: string): string {
   const { group, kind, clusterScoped } = configKindNamed(type);
   return keyText({ group, kind, name, namespace: clusterScoped ? "" : namespace });
 }
+
+const noWrites =
+  "No writes found: `apply` and its like are listed here; `portolan history` alone lists what was published, of folders that are pushed, too.";

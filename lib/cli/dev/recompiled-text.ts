@@ -1,5 +1,5 @@
 import type { Recompiled } from "../../compile/recompile.ts";
-import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
 import { afterShare, shareText } from "../snapshots/share-options.ts";
@@ -54,8 +54,13 @@ export function tellFilled(
   const own = recompiled.diagnostics.filter(({ origin }) => isOwn(origin.file));
   const errors = errorsOf(own);
   if (errors.length === 0) return;
-  const kept = own.filter(({ code }) => code === "last-valid-served").length;
-  const instead =
-    kept === 0 ? "what is refused is left out" : `of ${kept} refused the form before goes on being served, named above`;
-  throw new PortolanError(`${counted(errors.length, "error")}; ${instead}`);
+  throw new PortolanError(`${counted(errors.length, "error")}; ${servedInstead(own, errors)}`);
+}
+
+function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[]): string {
+  if (errors.every(({ code }) => code === "duplicate-object")) return "of what is there twice the later one is served";
+  const kept = said.filter(({ code }) => code === "last-valid-served").length;
+  return kept === 0
+    ? "what is refused is left out"
+    : `of ${kept} refused the form before goes on being served, named above`;
 }

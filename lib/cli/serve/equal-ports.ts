@@ -36,10 +36,13 @@ function listenersOf({ front = {}, compile, health = {} }: Settings): readonly L
   ];
 }
 
-function isSameHost(one = "127.0.0.1", other = "127.0.0.1"): boolean {
+function isSameHost(one = "localhost", other = "localhost"): boolean {
+  const [a, b] = [addressOf(one), addressOf(other)];
   const holds = (all: string, host: string) => all === "::" || (all === "0.0.0.0" && !host.includes(":"));
-  return one === other || holds(one, other) || holds(other, one);
+  return a === b || holds(a, b) || holds(b, a);
 }
+
+const addressOf = (host: string): string => (host === "localhost" ? "127.0.0.1" : host);
 
 function ruleOf(earlier: Listener, later: Listener): Rule {
   const fieldOf = ({ section, name }: Listener) => [...section, name].join(".");

@@ -1,14 +1,5 @@
-import {
-  errorsIn,
-  type FileState,
-  type FolderState,
-  isUnreadable,
-  type KeptState,
-  type KeptText,
-  keyOf,
-  keysIn,
-  refusedKeys,
-} from "./folder-state.ts";
+import type { FolderState, KeptState } from "./folder-state.ts";
+import { createHoldings } from "./holdings.ts";
 
 type Files = FolderState["files"];
 
@@ -18,38 +9,19 @@ type Files = FolderState["files"];
  */
 export function keptInForce(kept: readonly KeptState[], files: Files): readonly KeptState[] {
   if (kept.length === 0) return kept;
-  const valid = new Set([...files.values()].flatMap(({ read }) => keysIn(read())));
-  return kept.filter((form) => !valid.has(form.key) || isBroken(files.get(form.file), form));
+  const holdings = createHoldings(files);
+  return kept.filter(({ key, file }) => holdings.filesOf(key).length === 0 || holdings.isBroken(file, key));
 }
 
 /** Of forms that have a valid copy now, whether one goes before the copy. */
 export function beforeCopies(previous: FolderState, now: Files): (form: KeptState) => boolean {
   const isKept = new Set(previous.kept);
-  let lastFiles: ReadonlyMap<string, string> | undefined;
+  const [before, after] = [createHoldings(previous.files), createHoldings(now)];
   // Of several copies the last one counted.
-  function counted({ key, file }: KeptState): boolean {
-    lastFiles ??= new Map(
-      [...previous.files].flatMap(([one, { read }]) => keysIn(read()).map((found) => [found, one])),
-    );
-    return lastFiles.get(key) === file;
-  }
+  const counted = ({ key, file }: KeptState): boolean => before.filesOf(key).at(-1) === file;
   return (form) => {
-    if (!isBroken(now.get(form.file), form) || !(isKept.has(form) || counted(form))) return false;
-    const known = new Set(copiesOf(previous.files, form));
-    return copiesOf(now, form).every((copy) => known.has(copy));
+    if (!after.isBroken(form.file, form.key) || !(isKept.has(form) || counted(form))) return false;
+    const known = new Set(before.copiesOf(form));
+    return after.copiesOf(form).every((copy) => known.has(copy));
   };
 }
-
-/** Whether a file refuses an object, or cannot be read, and has no valid form of it besides. */
-function isBroken(state: FileState | undefined, { key }: Pick<KeptText, "key">): boolean {
-  if (state === undefined || keysIn(state.read()).includes(key)) return false;
-  return isUnreadable(state) || errorsIn(state.read()).some((error) => refusedKeys(error).includes(key));
-}
-
-/** What other files than its own say of an object, wherever it stands in them. */
-const copiesOf = (files: Files, { key, file }: KeptState): readonly string[] =>
-  [...files].flatMap(([one, { read }]) => {
-    if (one === file || !keysIn(read()).includes(key)) return [];
-    const found = [...read().configs, ...read().objects].filter((object) => keyOf(object) === key);
-    return found.map((object) => JSON.stringify({ ...object, origin: undefined }));
-  });

@@ -1,8 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import type { SourceFile } from "./directory.ts";
 import { readFolder } from "./folder.ts";
-import { holdErrors, keysLost } from "./kept-forms.ts";
-import { readAlone } from "./last-valid.ts";
+import { errorsIn, isUnreadable, refusedKeys } from "./folder-state.ts";
+import { keysLost } from "./kept-forms.ts";
+import { folderOf, readAlone } from "./last-valid.ts";
+import { createMayHold } from "./may-hold.ts";
 
 /** So long an object that is gone may be on its way into another file. */
 const moveMs = 500;
@@ -29,14 +31,21 @@ export function createFolderReader(
   };
 }
 
-/** Whether objects are gone: from a file that is gone, or is shorter. What is refused or cannot be read is not, and need not be waited for. */
+/** Whether objects are gone: from a file that is gone, or is shorter. What is refused or may stand where nobody can read it is not, and need not be waited for. */
 function haveGone(last: readonly SourceFile[], now: readonly SourceFile[]): boolean {
   const texts = new Map(now.map(({ file, text }) => [file, text]));
   const gone = last.filter(({ file, text }) => (texts.get(file)?.length ?? 0) < text.length);
   if (gone.length === 0) return false;
   const before = new Map(last.map(({ file, text }) => [file, text]));
-  const changed = now.filter(({ file, text }) => before.get(file) !== text);
-  const came = changed.map(readAlone);
-  if (holdErrors(came) || changed.some(({ problem }) => problem !== undefined)) return false;
-  return keysLost(gone.map(readAlone), came).length > 0;
+  const { files: changed } = folderOf({ files: now.filter(({ file, text }) => before.get(file) !== text), kept: [] });
+  const came = Array.from(changed.values(), ({ read }) => read());
+  const refused = new Set(came.flatMap(errorsIn).flatMap(refusedKeys));
+  const mayHold = createMayHold(changed);
+  const isHeld = (key: string): boolean =>
+    refused.has(key) || [...changed.keys()].some((file) => mayHold(file, { key, file: "" }));
+  const readable = gone.filter(({ file }) => {
+    const state = changed.get(file);
+    return state === undefined || !isUnreadable(state);
+  });
+  return keysLost(readable.map(readAlone), came).some((key) => !isHeld(key));
 }

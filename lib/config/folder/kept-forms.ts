@@ -27,10 +27,12 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
   const mayStand = (form: KeptState): boolean =>
     unreadable.has(form.file) || (isKept.has(form) && [...stoodIn(form)].some((file) => unreadable.has(file)));
   const changed = new Set([...unreadable].filter((file) => isChanged(previous.files.get(file), now.get(file))));
-  // It may have been moved, or its file renamed, to where nobody can read it.
+  // It may have been moved, or its file renamed, to where nobody can read it: now, or earlier, if nothing else was why it is kept.
   const mayHold = createMayHold(now);
+  const hadMoved = (form: KeptState): boolean =>
+    isKept.has(form) && !before.refused.has(form.key) && !before.unreadable.has(form.file);
   const mayHaveMoved = (form: KeptState): boolean =>
-    form.key !== "" && [...(isKept.has(form) ? unreadable : changed)].some((file) => mayHold(file, form));
+    form.key !== "" && [...(hadMoved(form) ? unreadable : changed)].some((file) => mayHold(file, form));
   const isBeforeCopies = beforeCopies(previous, now);
   const isLost = (form: KeptState): boolean => refused.has(form.key) || mayStand(form) || mayHaveMoved(form);
   return earlierForms(previous, now)

@@ -36,7 +36,10 @@ export function wholeFolder({ under, files, kept: allKept, keys }: FolderState):
   const keptObjects = pick(kept, ({ objects: list }) => list);
   const speaking = reads.filter(({ diagnostics }) => diagnostics.length > 0);
   const errors = speaking.flatMap(errorsIn);
-  const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
+  const refusals = Map.groupBy(
+    errors.flatMap((error) => refusedKeys(error).map((key) => ({ key, origin: error.origin }))),
+    ({ key }) => key,
+  );
   const hiding = kept.length === 0 ? [] : filesThatHide(files);
   const mayHold = createMayHold(files);
   const hiddenIn = (object: Placed): Diagnostic => {
@@ -47,8 +50,12 @@ export function wholeFolder({ under, files, kept: allKept, keys }: FolderState):
     return hiddenWarning({ key, file: under + found, line: 0 });
   };
   const warningOf = (object: Placed): Diagnostic => {
-    const refused = refusals.get(keyOf(object));
-    return refused === undefined ? hiddenIn(object) : keptWarning(refused);
+    // Of several copies that are broken the one in its own file goes before the others.
+    const refused = (refusals.get(keyOf(object)) ?? []).map(({ origin }) => origin);
+    const own = refused.find(({ file }) => file === object.origin.file);
+    const isHidden = hiding.includes(object.origin.file.slice(under.length));
+    const at = own ?? (isHidden ? undefined : refused.at(-1));
+    return at === undefined ? hiddenIn(object) : keptWarning(at);
   };
   return {
     configs: withKept(configs.list, keptConfigs),

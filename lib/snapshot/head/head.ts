@@ -101,8 +101,13 @@ export function gatesOfHead(head: Head): readonly string[] {
 
 /** Roots that HEAD itself names. */
 export function rootsOfHead(head: Head): readonly string[] {
-  const { steps, canary, newest } = head;
+  const { newest } = head;
+  return [...new Set([...rootsTriedOrServed(head), ...(newest === undefined ? [] : [newest])])];
+}
+
+/** The same, but for one that nobody is led to: the newest of a HEAD that is pinned elsewhere. */
+export function rootsTriedOrServed(head: Head): readonly string[] {
+  const { steps, canary } = head;
   const all = [...steps, ...cohortsOf(head).flatMap((cohort) => cohort.steps)].map(({ root }) => root);
-  const others = [canary?.root, newest].filter((root) => root !== undefined);
-  return [...new Set([...all, ...others])];
+  return [...new Set(canary === undefined ? all : [...all, canary.root])];
 }

@@ -1,7 +1,7 @@
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey } from "../blob.ts";
 import { NewerFormat, readRoot } from "../format.ts";
-import { type ReadHead, rootsOfHead } from "./head.ts";
+import { type ReadHead, rootsTriedOrServed } from "./head.ts";
 
 /**
  * For whoever is about to fill a source: nothing that is compiled of it could be published.
@@ -9,7 +9,7 @@ import { type ReadHead, rootsOfHead } from "./head.ts";
  * @throws NewerFormat where HEAD names a root that a newer version has written
  */
 export async function refuseNewerRoots(store: ObjectStore, read: ReadHead | undefined): Promise<void> {
-  for (const hash of read === undefined ? [] : rootsOfHead(read.head)) {
+  for (const hash of read === undefined ? [] : rootsTriedOrServed(read.head)) {
     const found = await store.get(blobKey(hash));
     if (found.kind !== "found") continue;
     try {

@@ -1,3 +1,4 @@
+import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../blob.ts";
 import type { ListedLong, LongRef, Part, PartList, SegmentRef } from "../root.ts";
 
@@ -53,10 +54,18 @@ export function partListText(parts: readonly PartOfList[]): string {
 /** About so long is a long resource in such a list, in UTF-16 code units. */
 export const listedLongLength = 200;
 
-/** @param text of a `PartList` of this version or of an earlier one */
+/**
+ * @param text of a `PartList` of this version or of an earlier one
+ * @throws PortolanError for one in which a hash is missing
+ */
 export function partsIn(text: string): readonly Part[] {
   const { parts, hashes = [] }: PartList = JSON.parse(text);
-  const hashAt = (number: number): string => hashes[number] ?? "";
+  const hashAt = (number: number): string => {
+    const hash = hashes[number];
+    if (hash === undefined)
+      throw new PortolanError(`a list of parts has no hash ${number}, which one of its parts names`);
+    return hash;
+  };
   return parts.map((part) => {
     if (!("long" in part)) return part;
     const { name, bodyBytes, version, lists, from } = part.long;

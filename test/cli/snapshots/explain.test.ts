@@ -234,7 +234,7 @@ describe("an object that is refused, of which the last valid form is served", ()
     const { err } = await runPortolan("status", "--store", join(folder, "store"));
     expect(err).toMatch(/fresh\.yaml:\d+ .*; it is left out \[/);
     expect(err).toMatch(/namespace\.yaml:\d+: .*; what it held before goes on being served \[/);
-    expect(err).toMatch(/reviews\.yaml:\d+ .*; its form before goes on being served \[/);
+    expect(err).toMatch(/reviews\.yaml:\d+ .*; its last valid form goes on being served \[/);
     await writeFile(unreadable, namespace);
     await rm(fresh);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { folderOf, noFolder, readAgain, textsOf } from "../../../lib/config/folder/last-valid.ts";
+import { wholeFolder } from "../../../lib/config/folder/whole-folder.ts";
 import { codes, files, hosts, rule } from "./folders.ts";
 
 const old = rule("a", "old.example");
@@ -36,6 +37,16 @@ describe("an object that two files hold", () => {
     }
     const edited = readAgain(state, files({ "b.yaml": rule("a", "new.example"), "z.yaml": broken }));
     expect([hosts(edited), edited.kept]).toEqual([['a={"host":"new.example"}'], []]);
+  });
+
+  it("is told where it stood last, if both are broken", () => {
+    const warned = (z: string) => {
+      const state = readAgain(first, files({ "b.yaml": old.replace("host:", "hots:"), "z.yaml": z }));
+      expect(hosts(state)).toEqual(fromServed);
+      const { diagnostics } = wholeFolder(state);
+      return diagnostics.filter(({ code }) => code === "last-valid-served").map(({ origin }) => origin.file);
+    };
+    expect([warned(broken), warned("[")]).toEqual([["z.yaml"], ["z.yaml"]]);
   });
 
   it("is served as the copy says once it is taken out of the later file, or with that file", () => {

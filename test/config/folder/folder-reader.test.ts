@@ -52,6 +52,17 @@ describe("a reader of a folder", () => {
     expect(await read()).toEqual({ pauses: 1, texts: { "a.yaml": a } });
   });
 
+  it("waits for what is moved although something else is refused, in the same file or in another one", async () => {
+    const refused = rule("c", "c.example").replace("host:", "hots:");
+    await save("a.yaml", `${both}---\n${refused}`);
+    await save("z.yaml", a.replace("name: a", "name: z"));
+    const read = reader(() => save("b.yaml", b));
+    await read();
+    await save("a.yaml", `${a}---\n${refused}`);
+    await save("z.yaml", refused);
+    expect(await read()).toMatchObject({ pauses: 1, texts: { "b.yaml": b } });
+  });
+
   it("does not wait where nothing is gone, or what is refused or cannot be read is served on", async () => {
     await save("a.yaml", both);
     const read = reader();

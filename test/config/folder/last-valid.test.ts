@@ -177,6 +177,15 @@ describe("several files of a folder", () => {
     expect(hosts(out).sort()).toEqual(['b={"host":"b.example"}', 'c={"host":"c.example"}']);
   });
 
+  it("let go what was refused and is deleted while another one cannot be opened, which was there before", () => {
+    const others = [...files({ "c.yaml": rule("c", "c.example") }), unopened("u.yaml")];
+    const valid = readAgain(noFolder, [...others, ...files({ "a.yaml": rule("a", "a.example") })]);
+    const refused = [...others, ...files({ "a.yaml": rule("a", "a.example").replace("host:", "hots:") })];
+    const kept = readAgain(valid, refused);
+    expect(hosts(kept)).toContain('a={"host":"a.example"}');
+    expect(hosts(readAgain(kept, others))).toEqual(['c={"host":"c.example"}']);
+  });
+
   it("are served as before where one of them cannot be read any more", () => {
     const first = readAgain(noFolder, files({ "a.yaml": both }));
     const gone = readAgain(first, [unopened("a.yaml")]);

@@ -4,8 +4,9 @@ import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { blobKey, hashOf } from "../../../lib/snapshot/blob.ts";
 import { rootFormat } from "../../../lib/snapshot/format.ts";
 import { lastRoot, readHead } from "../../../lib/snapshot/head/head.ts";
-import { rollback } from "../../../lib/snapshot/head/head-operations.ts";
+import { rollback, unpin } from "../../../lib/snapshot/head/head-operations.ts";
 import { recoverHead } from "../../../lib/snapshot/head/recover-head.ts";
+import { checkBeforeFill } from "../../../lib/snapshot/publish.ts";
 import { takeOver } from "../../../lib/snapshot/regions/take-over.ts";
 import type { TypeTable, WholeTypeTable } from "../../../lib/snapshot/root.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
@@ -142,6 +143,19 @@ describe("a format to come", () => {
     const told = text.includes('"format":') ? reason : "the store cannot be read";
     expect([unserved.status, await unserved.text()]).toEqual([503, expect.stringContaining(told)]);
     expect((await readHead(store))?.head.generation).toBe(2);
+  });
+
+  it("of a root that was rolled back from keeps nobody from publishing", async () => {
+    const store = await storeOf(objects);
+    const newest = JSON.stringify({ format: rootFormat + 1, compiler: "portolan 9.0.0" });
+    await store.put(blobKey(hashOf(newest)), utf8(newest));
+    const pin = { by: "somebody", why: "back to the version before", since: new Date(0).toISOString() };
+    await store.put("HEAD", utf8(JSON.stringify({ ...JSON.parse(objects.HEAD ?? ""), newest: hashOf(newest), pin })));
+    await checkBeforeFill(store);
+    const published = await createRecompiler({ store, publisher: { pace } })();
+    expect(published).toMatchObject({ kind: "pinned", generation: 2 });
+    expect((await unpin(store, { pace })).root).toBe(published.version);
+    expect((await readTable(store)).format).toBe(rootFormat);
   });
 
   it("of HEAD is neither followed nor rebuilt, replaced or taken over", async () => {

@@ -47,4 +47,10 @@ describe("a list of parts", () => {
   it("of an earlier version says all of long resources, too", () => {
     expect(partsIn(JSON.stringify({ parts }))).toEqual(parts);
   });
+
+  it("is refused where it has no hash that a part names", () => {
+    const { hashes, ...rest }: { readonly hashes: readonly string[] } = JSON.parse(text);
+    for (const damaged of [rest, { ...rest, hashes: hashes.slice(1) }])
+      expect(() => partsIn(JSON.stringify(damaged))).toThrow("a list of parts has no hash");
+  });
 });
