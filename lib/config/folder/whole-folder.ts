@@ -83,11 +83,19 @@ export function wholeFolder({ under, files, kept: allKept, keys }: FolderState):
 const filesThatHide = (files: FolderState["files"]): readonly string[] =>
   [...files].filter(([file, state]) => !isWhole(file) && isUnreadable(state)).map(([file]) => file);
 
-/** The kept objects of one sort. */
-const pick = <T extends Placed>(
+/** The kept objects of one sort. Many may be of one file, which is gone through once. */
+function pick<T extends Placed>(
   kept: readonly KeptState[],
   listOf: (read: LoadedDirectory) => readonly T[],
-): readonly T[] => kept.flatMap(({ key, read }) => listOf(read()).filter((object) => keyOf(object) === key));
+): readonly T[] {
+  const byKey = new Map<readonly T[], ReadonlyMap<string, readonly T[]>>();
+  return kept.flatMap(({ key, read }) => {
+    const list = listOf(read());
+    const known = byKey.get(list) ?? Map.groupBy(list, keyOf);
+    byKey.set(list, known);
+    return known.get(key) ?? [];
+  });
+}
 
 /** What is there, with the kept objects in the place of their copies. */
 function withKept<T extends Placed>(present: readonly T[], kept: readonly T[]): readonly T[] {
