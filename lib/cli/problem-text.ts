@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { fieldsOf, jsonIn } from "../config/untyped.ts";
 
@@ -18,19 +17,17 @@ export function problemIn(text: string): Problem {
   };
 }
 
-/** As far as it is printed. */
-const printed = z.looseObject({
-  code: z.string(),
-  severity: z.enum(["error", "warning", "info"]),
-  origin: z.looseObject({
-    key: z.looseObject({ group: z.string(), kind: z.string(), name: z.string(), namespace: z.string() }),
-    file: z.string(),
-    line: z.number(),
-  }),
-  path: z.array(z.union([z.string(), z.number()])),
-  message: z.string(),
-  hint: z.string(),
-});
-
-/** Whoever answers may be another version, or no compile function. */
-const isDiagnostic = (value: unknown): value is Diagnostic => printed.safeParse(value).success;
+/** As far as it is printed: whoever answers may be another version, or no compile function. */
+function isDiagnostic(value: unknown): value is Diagnostic {
+  const { code, severity, origin, path, message, hint } = fieldsOf(value);
+  const { key, file, line } = fieldsOf(origin);
+  const { group, kind, name, namespace } = fieldsOf(key);
+  const texts = [code, message, hint, file, group, kind, name, namespace];
+  return (
+    texts.every((text) => typeof text === "string") &&
+    typeof line === "number" &&
+    (severity === "error" || severity === "warning" || severity === "info") &&
+    Array.isArray(path) &&
+    path.every((part) => typeof part === "string" || typeof part === "number")
+  );
+}
