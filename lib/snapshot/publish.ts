@@ -116,7 +116,7 @@ function firstOf(problems: readonly string[]): string {
 /**
  * For whoever is about to fill a source: it would be there, and be published with the next change, although what is compiled of it now could not.
  *
- * @throws NewerFormat where HEAD names a root that a newer version has written
+ * @throws NewerFormat as `refuseNewerRoots`
  * @throws NothingToDifferFrom
  */
 export async function checkBeforeFill(

@@ -161,7 +161,7 @@ function factorOf(there: Times): number {
 }
 
 /** @param times by the size of the mesh */
-export function aimRows(times: ReadonlyMap<number, Times>, slower: number): readonly Row[] {
+function aimRows(times: ReadonlyMap<number, Times>, slower: number): readonly Row[] {
   return aims.flatMap(({ services, work, by, most }): readonly Row[] => {
     const took = times.get(services)?.get(work)?.[by];
     if (took === undefined) return [];

@@ -23,10 +23,16 @@ const modules = [
 ];
 
 /** @throws if it lacks a module */
-export async function checkoutIn(folder: string): Promise<Checkout> {
-  const paths = modules.map(
-    (places) => places.map((place) => join(folder, place)).find((path) => existsSync(path)) ?? "",
-  );
+export const checkoutIn = (folder: string): Promise<Checkout> => modulesIn(folder, modules);
+
+/**
+ * What modules of a checkout export, all together.
+ *
+ * @param places in which each module has stood, the newest first
+ * @throws if it lacks a module
+ */
+export async function modulesIn<M>(folder: string, places: readonly (readonly string[])[]): Promise<M> {
+  const paths = places.map((some) => some.map((place) => join(folder, place)).find((path) => existsSync(path)) ?? "");
   const found = await Promise.all(paths.map((path) => import(pathToFileURL(path).href)));
   return Object.assign({}, ...found);
 }

@@ -49,7 +49,7 @@ export function rowsOf(services: number, { folder, works, workers = 1, checkout 
 }
 
 /** Of several rounds of one work the one in the middle, by CPU time. */
-export function medians(rows: readonly CompileRow[]): readonly CompileRow[] {
+function medians(rows: readonly CompileRow[]): readonly CompileRow[] {
   return [...Map.groupBy(rows, ({ work, workers }) => `${work} ${workers}`).values()].flatMap((rounds) => {
     const sorted = rounds.toSorted((a, b) => a.cpuMs - b.cpuMs);
     return sorted[Math.floor(sorted.length / 2)] ?? [];

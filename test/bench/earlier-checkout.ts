@@ -1,10 +1,8 @@
 /** The whole way from files to a published root, in another checkout: of an earlier day, when its modules stood elsewhere. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import type { fileStore } from "../../lib/storage/files.ts";
+import { modulesIn } from "./checkout.ts";
 
 type Store = ReturnType<typeof fileStore>;
 
@@ -43,9 +41,7 @@ export async function openEarlier(
   checkout: string,
   folder: string,
 ): Promise<(files: readonly SourceFile[]) => Promise<void>> {
-  const paths = modules.map((places) => places.map((place) => join(checkout, place)).find((path) => existsSync(path)));
-  const found = await Promise.all(paths.map((path = "") => import(pathToFileURL(path).href)));
-  const earlier: Earlier = Object.assign({}, ...found);
+  const earlier = await modulesIn<Earlier>(checkout, modules);
   const create = earlier.createWorldRecompiler ?? earlier.createRecompiler;
   if (create === undefined) throw new Error(`${checkout} has nothing that compiles what lies in a store`);
   const store = earlier.fileStore(folder);

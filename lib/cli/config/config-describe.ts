@@ -8,7 +8,7 @@ import { type CollectedObject, collectedObject, publishedForms } from "./collect
 import { objectsOf, shownParsed, whereElse } from "./config-find.ts";
 import { printCommits } from "./config-history.ts";
 import { type NamedKind, namedObjects } from "./config-kind.ts";
-import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
+import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions, usualSource } from "./config-place.ts";
 import { nameOf, printObjects, printTable, type ShownObject, shownConfig } from "./config-print.ts";
 import { folderObject, publishedFindings } from "./folder-object.ts";
 import { withStatuses } from "./object-statuses.ts";
@@ -37,7 +37,7 @@ export const registerDescribe: Register = (program, terminal) => {
       const [object] = namedObjects(name === undefined ? [type] : [type, name]);
       if (object?.name === undefined) throw new InvalidArgumentError("name the object: describe vs reviews");
       const { kind, others, name: sought } = object;
-      const { namespace, source = "operators" } = options;
+      const { namespace, source = usualSource } = options;
       const place = await openPlace({ ...options, source });
       const all = await objectsOf(place, options.source);
       const isShown = (meant: NamedKind) =>

@@ -7,7 +7,7 @@ import { jsonOption } from "../output-option.ts";
 import type { Register } from "../terminal.ts";
 import { objectsAt, objectsOf, whereElse } from "./config-find.ts";
 import { type NamedObjects, namedObjects } from "./config-kind.ts";
-import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
+import { addPlaceOptions, openPlace, type PlaceOptions, usualSource } from "./config-place.ts";
 import { type OutputFormat, outputFormats, printObjects, type ShownObject } from "./config-print.ts";
 import { withStatuses } from "./object-statuses.ts";
 
@@ -53,7 +53,7 @@ export const registerGet: Register = (program, terminal) => {
 async function allObjects(wanted: readonly NamedObjects[], options: GetOptions): Promise<readonly ShownObject[]> {
   const { source, at, kube } = options;
   if (kube !== undefined) return objectsInCluster(kube, wanted);
-  const place = await openPlace({ ...options, source: source ?? "operators" });
+  const place = await openPlace({ ...options, source: source ?? usualSource });
   return at === undefined ? withStatuses(place, await objectsOf(place, source)) : objectsAt(place, at);
 }
 

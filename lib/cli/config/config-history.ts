@@ -6,7 +6,7 @@ import type { Commit } from "../../config-store/ledger/ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Terminal } from "../terminal.ts";
 import { configKindNamed } from "./config-kind.ts";
-import { openPlace, type PlaceOptions } from "./config-place.ts";
+import { openPlace, type PlaceOptions, usualSource } from "./config-place.ts";
 import { printTable } from "./config-print.ts";
 
 /** Which writes to show. */
@@ -31,7 +31,7 @@ export async function showWrites(
   options: WritesOptions,
 ): Promise<void> {
   const { source } = options;
-  const { objects, isRemote, configs } = await openPlace({ ...options, source: source ?? "operators" });
+  const { objects, isRemote, configs } = await openPlace({ ...options, source: source ?? usualSource });
   // A compile function refuses those that it does not take.
   if (source !== undefined && !isRemote) await refuseUnknownSource(objects, source);
   const { ledger } = configs;

@@ -29,11 +29,14 @@ export interface ConfigPlace {
   publish(): Promise<Recompiled>;
 }
 
+/** What is written to where nobody names a source. */
+export const usualSource = "operators";
+
 /** @param anySource whether all sources are meant where none is named */
 export function addPlaceOptions(command: Command, { anySource = false } = {}): Command {
   const source = anySource
     ? new Option("--source <name>", "of this source only")
-    : new Option("--source <name>", "the source to write to").default("operators");
+    : new Option("--source <name>", "the source to write to").default(usualSource);
   return command
     .addOption(storeOption(", or the URL of a compile function"))
     .addOption(source)

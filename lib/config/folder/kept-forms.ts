@@ -10,13 +10,14 @@ import {
   type ReadFile,
   refusedKeys,
 } from "./folder-state.ts";
+import { createHoldings } from "./holdings.ts";
 import { createMayHold } from "./may-hold.ts";
 
 /** The last valid forms of what is refused now. */
 export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
   if (previous.kept.length === 0 && !mayLose(previous.files, now)) return [];
 
-  const valid = new Set([...now.values()].flatMap(({ read }) => keysIn(read())));
+  const holdings = createHoldings(now);
   const { refused, unreadable } = refusalsIn(now);
   const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files);
   const isKept = new Set(previous.kept);
@@ -33,10 +34,10 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
     isKept.has(form) && !before.refused.has(form.key) && !before.unreadable.has(form.file);
   const mayHaveMoved = (form: KeptState): boolean =>
     form.key !== "" && [...(hadMoved(form) ? unreadable : changed)].some((file) => mayHold(file, form));
-  const isBeforeCopies = beforeCopies(previous, now);
+  const isBeforeCopies = beforeCopies(previous, holdings);
   const isLost = (form: KeptState): boolean => refused.has(form.key) || mayStand(form) || mayHaveMoved(form);
   return earlierForms(previous, now)
-    .filter((form) => (valid.has(form.key) ? isBeforeCopies(form) : isLost(form)))
+    .filter((form) => (holdings.filesOf(form.key).length > 0 ? isBeforeCopies(form) : isLost(form)))
     .sort((a, b) => (a.key === b.key ? compare(a.file, b.file) : compare(a.key, b.key)));
 }
 

@@ -6,7 +6,7 @@ import { type ReadHead, rootsTriedOrServed } from "./head.ts";
 /**
  * For whoever is about to fill a source: nothing that is compiled of it could be published.
  *
- * @throws NewerFormat where HEAD names a root that a newer version has written
+ * @throws NewerFormat where nodes are led to a root that a newer version has written, or it is tried out
  */
 export async function refuseNewerRoots(store: ObjectStore, read: ReadHead | undefined): Promise<void> {
   for (const hash of read === undefined ? [] : rootsTriedOrServed(read.head)) {
