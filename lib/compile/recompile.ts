@@ -9,7 +9,7 @@ import {
   type Publishing,
   type PublishResult,
 } from "../snapshot/publish.ts";
-import type { Pin } from "../snapshot/root.ts";
+import type { Canary, Pin } from "../snapshot/root.ts";
 import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { createWorldEncoder, type WorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -44,6 +44,8 @@ export interface Recompiled {
   readonly generation: number;
   /** What holds everybody where they are; absent where nothing does. */
   readonly pin?: Pin;
+  /** What is tried on a part of the nodes meanwhile, where something is held. */
+  readonly canary?: Canary;
   /** How many blobs of what is served were missing or damaged, and are written anew; absent for none. */
   readonly mended?: number;
   /** Roots that nodes were led away from without steps, since they could not be read; absent for none. */
@@ -183,9 +185,19 @@ function createCompileLoop<C extends Published>(
         publishers.remembers();
         const { kind, root, head } = result;
         const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
+        const canary = kind !== "pinned" || head.canary === undefined ? {} : { canary: head.canary };
         const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
         const unread = result.unread.length === 0 ? {} : { unread: result.unread };
-        const told = { kind, version: root, generation: head.generation, ...pin, ...mended, ...unread, primary };
+        const told = {
+          kind,
+          version: root,
+          generation: head.generation,
+          ...pin,
+          ...canary,
+          ...mended,
+          ...unread,
+          primary,
+        };
         const collected = compiled.value.sources.map(({ name }) => name);
         // No part of the root: what is published does not depend on the hour.
         const stale = await staleSources(store, collected, (options.now ?? Date.now)());

@@ -11,6 +11,7 @@ import { analysisReport } from "../config/analysis-report.ts";
 import { counted } from "../numbers.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import type { Terminal } from "../terminal.ts";
+import { servedFrom } from "./recompiled-text.ts";
 import { standingReport } from "./standing-report.ts";
 
 /** One round of `portolan dev`. */
@@ -196,7 +197,7 @@ function resultText({ result, publishMs }: Publication): string {
     case "unchanged":
       return ": nothing to send";
     case "pinned":
-      return ": recorded; what is pinned goes on being served until `portolan unpin`";
+      return `: recorded, and ${servedFrom(result.root, result.head.canary)}`;
     case "published":
     case "canary":
       return `, ${counted(result.written.objects, "object")} written, ${ms(publishMs)}`;

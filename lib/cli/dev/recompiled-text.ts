@@ -1,6 +1,6 @@
 import type { Recompiled } from "../../compile/recompile.ts";
 import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
-import type { Share } from "../../snapshot/root.ts";
+import type { Canary, Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
 import { afterShare, shareText } from "../snapshots/share-options.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
@@ -12,11 +12,18 @@ const short = (root: string) => root.slice(0, 12);
  *
  * @param share of the nodes that it was published for; absent: for all of them
  */
-export function recompiledText({ kind, generation, version, pin }: Recompiled, share?: Share): string {
+export function recompiledText({ kind, generation, version, pin, canary }: Recompiled, share?: Share): string {
   const whom = share === undefined ? "" : ` for ${shareText(share)}`;
   if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}`;
   const who = pin === undefined || pin.by === "" ? "" : ` by ${pin.by}: ${pin.why}`;
-  return `pinned${who}: ${short(version)} is recorded, and served to nobody until \`portolan unpin\`; see \`portolan status\``;
+  return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}; see \`portolan status\``;
+}
+
+/** When a version that is recorded comes to be served. @param canary that runs */
+export function servedFrom(version: string, canary: Canary | undefined): string {
+  if (canary === undefined) return "served to nobody until `portolan unpin`";
+  if (canary.root === version) return "served to the canary's nodes alone until `portolan promote`";
+  return "served to nobody until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary";
 }
 
 /** What a write came to is told by itself, unless it is served to nobody. */

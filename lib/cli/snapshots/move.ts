@@ -139,12 +139,12 @@ export function registerMoves(program: Command, terminal: Terminal): void {
 const shortRoot = (root: string): string => root.slice(0, 12);
 
 /** What a program may want to know of a move. */
-function movedJson({ head, root, left, ended }: Moved): object {
+function movedJson({ head, root, left, ended, saysTheSame }: Moved): object {
   const { generation, canary, pin, steps } = head;
-  return { generation, root, left, by: steps.at(-1)?.at, canary, pin, ended };
+  return { generation, root, left, by: steps.at(-1)?.at, canary, pin, ended, saysTheSame };
 }
 
-function movedLines({ head, root, left, ended }: Moved): readonly string[] {
+function movedLines({ head, root, left, ended, saysTheSame = false }: Moved): readonly string[] {
   const { canary, pin } = head;
   const last = head.steps.at(-1)?.at ?? "";
   const by = Date.parse(last) > Date.now() ? `, all the way by ${last}` : "";
@@ -154,6 +154,9 @@ function movedLines({ head, root, left, ended }: Moved): readonly string[] {
   return [
     ...(ended === undefined ? [] : [`the canary of ${shortRoot(ended.root)} is over`]),
     `generation ${head.generation} leads to ${shortRoot(root)}${by}${tried}${from}`,
+    ...(saysTheSame
+      ? ["it says to every proxy what was served already; `portolan history` lists what lies further back"]
+      : []),
     ...(pin === undefined
       ? []
       : [

@@ -6,7 +6,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey } from "../blob.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "../publish.ts";
-import type { Canary, Head, Pin, PublicationReason } from "../root.ts";
+import type { Canary, Head, Pin, PublicationReason, Root } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
 import { createWorldEncoder } from "../worlds/encode-world.ts";
@@ -32,6 +32,8 @@ export interface Moved {
   readonly left?: string;
   /** The canary that this was the end of. */
   readonly ended?: Canary;
+  /** A rollback to what says the same to every proxy: only what it was compiled from reads otherwise. */
+  readonly saysTheSame?: boolean;
 }
 
 /** Who acts, why, and how long a pin that comes of it holds. */
@@ -63,8 +65,28 @@ export async function rollback(
   const base = await needHead(store, options);
   await mendHistory(store);
   const root = typeof back === "string" ? back : await rootServedBefore(store, base.head, back);
-  return act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
+  const moved = await act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
+  return (await sayTheSame(store, moved)) ? { ...moved, saysTheSame: true } : moved;
 }
+
+/** Whether what was left and what is led to are alike in all that a front answers by. What cannot be read is like nothing. */
+async function sayTheSame(store: ObjectStore, { root, left = root, ended }: Moved): Promise<boolean> {
+  // Nodes of a canary that is over had something else.
+  if (ended !== undefined) return false;
+  const reader = createSnapshotReader(store);
+  const answers = await Promise.all(
+    [root, left].map((hash) =>
+      reader.root(hash).then(
+        ({ root: read }) => answersIn(read),
+        () => hash,
+      ),
+    ),
+  );
+  return answers[0] === answers[1];
+}
+
+const answersIn = ({ tables, classes, classifier, nodes, legacy, secretGrants }: Root): string =>
+  JSON.stringify([tables, classes, classifier, nodes, legacy, secretGrants]);
 
 /** The root that was served so many roots before HEAD's. */
 async function rootServedBefore(store: ObjectStore, head: Head, back: number): Promise<string> {

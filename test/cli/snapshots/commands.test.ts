@@ -116,6 +116,18 @@ describe("portolan", () => {
     await expect(onStore("rollback", "x")).rejects.toThrow("not a whole number");
   });
 
+  it("rollback to what differs in its sources alone says that it changes nothing", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await writeFile(join(shop, "a.yaml"), `# a remark\n${rule("a", "host")}`);
+    expect(await onStore("push", shop)).toMatch(/^published/m);
+    expect(await onStore("rollback")).toContain("it says to every proxy what was served already");
+    expect(JSON.parse(await onStore("rollback", "0", "--json"))).toMatchObject({ saysTheSame: true });
+    await writeFile(join(shop, "b.yaml"), rule("b", "host"));
+    await onStore("push", shop, "--canary", "10");
+    expect(await onStore("rollback", "0")).not.toContain("served already");
+  });
+
   it("rollback pins, status shows what is held back and by whom, and unpin lets go", async () => {
     await publish("1", "2");
     expect(await onStore("status")).not.toContain("pinned");
@@ -373,7 +385,13 @@ describe("portolan", () => {
       /^`portolan diff SERVED (\w{12})` shows .*, `portolan promote` gives it to everybody, `portolan abort` ends it$/m,
     );
     expect(await onStore("status")).not.toContain("unpin");
-    expect(await onStore("push", shop)).toContain("pinned by ci: a canary is tried");
+    expect(await onStore("push", shop)).toMatch(
+      /^pinned by ci: a canary is tried: .* served to the canary's nodes alone until `portolan promote`; /m,
+    );
+    await writeFile(join(shop, "c.yaml"), rule("c", "host"));
+    expect(await onStore("push", shop)).toMatch(
+      /to nobody until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary; /,
+    );
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
     await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
     expect(await onStore("rollback", "0")).toContain("is over");
