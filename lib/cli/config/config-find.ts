@@ -6,17 +6,21 @@ import { type LoadedDirectory, readFiles } from "../../config/folder/directory.t
 import { groupVersion } from "../../config/group-version.ts";
 import type { ConfigPlace } from "./config-place.ts";
 import { type ShownObject, shownConfig } from "./config-print.ts";
+import { refuseUnknownSource } from "./known-source.ts";
 
 /**
  * What the sources of a store hold: what was applied, and what folders brought with `push` or `dev`.
  *
  * @param source this one only; absent: all
+ * @throws PortolanError for a source that the store does not have
  */
 export async function objectsOf(place: ConfigPlace, source: string | undefined): Promise<readonly ShownObject[]> {
   const applied = (await place.configs.listAtVersion(await place.configs.version())).map((config) =>
     shownConfig(place.source, config),
   );
+  // A compile function refuses those that it does not take.
   if (place.isRemote) return applied;
+  if (source !== undefined) await refuseUnknownSource(place.objects, source);
   const shards = await createSourcesReader(place.objects)([]);
   const folders = shards
     .filter(({ name }) => source === undefined || name === source)

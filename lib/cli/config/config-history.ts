@@ -1,13 +1,11 @@
 import { InvalidArgumentError } from "commander";
-import { sourceNames } from "../../compile/shards/source-names.ts";
 import { keyText, PortolanError } from "../../config/diagnostic.ts";
-import { meantText } from "../../config/nearest-names.ts";
 import type { Commit } from "../../config-store/ledger/ledger.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Terminal } from "../terminal.ts";
 import { configKindNamed } from "./config-kind.ts";
 import { openPlace, type PlaceOptions, usualSource } from "./config-place.ts";
 import { printTable } from "./config-print.ts";
+import { refuseUnknownSource } from "./known-source.ts";
 
 /** Which writes to show. */
 export interface WritesOptions extends Omit<PlaceOptions, "source"> {
@@ -53,13 +51,6 @@ export async function showWrites(
       terminal.out(JSON.stringify({ revision, at: new Date(timeMs).toISOString(), author, keys, message }));
   } else if (commits.length === 0) terminal.err(noWrites);
   else printCommits(commits, (rows) => printTable(terminal, rows));
-}
-
-async function refuseUnknownSource(store: ObjectStore, source: string): Promise<void> {
-  const names = await sourceNames(store);
-  if (names.includes(source)) return;
-  const all = names.length === 0 ? "; this store has none" : `; there are: ${names.join(", ")}`;
-  throw new PortolanError(`there is no source ${JSON.stringify(source)}${meantText(source, names) || all}`);
 }
 
 export function printCommits(commits: readonly Commit[], print: (rows: readonly (readonly string[])[]) => void): void {

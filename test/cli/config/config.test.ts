@@ -373,7 +373,7 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("history", "--diff", "1..2")).toBe("deleted DestinationRule/default/a");
   });
 
-  it("history names the sources that there are, where one is named that is not", async () => {
+  it("history and get name the sources that there are, where one is named that is not", async () => {
     await writeShard(fileStore(join(folder, "state")), "main", [], { allowEmpty: true });
     expect(await store("history", "--source", "main")).toContain("No writes found: ");
     expect(await store("history", "--source", "operator")).toBe(
@@ -381,6 +381,9 @@ describe("the commands that read and delete configuration", () => {
     );
     expect(await store("history", "--source", "elsewhere", "--diff", "0..1")).toBe(
       'failed: there is no source "elsewhere"; there are: main, operators',
+    );
+    expect(await store("get", "vs", "--source", "operator")).toBe(
+      'failed: there is no source "operator"; did you mean operators?',
     );
   });
 
