@@ -13,7 +13,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function overEnvironment(settings: Settings, env: Environment): Settings {
   let result: Readonly<Record<string, unknown>> = settings;
   for (const field of settingsFields()) {
-    const name = field.env.find((one) => (env[one] ?? "") !== "");
+    const name = variableOf(field, env);
     if (name === undefined) continue;
     const text = env[name] ?? "";
     const next = withField(result, field.path, valueOf(field, text));
@@ -25,6 +25,21 @@ export function overEnvironment(settings: Settings, env: Environment): Settings 
   }
   return settingsSchema.parse(result);
 }
+
+/** The variable that says a field; undefined where none does. */
+const variableOf = (field: SettingsField, env: Environment): string | undefined =>
+  field.env.find((one) => (env[one] ?? "") !== "");
+
+/** Fields of a file for which a variable says something else, which counts. */
+export const overridden = (
+  settings: Settings,
+  env: Environment,
+): readonly { readonly path: readonly string[]; readonly variable: string }[] =>
+  settingsFields().flatMap((field) => {
+    const [variable, value] = [variableOf(field, env), valueAt(settings, field.path)];
+    if (variable === undefined || value === undefined || env[variable] === textOf(value)) return [];
+    return [{ path: field.path, variable }];
+  });
 
 /** What a variable says, in the type of its field; the text itself where it says something else. */
 function valueOf({ type }: SettingsField, text: string): unknown {

@@ -2,7 +2,7 @@ import { causeText } from "../../config/cause-text.ts";
 import { type Diagnostic, errorsOf, PortolanError, type Stage } from "../../config/diagnostic.ts";
 import { warning } from "../../config/finding.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
-import { overEnvironment, withFiles } from "../../settings/environment.ts";
+import { overEnvironment, overridden, withFiles } from "../../settings/environment.ts";
 import { byLine, readSettings, settingsDiagnostics } from "../../settings/read-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { textOfFile } from "../named-file.ts";
@@ -17,7 +17,7 @@ async function checkSettings(file: string): Promise<Stage<Settings | undefined>>
 
 /**
  * The same, with what `serve` would refuse of it here: with this environment's variables, and the files that it names. Of a file that is
- * not on this machine a warning says that it was not looked at.
+ * not on this machine a warning says that it was not looked at, and another one which fields a variable goes before.
  *
  * @param wanted the parts that are to run
  * @throws PortolanError when it cannot be read, or a variable says what it cannot
@@ -40,7 +40,10 @@ export async function checkServable(file: string, wanted: ReadonlySet<Part>): Pr
   const unlooked = [...unread].map(([path, why]) =>
     warning(path.split("."), `${why}; what it holds was not looked at`),
   );
-  const together = settingsDiagnostics([...refused, ...unlooked], text, file);
+  const passedOver = overridden(right, process.env).map(({ path, variable }) =>
+    warning(path, `the variable ${variable} says something else, and goes before it`),
+  );
+  const together = settingsDiagnostics([...refused, ...unlooked, ...passedOver], text, file);
   return { value: refused.length === 0 ? value : undefined, diagnostics: [...diagnostics, ...together].sort(byLine) };
 }
 

@@ -110,4 +110,18 @@ describe("settings that serve would refuse", () => {
       process.env.PORTOLAN_AUTHENTICATION = "";
     }
   });
+
+  it("say which field a variable goes before, and not what it says", async () => {
+    process.env.PORTOLAN_WEBHOOK_SECRET = "s3cret-of-the-variable";
+    try {
+      const { code, text } = await run("settings check", "compile:\n  webhook: {secret: of-the-file}\n");
+      expect(code).toBe(0);
+      expect(text).toMatch(/:2 .*the variable PORTOLAN_WEBHOOK_SECRET says something else, and goes before it/);
+      expect(text).not.toContain("s3cret");
+      const alike = await run("settings check", "compile:\n  webhook: {secret: s3cret-of-the-variable}\n");
+      expect(alike.text).not.toContain("goes before");
+    } finally {
+      process.env.PORTOLAN_WEBHOOK_SECRET = "";
+    }
+  });
 });
