@@ -1,5 +1,5 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
-import type { Queue, R2Bucket } from "@cloudflare/workers-types";
+import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
 import type { FanOut } from "../lib/compile/slices/fan-out.ts";
 import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
 import type { SliceJob } from "../lib/compile/slices/plan.ts";
@@ -115,7 +115,12 @@ async function compile(env: Env, sentMs?: number): Promise<void> {
 }
 
 export default {
-  fetch: async (request: Request, env: Env) => (await turnedAway(request, env.RATE_LIMIT)) ?? answer(request, env),
+  fetch: async (request: Request, env: Env, context: Pick<ExecutionContext, "waitUntil">) => {
+    const answered = turnedAway(request, env.RATE_LIMIT).then((away) => away ?? answer(request, env));
+    // Whoever asks may go away: what was begun for him is finished.
+    context.waitUntil(answered.catch(() => {}));
+    return answered;
+  },
   scheduled: (_event: unknown, env: Env) => compile(env),
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {

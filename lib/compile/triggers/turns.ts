@@ -29,14 +29,24 @@ type Watch = (seen: SeenLease, known: readonly Ask[]) => Promise<boolean>;
 
 interface Ask {
   readonly publishing: Publishing | undefined;
-  readonly resolve: (told: Recompiled) => void;
-  readonly reject: (cause: unknown) => void;
+  /** What came of it; set once. */
+  answer?: { readonly told: Recompiled } | { readonly cause: unknown };
+}
+
+/** Whoever carries out turns now. */
+interface Worker {
+  /** Grows as long as it lives. */
+  signs: number;
 }
 
 /**
  * Compiles on demand: of all processes on one store one at a time, and however many ask meanwhile, one more after it. Who asks gets
  * what came of a compile that began after he asked, be it another process's. A compile waits a little for more to ask. Who asks for a
  * canary gets a compile of his own, in his turn.
+ *
+ * A turn is carried out by one of those who wait for an answer, and never by one who has his: at the edge what goes on after the answer is
+ * cancelled. The others look for theirs by a clock of their own, since there nobody can be woken by another request, and go on where
+ * whoever worked was cancelled.
  *
  * @returns a function that throws PortolanError, with HEAD untouched, when the store or the compile fails, hangs, or is overtaken
  */
@@ -46,29 +56,59 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
   const holder = crypto.randomUUID();
   const leaseOptions = { holder, leaseMs: pace.leaseMs, now, onError };
   let waiting: readonly Ask[] = [];
-  let isWorking = false;
+  let worker: Worker | undefined;
   let lastAskMs = 0;
 
   const isAlone = ({ publishing }: Ask) => publishing?.share !== undefined;
-  const answer = (asks: readonly Ask[], how: (ask: Ask) => void) => {
+  const answer = (asks: readonly Ask[], what: NonNullable<Ask["answer"]>) => {
     const answered = new Set(asks);
     waiting = waiting.filter((ask) => !answered.has(ask));
-    for (const ask of asks) how(ask);
+    for (const ask of asks) ask.answer ??= what;
   };
   const nextBatch = () => waiting.filter((ask, i) => (i === 0 ? true : !isAlone(ask)));
 
-  async function work(): Promise<void> {
-    isWorking = true;
-    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
-      const mine = isAlone(first) ? [first] : [];
-      try {
-        await (isAlone(first) ? compileAlone(first) : compileTogether());
-      } catch (cause) {
-        // Before a turn has begun everybody who asks is part of it.
-        answer(mine.length > 0 ? mine : nextBatch(), ({ reject }) => reject(cause));
-      }
+  /** Carries out turns until one has brought the answer to an ask. */
+  async function workFor(ask: Ask): Promise<void> {
+    const me: Worker = { signs: 0 };
+    worker = me;
+    const alive = setInterval(() => {
+      me.signs += 1;
+    }, pace.leaseMs / 8);
+    try {
+      while (ask.answer === undefined) await turn();
+    } finally {
+      clearInterval(alive);
+      if (worker === me) worker = undefined;
     }
-    isWorking = false;
+  }
+
+  async function turn(): Promise<void> {
+    const [first] = waiting;
+    if (first === undefined) return;
+    try {
+      await (isAlone(first) ? compileAlone(first) : compileTogether());
+    } catch (cause) {
+      // Before a turn has begun everybody who asks is part of it.
+      answer(isAlone(first) ? [first] : nextBatch(), { cause });
+    }
+  }
+
+  /**
+   * Waits until there is an answer, nobody works, or whoever does gives no sign of life. While this process is busy no time passes for either.
+   *
+   * @returns whose place is to be taken; undefined: nobody's
+   */
+  async function waitForWorker(ask: Ask): Promise<Worker | undefined> {
+    let silentMs = 0;
+    let signs = worker?.signs;
+    for (let lookMs = shortestLookMs; ask.answer === undefined; lookMs = Math.min(lookMs * 1.5, pace.pollMs)) {
+      const seen = worker;
+      if (seen === undefined || silentMs > pace.leaseMs) return seen;
+      await pause(lookMs);
+      silentMs = worker === seen && seen.signs === signs ? silentMs + lookMs : 0;
+      signs = worker?.signs;
+    }
+    return undefined;
   }
 
   /**
@@ -136,7 +176,7 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
     const held = await waitFor(() => undefined, waits);
     if (held === undefined) return;
     const told = await run(held, ask.publishing);
-    answer([ask], ({ resolve }) => resolve(told));
+    answer([ask], { told });
   }
 
   async function compileTogether(): Promise<void> {
@@ -152,9 +192,9 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
     const publishing = { ...attribution, ...(reason === undefined ? {} : { reason }) };
     try {
       const told = await run(held, Object.keys(publishing).length === 0 ? undefined : publishing);
-      answer(batch, ({ resolve }) => resolve(told));
+      answer(batch, { told });
     } catch (cause) {
-      answer(batch, ({ reject }) => reject(cause));
+      answer(batch, { cause });
     }
   }
 
@@ -195,11 +235,10 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
         if (note.ended >= target && note.outcome !== undefined) {
           const { outcome } = note;
           if (outcome.kind === "failed") {
-            const failed = new PortolanError(outcome.reason, outcome.diagnostics);
-            answer(counted, ({ reject }) => reject(failed));
+            answer(counted, { cause: new PortolanError(outcome.reason, outcome.diagnostics) });
           } else {
             const diagnostics = await diagnosticsOf(outcome.told.version);
-            answer(counted, ({ resolve }) => resolve({ ...outcome.told, diagnostics }));
+            answer(counted, { told: { ...outcome.told, diagnostics } });
           }
           return true;
         }
@@ -214,13 +253,22 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
     };
   }
 
-  return (publishing) =>
-    new Promise((resolve, reject) => {
-      waiting = [...waiting, { publishing, resolve, reject }];
-      lastAskMs = now();
-      if (!isWorking) void work();
-    });
+  return async (publishing) => {
+    const ask: Ask = { publishing };
+    waiting = [...waiting, ask];
+    lastAskMs = now();
+    while (ask.answer === undefined) {
+      const gone = await waitForWorker(ask);
+      // Of several who have waited one goes on.
+      if (ask.answer === undefined && worker === gone) await workFor(ask);
+    }
+    if ("cause" in ask.answer) throw ask.answer.cause;
+    return ask.answer.told;
+  };
 }
+
+/** How soon whoever waits looks for an answer first. */
+const shortestLookMs = 5;
 
 function failure(cause: unknown): Outcome {
   return cause instanceof PortolanError

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Recompiled } from "../../../lib/compile/recompile.ts";
@@ -70,6 +71,28 @@ describe("triggers of one process", () => {
     end(2);
     expect(await generations([first, ...burst])).toEqual([1, ...burst.map(() => 2)]);
     expect(runs.length).toBe(2);
+  });
+
+  it("are carried out by whoever waits for an answer, and never by whoever has one", async () => {
+    const requests = new AsyncLocalStorage<string>();
+    const by: (string | undefined)[] = [];
+    const { store, runs, started, end } = workshop();
+    const compile: Compile = async () => {
+      by.push(requests.getStore());
+      await new Promise<void>((resolve) => runs.push({ publishing: undefined, end: () => resolve() }));
+      return { kind: "published", version: "v", generation: by.length, diagnostics: [] };
+    };
+    const ask = createTurns({ store, compile, diagnosticsOf: async () => [], pace });
+    const first = requests.run("first", () => ask());
+    await started(1);
+    const second = requests.run("second", () => ask());
+    const third = requests.run("third", () => ask());
+    end(1);
+    await first;
+    await started(2);
+    end(2);
+    expect(await generations([second, third])).toEqual([2, 2]);
+    expect(by).toEqual(["first", expect.stringMatching(/second|third/)]);
   });
 
   it("wait until nobody has asked for a while, but no longer than the longest wait", async () => {
