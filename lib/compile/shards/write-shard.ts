@@ -14,6 +14,8 @@ import { writeTexts } from "./write-texts.ts";
 export interface WriteOptions extends ListOptions {
   /** Whether a source that is filled from another folder is taken; false when absent. */
   readonly takeOver?: boolean;
+  /** Asked after the list that is replaced was read, and before it is replaced; rejects where it must not be any more. Absent: it may. */
+  readonly mayWrite?: () => Promise<void>;
   /** The store itself keeps from being collected what a writer finds in place. */
   readonly storeRescues?: boolean;
 }
@@ -85,6 +87,7 @@ export function createShardWriter(
       const keysNamed = new Set(unsure.flatMap(({ hash }) => (named.has(hash) ? [fileKey(name, hash)] : [])));
       const written = texts.set(versionKey(name, version), list);
       const settle = await writeTexts(store, written, options.storeRescues === true, keysNamed);
+      await options.mayWrite?.();
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();

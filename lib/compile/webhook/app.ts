@@ -56,12 +56,12 @@ export function webhookApp(options: WebhookOptions): Hono {
       maxBytes: limits.sourceBytes,
       once: true,
     };
-    return guard(c, guarded, async (body) => {
+    return guard(c, guarded, async (body, mayWrite) => {
       if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
       await checkBeforeFill(store, {}, fill.publishing.share);
-      await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty });
+      await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty, mayWrite });
       return recompiled(fill.publishing);
     });
   });

@@ -1,7 +1,16 @@
+import { PortolanError } from "../../config/diagnostic.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 
 /** How long a delivery is taken to be under way after whoever acts for it has last said so. */
 const underWayMs = 15_000;
+
+/**
+ * Rejects where another process has taken a delivery over, since this one gave no sign of life for a while. To be asked after what is to be
+ * replaced was read, and before it is: then whoever comes too late replaces nothing.
+ */
+export type StillMine = () => Promise<void>;
+
+class TakenOver extends PortolanError {}
 
 /**
  * Acts for a delivery that was not acted upon before, and refuses a replay. One that failed may be made again, and one whose
@@ -15,7 +24,7 @@ export async function once(
   sender: string,
   delivery: string,
   now: () => number,
-  act: () => Promise<Response>,
+  act: (stillMine: StillMine) => Promise<Response>,
 ): Promise<Response> {
   const key = `hooks/${encodeKeyPart(sender)}/${encodeKeyPart(delivery)}`;
   const begun = await begin(store, key, now());
@@ -27,7 +36,10 @@ export async function once(
       return problem(503, `the request ${delivery} is under way, or whoever acted for it has just died`, retry);
     }
     case "begun":
-      return settled(store, { key, etag: begun.etag }, now, act);
+      return settled(store, { key, etag: begun.etag }, now, act).catch((cause: unknown) => {
+        if (!(cause instanceof TakenOver)) throw cause;
+        return problem(409, `the request ${delivery} ${cause.message}`);
+      });
   }
 }
 
@@ -35,27 +47,42 @@ async function settled(
   store: ObjectStore,
   { key, etag: first }: { readonly key: string; readonly etag: string },
   now: () => number,
-  act: () => Promise<Response>,
+  act: (stillMine: StillMine) => Promise<Response>,
 ): Promise<Response> {
-  let etag = first;
-  const stillBusy = setInterval(async () => {
-    // Never over the note of the end.
-    const put = await store.put(key, noteOf("begun", now()), { ifMatch: etag }).catch(() => undefined);
-    if (put?.kind === "stored") etag = put.etag;
-  }, underWayMs / 3);
-  const response = await act()
-    .catch(async (cause: unknown) => {
-      clearInterval(stillBusy);
-      await store.delete(key);
-      throw cause;
-    })
-    .finally(() => clearInterval(stillBusy));
-  if (response.ok || response.status === 412) await store.put(key, noteOf("done", now()));
-  else await store.delete(key);
-  return response;
+  let etag: string | undefined = first;
+  let writes: Promise<unknown> = Promise.resolve();
+  /** One note after the other, never over one that is somebody else's. @returns whether it is ours */
+  const note = (state: State): Promise<boolean> => {
+    const written = writes.then(async () => {
+      if (etag === undefined) return false;
+      const put = await store.put(key, noteOf(state, now()), { ifMatch: etag });
+      etag = put.kind === "stored" ? put.etag : undefined;
+      return etag !== undefined;
+    });
+    writes = written.catch(() => {});
+    return written;
+  };
+  const stillBusy = setInterval(() => void note("begun").catch(() => {}), underWayMs / 3);
+  const stillMine: StillMine = async () => {
+    if (await note("begun")) return;
+    throw new TakenOver("was taken over by another process, since this one gave no sign of life; it changed nothing");
+  };
+  try {
+    const response = await act(stillMine);
+    await note(response.ok || response.status === 412 ? "done" : "failed");
+    return response;
+  } catch (cause) {
+    // A store that fails says nothing of why this did.
+    await note("failed").catch(() => false);
+    throw cause;
+  } finally {
+    clearInterval(stillBusy);
+  }
 }
 
-const noteOf = (state: "begun" | "done", nowMs: number) => new TextEncoder().encode(`${state} ${nowMs}`);
+type State = "begun" | "done" | "failed";
+
+const noteOf = (state: State, nowMs: number) => new TextEncoder().encode(`${state} ${nowMs}`);
 
 type Begun = { readonly kind: "begun"; readonly etag: string } | { readonly kind: "under way" | "done" };
 
@@ -66,10 +93,10 @@ async function begin(store: ObjectStore, key: string, nowMs: number): Promise<Be
   if (first.kind === "stored") return { kind: "begun", etag: first.etag };
   const seen = await store.get(key);
   if (seen.kind !== "found") return { kind: "under way" };
-  const [, begunMs] = /^begun (\d+)$/.exec(new TextDecoder().decode(seen.bytes)) ?? [];
-  if (begunMs === undefined) return { kind: "done" };
+  const [, state, atMs] = /^(begun|failed) (\d+)$/.exec(new TextDecoder().decode(seen.bytes)) ?? [];
+  if (state === undefined) return { kind: "done" };
   // In either direction: the clock of whoever has died may have been ahead.
-  if (Math.abs(nowMs - Number(begunMs)) <= underWayMs) return { kind: "under way" };
+  if (state === "begun" && Math.abs(nowMs - Number(atMs)) <= underWayMs) return { kind: "under way" };
   const again = await store.put(key, note, { ifMatch: seen.etag });
   return again.kind === "stored" ? { kind: "begun", etag: again.etag } : { kind: "under way" };
 }

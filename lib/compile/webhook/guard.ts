@@ -1,7 +1,7 @@
 import type { BodyPool } from "../../limits/body-pool.ts";
 import { bytesOf, type Carrier, readBody } from "../../limits/read-body.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { once, problem } from "./delivery.ts";
+import { once, problem, type StillMine } from "./delivery.ts";
 import { sha256Hex } from "./hmac.ts";
 import { judgeHeaders } from "./signature.ts";
 
@@ -19,7 +19,7 @@ export interface Guarded {
 export type Guard = (
   carrier: Carrier,
   guarded: Guarded,
-  act: (body: Uint8Array<ArrayBuffer>) => Promise<Response>,
+  act: (body: Uint8Array<ArrayBuffer>, stillMine: StillMine) => Promise<Response>,
 ) => Promise<Response>;
 
 export function createGuard(store: ObjectStore, pool: BodyPool, now: () => number): Guard {
@@ -32,6 +32,7 @@ export function createGuard(store: ObjectStore, pool: BodyPool, now: () => numbe
     if (read.kind === "refused") return problem(read.status, read.reason);
     const bytes = bytesOf(read);
     if ((await sha256Hex(bytes)) !== verdict.bodyHash) return problem(401, "the body is not the one that was signed");
-    return isOnce ? once(store, "portolan", verdict.key, now, () => act(bytes)) : act(bytes);
+    if (!isOnce) return act(bytes, async () => {});
+    return once(store, "portolan", verdict.key, now, (stillMine) => act(bytes, stillMine));
   };
 }

@@ -131,6 +131,46 @@ describe("POST /hooks/recompile", () => {
     expect(await again()).toBe(409);
   });
 
+  it.each(["get", "put"] as const)(
+    "fills no source any more for a delivery that was taken over while this process stood still, at its %s",
+    async (still) => {
+      const store = memoryStore();
+      const list = "sources/main/list";
+      const fill = (name: string) => JSON.stringify({ files: [{ file: "a.yaml", text: service(name) }] });
+      const push = async ({ post }: ReturnType<typeof testApp>, name: string, delivery: string, atMs = nowMs) =>
+        (await post("/sources/main", await sign(secret, "/sources/main", fill(name), delivery, atMs), fill(name)))
+          .status;
+      const held = Promise.withResolvers<void>();
+      const reached = Promise.withResolvers<void>();
+      const wait = async (at: typeof still, key: string) => {
+        if (at !== still || key !== list) return;
+        reached.resolve();
+        await held.promise;
+      };
+      const slow: ObjectStore = {
+        ...store,
+        async get(key, condition) {
+          await wait("get", key);
+          return store.get(key, condition);
+        },
+        async put(key, bytes, condition) {
+          await wait("put", key);
+          return store.put(key, bytes, condition);
+        },
+      };
+      const stopped = push(testApp(undefined, { store: slow }), "old", "k1");
+      await reached.promise;
+      const atMs = nowMs + 15_001;
+      const other = testApp(undefined, { store, now: () => atMs });
+      expect(await push(other, "old", "k1", atMs)).toBe(200);
+      expect(await push(other, "new", "k2", atMs)).toBe(200);
+      held.resolve();
+      expect(await stopped).toBe(409);
+      expect((await readShard(store, "main"))?.files[0]?.text).toBe(service("new"));
+      expect(await push(other, "old", "k1", atMs)).toBe(409);
+    },
+  );
+
   it("says 422 with the diagnostics when the sources hold no configuration", async () => {
     const origin = { key: { group: "", kind: "", name: "", namespace: "" }, file: "a.yaml", line: 1 };
     const diagnostic = { code: "invalid-value", severity: "error", origin, path: [], message: "m", hint: "" } as const;
