@@ -17,6 +17,7 @@ import { staleSources } from "./collected/stale-sources.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "./compile-files.ts";
 import { layLists } from "./lay-lists.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
+import { haveChangedSince } from "./shards/changed-since.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
 import { refuseRubbish } from "./shards/refuse-empty.ts";
 import type { TextsByHash } from "./shards/source-shard.ts";
@@ -143,14 +144,41 @@ interface Compiling<C> {
 
 const lost = { kind: "lost" } as const;
 
+/** What came of a compile that was published. */
+type CompileLoop<C extends Published> = (
+  publishing?: Publishing,
+  mayPublish?: () => Promise<void>,
+) => Promise<Recompiled & { readonly compiled: C["compiled"]; readonly result: RecompiledWorld["result"] }>;
+
+/**
+ * Looks once more where the sources are others by now than what was published. Somebody may have put back what they held before: his compile
+ * came to what HEAD led to then, so it moved nothing, and this one's write of HEAD did not lose against it.
+ */
+function lookingOnceMore<C extends Published>(store: ObjectStore, compile: CompileLoop<C>): CompileLoop<C> {
+  return async (publishing, mayPublish) => {
+    const first = await compile(publishing, mayPublish);
+    if (first.kind !== "published" || publishing?.share !== undefined) return first;
+    if (!(await haveChangedSince(store, first.compiled.value.sources))) return first;
+    // What was published stands where this fails; the log has why.
+    const second = await compile(publishing, mayPublish).catch(() => undefined);
+    return second?.kind === "published" ? second : first;
+  };
+}
+
 function createCompileLoop<C extends Published>(
+  options: RecompileOptions,
+  compiling: Compiling<C>,
+  encoder: WorldEncoder,
+): CompileLoop<C> {
+  return lookingOnceMore(options.store, compileOnce(options, compiling, encoder));
+}
+
+/** Compiles until nobody else was faster. */
+function compileOnce<C extends Published>(
   options: RecompileOptions,
   { compile, standing }: Compiling<C>,
   encoder: WorldEncoder,
-): (
-  publishing?: Publishing,
-  mayPublish?: () => Promise<void>,
-) => Promise<Recompiled & { readonly compiled: C["compiled"]; readonly result: RecompiledWorld["result"] }> {
+): CompileLoop<C> {
   const { store, onCompiled } = options;
   const publishers = createPublishers(store, encoder, options.publisher);
   let pollDelayMs: number | undefined;
