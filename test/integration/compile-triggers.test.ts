@@ -201,9 +201,21 @@ describe("the compile function in workerd", () => {
     expect(await sendEvents(["sources/main/files/abc", "sources/main/list", "sources/main/list"])).toBe(2);
   });
 
+  it("answers whoever wakes it while it compiles for somebody else", async () => {
+    const before = await generation(store);
+    await fill(store, 93);
+    const woken = Array.from({ length: 16 }, async (_, i) => {
+      await sleep(30 * i);
+      return harness.getWorker().scheduled({ cron: "*/10 * * * *" });
+    });
+    expect(new Set((await Promise.all(woken)).map(({ outcome }) => outcome))).toEqual(new Set(["ok"]));
+    expect(await generation(store)).toBe(before + 1);
+  });
+
   it("is not woken by what it has written itself", async () => {
+    const before = await generation(store);
     await fill(store, 92);
-    expect(await sendEvents(["HEAD", "blobs/ab/cd", "compile/lease"])).toBe(2);
+    expect(await sendEvents(["HEAD", "blobs/ab/cd", "compile/lease"])).toBe(before);
   });
 
   it("refuses everybody while it has no secret", async () => {
