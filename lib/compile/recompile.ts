@@ -45,7 +45,7 @@ export interface Recompiled {
   readonly generation: number;
   /** What holds everybody where they are; absent where nothing does. */
   readonly pin?: Pin;
-  /** What is tried on a part of the nodes meanwhile, where something is held. */
+  /** What a part of the nodes has, where this was published for such a part, or is held. */
   readonly canary?: Canary;
   /** How many blobs of what is served were missing or damaged, and are written anew; absent for none. */
   readonly mended?: number;
@@ -213,7 +213,8 @@ function compileOnce<C extends Published>(
         publishers.remembers();
         const { kind, root, head } = result;
         const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
-        const canary = kind !== "pinned" || head.canary === undefined ? {} : { canary: head.canary };
+        const canary =
+          kind === "published" || kind === "unchanged" || head.canary === undefined ? {} : { canary: head.canary };
         const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
         const unread = result.unread.length === 0 ? {} : { unread: result.unread };
         const told = {

@@ -26,6 +26,13 @@ export function servedFrom(version: string, canary: Canary | undefined): string 
   return "served to nobody until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary";
 }
 
+/** What comes next. What is published for nobody leaves a canary that runs as it is. */
+function nextAfter({ version, canary }: Recompiled, share: Share): string {
+  if (canary === undefined || shareText(canary) === shareText(share)) return afterShare(share);
+  const which = canary.root === version ? "this very version" : short(canary.root);
+  return `a canary of ${which} goes on for ${shareText(canary)}: \`portolan promote\` gives it to everybody, \`portolan abort\` ends it`;
+}
+
 /** What a write came to is told by itself, unless it is served to nobody. */
 export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
   if (recompiled.kind === "pinned") terminal.err(recompiledText(recompiled));
@@ -35,7 +42,7 @@ export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
 export function tellRecompiled(terminal: Terminal, recompiled: Recompiled, share?: Share): void {
   printDiagnostics(terminal, recompiled.diagnostics);
   terminal.out(recompiledText(recompiled, share));
-  if (share !== undefined) terminal.err(afterShare(share));
+  if (share !== undefined) terminal.err(nextAfter(recompiled, share));
 }
 
 /**

@@ -388,12 +388,17 @@ describe("portolan", () => {
     expect(await onStore("push", shop)).toMatch(
       /^pinned by ci: a canary is tried: .* served to the canary's nodes alone until `portolan promote`; /m,
     );
+    const unserved = onStoreTelling("push", shop, "--no-serve");
+    await unserved.done;
+    expect(unserved.lines.join("\n")).toMatch(/^a canary of this very version goes on for 10 %: /m);
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     expect(await onStore("push", shop)).toMatch(
       /to nobody until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary; /,
     );
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
     await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
+    const canary = JSON.parse(await onStore("status", "--json")).canary.root;
+    await expect(onStore("rollback", "--to", canary)).rejects.toThrow("that is what the canary has");
     expect(await onStore("rollback", "0")).toContain("is over");
   });
 
