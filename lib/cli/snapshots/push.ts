@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
+import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
+import { keyText, type Origin } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
@@ -56,13 +58,21 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = await readFolder(folder);
     const publishing = publishingOf(options);
-    const { pushed, loaded, summary } =
+    const { pushed, loaded, gone, summary } =
       options.url === undefined
         ? await pushToStore(files, options, publishing, terminal.progress)
-        : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files), summary: {} };
+        : {
+            pushed: await pushToUrl(files, options.url, options, publishing),
+            loaded: readFiles(files),
+            gone: [],
+            summary: {},
+          };
     const analysis = analysisOf(loaded, pushed.diagnostics);
-    if (options.json !== true) analysisReport(terminal, `analyze -f ${folder}`, "analyzed: ")(analysis);
-    const told = { ...pushed, files: files.length, ...summary, analysis };
+    if (options.json !== true) {
+      for (const line of goneLines(gone)) terminal.err(line);
+      analysisReport(terminal, `analyze -f ${folder}`, "analyzed: ")(analysis);
+    }
+    const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), analysis };
     const { share } = publishing;
     tellFilled(terminal, { source: options.source, share }, pushed, options.json === true ? told : undefined);
   });
@@ -72,6 +82,8 @@ export function registerPush(program: Command, terminal: Terminal): void {
 interface Pushed {
   readonly pushed: Recompiled;
   readonly loaded: LoadedDirectory;
+  /** Objects that were there before, where they stood; behind a compile function nobody looks. */
+  readonly gone: readonly Origin[];
   /** What else JSON tells: numbers of objects and classes, and what was written. */
   readonly summary: object;
 }
@@ -85,6 +97,7 @@ async function pushToStore(
   const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
   await checkBeforeFill(store, publisher, publishing.share);
+  const replaced = await replacedObjects(store, source, files);
   const texts = new Map<string, string>();
   await createShardWriter(store, source, texts)(files, { allowEmpty });
   const recompile = createWorldRecompiler({
@@ -102,8 +115,22 @@ async function pushToStore(
   // The compile itself, every resource as text, is nothing to print.
   const { compiled, result, ...pushed } = await recompile(publishing);
   const written = result.kind === "unchanged" ? {} : { written: result.written };
-  return { pushed, loaded: compiled.loaded, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
+  const { loaded } = compiled;
+  const there = new Set([...loaded.configs, ...loaded.objects].map(({ origin }) => keyText(origin.key)));
+  const gone = replaced.filter(({ key }) => !there.has(keyText(key)));
+  return { pushed, loaded, gone, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
 }
+
+/** Objects that are named. */
+const maxGone = 10;
+
+function goneLines(gone: readonly Origin[]): readonly string[] {
+  const named = gone.slice(0, maxGone);
+  const lines = named.map(({ key, file, line }) => `gone: ${keyText(key)}, which was in ${file}:${line}`);
+  return gone.length > maxGone ? [...lines, `and ${gone.length - maxGone} more are gone`] : lines;
+}
+
+const goneJson = ({ key, file, line }: Origin) => ({ object: keyText(key), file, line });
 
 async function pushToUrl(
   files: readonly SourceFile[],

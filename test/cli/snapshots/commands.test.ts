@@ -116,6 +116,29 @@ describe("portolan", () => {
     await expect(onStore("rollback", "x")).rejects.toThrow("not a whole number");
   });
 
+  it("push names what is gone, and not what stands elsewhere or is kept in its form before", async () => {
+    const shop = await folderOf({
+      "a.yaml": rule("a", "host"),
+      "b.yaml": rule("b", "host"),
+      "c.yaml": rule("c", "host"),
+    });
+    await onStore("push", shop);
+    await rm(join(shop, "a.yaml"));
+    await writeFile(join(shop, "b.yaml"), rule("bb", "host"));
+    await writeFile(join(shop, "d.yaml"), rule("a", "host"));
+    await writeFile(join(shop, "c.yaml"), rule("c", "host").replace("host:", "hostt:"));
+    const pushed = onStoreTelling("push", shop);
+    await pushed.done.catch(() => {});
+    expect(pushed.lines.filter((line) => line.startsWith("gone:"))).toEqual([
+      expect.stringMatching(/^gone: DestinationRule\S*\/b, which was in b.yaml:1$/),
+    ]);
+    await rm(join(shop, "d.yaml"));
+    await writeFile(join(shop, "c.yaml"), rule("c", "host"));
+    expect(JSON.parse(await onStore("push", shop, "--json")).gone).toEqual([
+      { object: expect.stringMatching(/\/a$/), file: "d.yaml", line: 1 },
+    ]);
+  });
+
   it("rollback to what differs in its sources alone says that it changes nothing", async () => {
     const shop = await folderOf({ "a.yaml": rule("a", "host") });
     await onStore("push", shop);
