@@ -16,6 +16,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { staleSources } from "./collected/stale-sources.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "./compile-files.ts";
 import { layLists } from "./lay-lists.ts";
+import { NothingFilled } from "./nothing-filled.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { haveChangedSince } from "./shards/changed-since.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
@@ -329,7 +330,7 @@ function createStandingCompiler(
       return { settings, shards: await readSources(settings.sources) };
     });
     const [primary] = shards;
-    if (primary === undefined) throw new PortolanError("no source was filled yet");
+    if (primary === undefined) throw new NothingFilled();
     const compilers = compilerFor(settings);
     const order = shards.map(({ name }) => name);
     const key = build && standingKey({ build, options: worldOptionsOf(settings, world), order });

@@ -1,4 +1,5 @@
 import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
+import { NothingFilled } from "../nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
 import { type CompileTimes, stopwatch } from "./stopwatch.ts";
 
@@ -16,13 +17,22 @@ export const consoleLog = (write: (line: string) => void, now: () => number = Da
   return { info: line(30), warn: line(40), error: line(50) };
 };
 
-/** A line for each compile, with where its time went; one with the reason for each that failed. */
+/** A line for each compile, with where its time went; one with the reason for each that failed. That there is nothing to compile yet is said once. */
 export function logObserver(log: Log, now?: () => number): CompileObserver {
+  let isEmpty = false;
   return stopwatch(
     {
-      done: (report, times) => log.info({ ...report, ...timesOf(times) }, `compiled: ${report.kind}`),
-      failed: (cause, times) =>
-        log.error({ ...reasonOf(cause), ...timesOf(times) }, "the compile failed; HEAD is as it was"),
+      done(report, times) {
+        isEmpty = false;
+        log.info({ ...report, ...timesOf(times) }, `compiled: ${report.kind}`);
+      },
+      failed(cause, times) {
+        const wasEmpty = isEmpty;
+        isEmpty = cause instanceof NothingFilled;
+        if (!isEmpty) log.error({ ...reasonOf(cause), ...timesOf(times) }, "the compile failed; HEAD is as it was");
+        else if (!wasEmpty)
+          log.info(reasonOf(cause), "nothing to compile: `portolan push`, `apply` or a collector fills one");
+      },
     },
     now,
   );

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { NothingFilled } from "../nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
 import { stopwatch } from "./stopwatch.ts";
 
@@ -86,9 +87,9 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
         diagnostics.set({ severity: "error" }, report.errors);
         diagnostics.set({ severity: "warning" }, report.warnings);
       },
-      failed(_cause, { durationMs, queueMs }) {
+      failed(cause, { durationMs, queueMs }) {
         beganMs = undefined;
-        compiles.inc({ result: "failed" });
+        compiles.inc({ result: cause instanceof NothingFilled ? "empty" : "failed" });
         duration.observe(durationMs / 1000);
         queue.observe(queueMs / 1000);
       },

@@ -64,6 +64,20 @@ describe("the log", () => {
       }),
     ]);
   });
+
+  it("says once that nobody has filled a source yet, which is no failure", async () => {
+    const store = memoryStore();
+    const { written, log } = lines();
+    const registry = new Registry();
+    const compile = createRecompiler({ store, observer: observers([logObserver(log), prometheusObserver(registry)]) });
+    for (let i = 0; i < 3; i += 1) await expect(compile()).rejects.toThrow("no source was filled yet");
+    expect(written).toEqual([expect.objectContaining({ level: 30, reason: "no source was filled yet" })]);
+    const metrics = await registry.metrics();
+    expect(metrics).toContain('portolan_compiles_total{result="empty"} 3');
+    expect(metrics).toContain('portolan_compiles_total{result="failed"} 0');
+    await writeShard(store, "main", await weightedShop(10));
+    expect((await compile()).kind).toBe("published");
+  });
 });
 
 describe("the log of objects that are left out", () => {
