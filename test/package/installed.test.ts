@@ -18,7 +18,7 @@ import {
 } from "./install.ts";
 
 /** KiB: ceilings that somebody has to raise on purpose. */
-const most = { tarball: 2_620, unpacked: 10_500, installed: 90_000 };
+const most = { tarball: 2_650, unpacked: 10_500, installed: 90_000 };
 
 /** The programs on a page, in TypeScript. */
 const programsOf = (page: string): readonly string[] =>
@@ -245,7 +245,7 @@ describe("portolan/front", () => {
     );
     return { files, sources: sources.map((source) => source.replace(/^(?:\.\.\/)*/, "")) };
   }
-  const ofCompiler = /^lib\/(?:config\/(?!diagnostic|cause-text)|registry|mesh|xds|v1|compile|cli)/;
+  const ofCompiler = /^lib\/(?:config\/(?!diagnostic|same-elements|cause-text)|registry|mesh|xds|v1|compile|cli)/;
 
   it("loads no compiler, and the library does", () => {
     const folder = join(installed("npm").folder, "node_modules/portolan/dist/package");
