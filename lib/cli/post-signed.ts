@@ -1,14 +1,15 @@
 import { signRequest } from "../compile/webhook/signature.ts";
 import { PortolanError } from "../config/diagnostic.ts";
+import { settingText } from "../front/auth/setting-file.ts";
 import { problemIn } from "./problem-text.ts";
 
 /**
- * The secret to sign with: the first, when the environment holds the new one and the old.
+ * The secret to sign with: the first, when the environment, or the file that it names after an `@`, holds the new one and the old.
  *
  * @throws PortolanError when the environment has no secret for compile functions
  */
 export function webhookSecret(): string {
-  const [secret = ""] = (process.env.PORTOLAN_WEBHOOK_SECRET ?? "").trim().split(/\s+/);
+  const [secret = ""] = (settingText(process.env.PORTOLAN_WEBHOOK_SECRET) ?? "").trim().split(/\s+/);
   if (secret === "") throw new PortolanError("no secret: set PORTOLAN_WEBHOOK_SECRET to the compile function's");
   return secret;
 }

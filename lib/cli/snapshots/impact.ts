@@ -75,8 +75,13 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       const { value, diagnostics } = compile(edited);
       printDiagnostics(terminal, errorsOf(diagnostics));
       const diff = diffWorlds(await loadWorldLike(reader, root, value), value);
-      if (json === true) return terminal.out(JSON.stringify({ root, file: named.file, ...diff }, undefined, 2));
-      for (const line of diffLines(diff, placesIn(sources))) terminal.out(line);
+      if (json === true) terminal.out(JSON.stringify({ root, file: named.file, ...diff }, undefined, 2));
+      else for (const line of diffLines(diff, placesIn(sources))) terminal.out(line);
+      const refused = errorsOf(diagnostics).filter(({ origin }) => origin.file === named.file);
+      if (refused.length > 0)
+        throw new PortolanError(
+          `${counted(refused.length, "error")} in what ${named.file} would say; what is refused changes nothing`,
+        );
     });
 }
 
@@ -136,10 +141,12 @@ async function tellMade(
     terminal.out(
       "settings of the whole mesh: every resource may depend on them; --edit says what an edit would change",
     );
-  for (const line of resourceLines(resources, colours)) terminal.out(line);
+  const lines = resourceLines(resources, colours);
+  for (const line of lines.slice(0, maxResources)) terminal.out(line);
+  if (lines.length > maxResources) terminal.out(`and ${lines.length - maxResources} more; --json lists all`);
   const all = loaded.classes.size;
   const none = resources.length === 0 ? "; what an edit would change all the same, --edit says" : "";
-  terminal.out(`${counted(resources.length, "resource")}, in ${classes.length} of ${all} classes of proxies${none}`);
+  terminal.out(`${counted(lines.length, "resource")}, in ${classes.length} of ${all} classes of proxies${none}`);
 }
 
 function resourceLines(resources: readonly TouchedResource[], colours: Terminal["colours"]): readonly string[] {
@@ -151,13 +158,11 @@ function resourceLines(resources: readonly TouchedResource[], colours: Terminal[
     once.set(key, entry);
     for (const id of resource.classes) entry.classes.add(id);
   }
-  const lines = [...once.values()].map(({ resource: { type, name, from }, classes }) => {
+  return [...once.values()].map(({ resource: { type, name, from }, classes }) => {
     const ids = [...classes].sort();
     const more = ids.length > maxClasses ? ` and ${ids.length - maxClasses} more` : "";
     return `${type} ${colours.bold(name)} ${colours.dim(`(${ids.slice(0, maxClasses).join(", ")}${more})`)} from ${from.join(", ")}`;
   });
-  const rest = lines.length - maxResources;
-  return rest > 0 ? [...lines.slice(0, maxResources), `and ${rest} more; --json lists all`] : lines;
 }
 
 /** The shards as they would be with another text of one file; an object that breaks keeps its last valid form. */

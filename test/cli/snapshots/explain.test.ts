@@ -14,12 +14,26 @@ let folder = "";
 /** Runs a command line on the store. @returns what it wrote to standard output */
 async function run(...args: readonly string[]): Promise<string> {
   const lines: string[] = [];
+  await runTelling(lines, args);
+  return lines.join("\n");
+}
+
+/** The same of one that fails after it has told something. @returns that, and why it failed */
+async function runRefused(...args: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  await runTelling(lines, args).then(
+    () => expect.unreachable("was not refused"),
+    (cause: Error) => lines.push(cause.message),
+  );
+  return lines.join("\n");
+}
+
+async function runTelling(lines: string[], args: readonly string[]): Promise<void> {
   const terminal = { out: (line: string) => lines.push(line), err: () => {}, colours: picocolors.createColors(false) };
   const program = new Command("portolan").exitOverride().configureOutput({ writeErr: () => {} });
   registerHistory(program, terminal);
   registerSnapshots(program, terminal);
   await program.parseAsync(["node", "portolan", ...args, "--store", join(folder, "store")]);
-  return lines.join("\n");
 }
 
 const mesh = () => join(folder, "mesh");
@@ -155,9 +169,12 @@ describe("portolan impact", () => {
     const edited = join(folder, "broken.yaml");
     const text = await readFile(join(mesh(), "reviews.yaml"), "utf8");
     await writeFile(edited, text.replace("timeout: 2s", "timeout: soon"));
-    expect(await run("impact", "reviews.yaml", "--edit", edited)).toBe("0 added, 0 removed, 0 changed");
+    expect(await runRefused("impact", "reviews.yaml", "--edit", edited)).toBe(refusedEdit);
   });
 });
+
+const refusedEdit =
+  "0 added, 0 removed, 0 changed\n1 error in what reviews.yaml would say; what is refused changes nothing";
 
 describe("portolan impact of an earlier root", () => {
   let text = "";
@@ -174,9 +191,9 @@ describe("portolan impact of an earlier root", () => {
   it("keeps what was last valid then, and not what has been valid since", async () => {
     const edited = join(folder, "broken-then.yaml");
     await writeFile(edited, text.replace("timeout: 2s", "timeout: soon"));
-    const now = await run("impact", "reviews.yaml", "--edit", edited);
-    const then = await run("impact", "reviews.yaml", "--edit", edited, "--root", "HEAD~1");
-    expect([now, then]).toEqual(["0 added, 0 removed, 0 changed", "0 added, 0 removed, 0 changed"]);
+    const now = await runRefused("impact", "reviews.yaml", "--edit", edited);
+    const then = await runRefused("impact", "reviews.yaml", "--edit", edited, "--root", "HEAD~1");
+    expect([now, then]).toEqual([refusedEdit, refusedEdit]);
   });
 });
 
