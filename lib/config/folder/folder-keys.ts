@@ -1,5 +1,3 @@
-import { sameElements } from "../same-elements.ts";
-
 /** The keys of what one file has, in its order. */
 export interface FileKeys {
   readonly configs: readonly string[];
@@ -27,7 +25,7 @@ export function createFolderKeys(keys: () => readonly FileKeys[], before: Counti
   let counted: CountedKeys | undefined;
   const count = (): CountedKeys => {
     const files = keys();
-    return last !== undefined && sameElements(last.files, files) ? last : { files, areDistinct: areDistinct(files) };
+    return last !== undefined && isSame(last.files, files) ? last : { files, areDistinct: areDistinct(files) };
   };
   return {
     areDistinct() {
@@ -47,6 +45,9 @@ const areDistinct = (files: readonly FileKeys[]): boolean =>
     (keys) => new Set(keys).size === keys.length,
   );
 
+const isSame = <T>(last: readonly T[], list: readonly T[]): boolean =>
+  last.length === list.length && list.every((element, at) => element === last[at]);
+
 /** The keys as they were, if they are. */
 export const sameKeys = (last: FileKeys, now: FileKeys): FileKeys =>
-  sameElements(last.configs, now.configs) && sameElements(last.objects, now.objects) ? last : now;
+  isSame(last.configs, now.configs) && isSame(last.objects, now.objects) ? last : now;
