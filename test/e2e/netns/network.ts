@@ -72,7 +72,8 @@ export function openNetwork(): Network {
   const namespaces = [hub];
   ip("netns", "add", hub);
   ip("-n", hub, "link", "set", "lo", "up");
-  ip("-n", hub, "link", "add", "br0", "type", "bridge");
+  // A bridge without an address of its own takes the lowest of its ports': it would change with a pod, and those before it not know it.
+  ip("-n", hub, "link", "add", "br0", "address", "02:00:00:00:00:01", "type", "bridge");
   ip("-n", hub, "addr", "add", "10.55.0.1/24", "dev", "br0");
   ip("-n", hub, "link", "set", "br0", "up");
   return {
