@@ -1,4 +1,5 @@
 import type { Stage } from "../config/diagnostic.ts";
+import { sameElements } from "../config/same-elements.ts";
 import { assemble } from "./assemble.ts";
 import type { Assembly } from "./assembly.ts";
 import type { RegistryInput } from "./registry-input.ts";
@@ -39,11 +40,11 @@ export function createRegistryBuilder(): RegistryBuilder {
     const ofTargets = targetParts(assembly);
     const selecting = listParts(ofTargets);
     const selectedTargets =
-      former !== undefined && sameParts(former.selecting, selecting)
+      former !== undefined && sameElements(former.selecting, selecting)
         ? former.selectedTargets
         : createSelectedTargets(ofTargets);
     const state =
-      former !== undefined && sameParts(former.parts, parts)
+      former !== undefined && sameElements(former.parts, parts)
         ? former.state
         : createState(assembly, selectedTargets, workloadLists);
     former = { assembly, workloadLists, parts, state, selecting, selectedTargets };
@@ -53,9 +54,6 @@ export function createRegistryBuilder(): RegistryBuilder {
 
 /** The same, once. */
 export const buildRegistry: RegistryBuilder = (input) => createRegistryBuilder()(input);
-
-const sameParts = (former: readonly unknown[], parts: readonly unknown[]): boolean =>
-  former.length === parts.length && parts.every((part, at) => part === former[at]);
 
 /** Every field of an assembly but what it was made from and what was said of it; lists and indexes by what they hold. */
 function partsOf({

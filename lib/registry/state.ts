@@ -1,4 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
+import { sameElements } from "../config/same-elements.ts";
 import type { Assembly } from "./assembly.ts";
 import type { Pod } from "./kubernetes/pod.ts";
 import { podOfProxy } from "./kubernetes/service-targets.ts";
@@ -12,11 +13,11 @@ import { clustersFor, entryOfProxy, findTargets } from "./targets.ts";
 export interface WorkloadLists {
   /** Sorted live pods of a namespace, by the map that the namespace's pods are in: sorted once for each change. */
   readonly pods: WeakMap<ReadonlyMap<string, Pod>, readonly Workload[]>;
-  /** The list of all. */
-  last: readonly Workload[];
+  /** The list of all, and the lists that it was put together of. */
+  last: { readonly parts: readonly (readonly Workload[])[]; readonly all: readonly Workload[] };
 }
 
-export const newWorkloadLists = (): WorkloadLists => ({ pods: new WeakMap(), last: [] });
+export const newWorkloadLists = (): WorkloadLists => ({ pods: new WeakMap(), last: { parts: [], all: [] } });
 
 function findWorkload(assembly: Assembly, proxy: ProxyQuery): Workload | undefined {
   for (const { index } of clustersFor(assembly.clusters, proxy)) {
@@ -58,10 +59,11 @@ function allWorkloads(assembly: Assembly, lists: WorkloadLists): readonly Worklo
       if (ofEntries !== undefined) parts.push(ofEntries.map(({ workload }) => workload));
     }
   }
-  const all = parts.flat();
   const { last } = lists;
-  if (all.length !== last.length || all.some((workload, at) => workload !== last[at])) lists.last = all;
-  return lists.last;
+  if (sameElements(last.parts, parts, (one, other) => sameElements(one, other))) return last.all;
+  const all = parts.flat();
+  lists.last = { parts, all: sameElements(last.all, all) ? last.all : all };
+  return lists.last.all;
 }
 
 /** The public face of an assembly. What few need is listed on first use. */

@@ -1,6 +1,6 @@
+import { sameElements } from "../config/same-elements.ts";
 import { type Blob, blobOf, jsonBlob } from "./blob.ts";
 import type { CompiledNode } from "./compiled.ts";
-import { sameElements } from "./remember-last.ts";
 import type { NodeShardList, NodeShardRef, Root } from "./root.ts";
 
 export interface NodeIndex {

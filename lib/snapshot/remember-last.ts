@@ -1,3 +1,5 @@
+import { sameElements } from "../config/same-elements.ts";
+
 /** Remembers what was made of the last few lists, by what is in them: plain values, or objects by their identity. */
 export function rememberLast<T, R>(make: (list: readonly T[]) => R): (list: readonly T[]) => R {
   let known: readonly { readonly list: readonly T[]; readonly result: R }[] = [];
@@ -9,10 +11,4 @@ export function rememberLast<T, R>(make: (list: readonly T[]) => R): (list: read
     known = [{ list, result }, ...known.slice(0, 3)];
     return result;
   };
-}
-
-export function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
-  return true;
 }

@@ -1,4 +1,4 @@
-import { sameElements } from "./remember-last.ts";
+import { sameElements } from "../config/same-elements.ts";
 
 /** Remembers what was made of a run of objects, by the identity of all of them. */
 export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R): (run: readonly T[]) => R {

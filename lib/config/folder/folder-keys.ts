@@ -1,3 +1,5 @@
+import { sameElements } from "../same-elements.ts";
+
 /** The keys of what one file has, in its order. */
 export interface FileKeys {
   readonly configs: readonly string[];
@@ -25,7 +27,7 @@ export function createFolderKeys(keys: () => readonly FileKeys[], before: Counti
   let counted: CountedKeys | undefined;
   const count = (): CountedKeys => {
     const files = keys();
-    return last !== undefined && isSame(last.files, files) ? last : { files, areDistinct: areDistinct(files) };
+    return last !== undefined && sameElements(last.files, files) ? last : { files, areDistinct: areDistinct(files) };
   };
   return {
     areDistinct() {
@@ -45,9 +47,6 @@ const areDistinct = (files: readonly FileKeys[]): boolean =>
     (keys) => new Set(keys).size === keys.length,
   );
 
-const isSame = <T>(last: readonly T[], list: readonly T[]): boolean =>
-  last.length === list.length && list.every((element, at) => element === last[at]);
-
 /** The keys as they were, if they are. */
 export const sameKeys = (last: FileKeys, now: FileKeys): FileKeys =>
-  isSame(last.configs, now.configs) && isSame(last.objects, now.objects) ? last : now;
+  sameElements(last.configs, now.configs) && sameElements(last.objects, now.objects) ? last : now;

@@ -1,6 +1,6 @@
+import { sameElements } from "../../config/same-elements.ts";
 import { isSameRow, isSameWithin, RowIndex, type Table, tellsApart } from "./alike-rows.ts";
 import type { Memo } from "./memo.ts";
-import { isSame } from "./same.ts";
 import { type Slot, Slots } from "./slots.ts";
 
 /**
@@ -51,7 +51,7 @@ interface Made<T> {
 function madeOf<R extends object, T>(maker: Maker<R, T>, memo: Memo, table: Table, last: Made<T> | undefined): Made<T> {
   if (last === undefined || last.alike.length !== table[0]?.length) return madeAnew(maker, memo, table, last);
   // Most fields of most changes are the same for all rows: the rows are compared in the others.
-  const differing = [...table.keys()].filter((at) => !isSame(last.table[at] ?? none, table[at] ?? none));
+  const differing = [...table.keys()].filter((at) => !sameElements(last.table[at] ?? none, table[at] ?? none));
   if (differing.length === 0) return { ...last, table };
   const areStillAlike = differing.every((at) => isSameWithin(table[at] ?? none, last.alike));
   return areStillAlike ? madeOfFirsts(maker, memo, table, last, differing) : madeAnew(maker, memo, table, last);
@@ -70,20 +70,26 @@ function madeOfFirsts<R extends object, T>(
   const isTold = differing[0] === 0 ? undefined : (last.isTold ?? tellsApart(table[0] ?? none, last.alike));
   const anew = isTold === true ? undefined : new RowIndex(table);
   const becameAlike = new Map<number, number>();
-  const values: T[] = [];
+  // Most columns of most changes stay as they are.
+  let changed: T[] | undefined;
+  const valueAt = (at: number): T => (changed ?? last.values)[at] as T;
+  const put = (at: number, value: T): void => {
+    if (Object.is(valueAt(at), value)) return;
+    changed ??= last.values.slice();
+    changed[at] = value;
+  };
   for (let at = 0; at < last.alike.length; at++) {
     const first = last.alike[at] ?? at;
-    if (first !== at) values.push(values[first] as T);
-    else if (isSameRow(then, at, now, at)) values.push(last.values[at] as T);
-    else {
+    if (first !== at) put(at, valueAt(first));
+    else if (!isSameRow(then, at, now, at)) {
       const alike = anew?.find(table, at);
       if (alike === undefined) anew?.add(at);
       else becameAlike.set(at, alike);
-      values.push(alike === undefined ? make(rowOf(fields, table, at), memo) : (values[alike] as T));
+      put(at, alike === undefined ? make(rowOf(fields, table, at), memo) : valueAt(alike));
     }
   }
   const alike = becameAlike.size === 0 ? last.alike : last.alike.map((first) => becameAlike.get(first) ?? first);
-  return { table, values: isSame(last.values, values) ? last.values : values, alike, isTold };
+  return { table, values: changed ?? last.values, alike, isTold };
 }
 
 function madeAnew<R extends object, T>(
@@ -124,7 +130,7 @@ function madeAnew<R extends object, T>(
       values.push(first === undefined ? make(rowOf(fields, table, at), memo) : (values[first] as T));
     }
   }
-  return { table, values: last !== undefined && isSame(last.values, values) ? last.values : values, alike };
+  return { table, values: last !== undefined && sameElements(last.values, values) ? last.values : values, alike };
 }
 
 /**

@@ -1,6 +1,6 @@
+import { sameElements } from "../../config/same-elements.ts";
 import type { Memo } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
-import { isSame } from "./same.ts";
 import { type Slot, Slots } from "./slots.ts";
 import { elementsOf, fieldsOf, type InputKinds, InputReader } from "./step.ts";
 
@@ -56,7 +56,7 @@ function passBy<C extends object, E, I, T>(
     addTerms(terms, kinds[field], used[field]);
   }
   const last = passes.last(memo, slot);
-  const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
+  const comparable = last !== undefined && sameElements<unknown>(last.terms, terms) ? last : undefined;
   const before = comparable ?? nothingMade;
   const known = before.elements.length;
   const places: number[] = [];
@@ -75,7 +75,7 @@ function passBy<C extends object, E, I, T>(
   }
   const reads = read === undefined ? [] : patched<I>(before.reads, elements.length, places, nows);
   const made = patched<T>(before.made, elements.length, places, values);
-  const same = last !== undefined && isSame(last.made, made) ? last.made : made;
+  const same = last !== undefined && sameElements(last.made, made) ? last.made : made;
   passes.keep(memo, slot, { terms, elements, reads, made: same });
   return same;
 }

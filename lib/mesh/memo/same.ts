@@ -1,3 +1,4 @@
+import { sameElements } from "../../config/same-elements.ts";
 import { type Cell, cellAt, unknownYet } from "./cell.ts";
 import { type Memo, numberOf } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
@@ -29,7 +30,7 @@ function lastOrNew<T>(
   { slot, list }: { readonly slot: Slot; readonly list: readonly T[] },
 ): readonly T[] {
   const last = kept.last(memo, slot);
-  if (last !== undefined && isSame(last, list, alike)) return last;
+  if (last !== undefined && sameElements(last, list, alike)) return last;
   kept.keep(memo, slot, list);
   return list;
 }
@@ -55,25 +56,10 @@ const maxLists = 32;
  */
 export function oneOfLists<T>(memo: Memo, name: string, list: readonly T[]): readonly T[] {
   const lists = (listsSlots.last(memo, name) ?? []) as readonly (readonly T[])[];
-  const same = lists.find((one) => isSame(one, list));
+  const same = lists.find((one) => sameElements(one, list));
   if (same !== undefined) return same;
   listsSlots.keep(memo, name, [list, ...lists.slice(0, maxLists - 1)]);
   return list;
-}
-
-/** Whether two lists have the same elements. */
-export function isSame<T>(
-  last: readonly T[],
-  list: readonly T[],
-  alike: (last: T, element: T) => boolean = Object.is,
-): boolean {
-  if (last === list) return true;
-  if (last.length !== list.length) return false;
-  for (let at = 0; at < list.length; at++) {
-    // Most elements of most lists are the same object, for which nobody need be asked.
-    if (last[at] !== list[at] && !alike(last[at] as T, list[at] as T)) return false;
-  }
-  return true;
 }
 
 /** As `sameList`, for a map: the one made last under this name if it had the same entries in the same order. */

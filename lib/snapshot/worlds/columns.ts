@@ -46,7 +46,7 @@ export function createColumns(): WorldColumns {
       storedForm(before) === undefined &&
       storedForm(after) === undefined &&
       before.length === after.length &&
-      before.every(({ name }, i) => name === after[i]?.name),
+      before.every((resource, i) => resource === after[i] || resource.name === after[i]?.name),
   );
   const differenceOf = rememberPairs(difference);
   const haveSameNames = (before: Column, after: Column): boolean => {

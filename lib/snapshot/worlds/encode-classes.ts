@@ -1,5 +1,5 @@
+import { sameElements } from "../../config/same-elements.ts";
 import { type Blob, jsonBlob } from "../blob.ts";
-import { sameElements } from "../remember-last.ts";
 import { mapTypes, type OfTypes } from "../resource-type.ts";
 import type { ClassTable } from "../root.ts";
 

@@ -1,5 +1,5 @@
+import { sameElements } from "../../config/same-elements.ts";
 import type { CompiledPart } from "../compiled.ts";
-import { sameElements } from "../remember-last.ts";
 import { type EncodedPart, type EncodedRun, endAlike } from "./encode-tree.ts";
 
 /** What a table is about. */

@@ -1,4 +1,5 @@
 import type { RouteJson, RouteMatchJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import { sameElements } from "../../config/same-elements.ts";
 import { step } from "../../mesh/memo/step.ts";
 import { faultFilter } from "../routes/fault.ts";
 import type { VirtualHostPiece } from "../routes/virtual-host.ts";
@@ -13,8 +14,7 @@ export const takenHost = step(
   ({ piece }: { readonly piece: VirtualHostPiece }): VirtualHostPiece => {
     const { routes = [] } = piece.json;
     const taken = routes.flatMap(takenRoutes);
-    const isSame = taken.length === routes.length && taken.every((route, at) => route === routes[at]);
-    return isSame ? piece : { ...piece, json: { ...piece.json, routes: taken } };
+    return sameElements(taken, routes) ? piece : { ...piece, json: { ...piece.json, routes: taken } };
   },
 );
 

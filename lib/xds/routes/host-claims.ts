@@ -1,6 +1,7 @@
 import { byCodePoint, type Diagnostic, type Origin } from "../../config/diagnostic.ts";
+import { sameElements } from "../../config/same-elements.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { isSame, keptLists } from "../../mesh/memo/same.ts";
+import { keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
@@ -56,7 +57,7 @@ export const claimsBrought = (memo: Memo, slot: string, brought: readonly Brough
 export type ClaimsBrought = readonly (readonly Claim[])[];
 
 const keptBrought = keptLists<readonly Claim[]>("claims of virtual services", (last, claims) =>
-  isSame(last, claims, isSameClaim),
+  sameElements(last, claims, isSameClaim),
 );
 
 /** All who would like to be in a table. */

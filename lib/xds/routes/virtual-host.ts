@@ -1,9 +1,10 @@
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
+import { sameElements } from "../../config/same-elements.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { isSame, keptLists, oneOfLists } from "../../mesh/memo/same.ts";
+import { keptLists, oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Resource } from "../resource.ts";
 
@@ -108,7 +109,7 @@ const allOf = step(
 const objectsOf = (owners: readonly VirtualHostPiece[]): readonly ConfigKey[] => owners.flatMap(({ from }) => from);
 
 const areOfSameObjects = (last: VirtualHostPiece, piece: VirtualHostPiece): boolean =>
-  last === piece || isSame(last.from, piece.from, isSameKey);
+  last === piece || sameElements(last.from, piece.from, isSameKey);
 
 const isSameKey = (last: ConfigKey, key: ConfigKey): boolean =>
   last === key ||

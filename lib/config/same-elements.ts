@@ -1,0 +1,14 @@
+/**
+ * Whether two lists have the same elements in the same order.
+ *
+ * @param alike whether two elements say the same; as a rule only one object does
+ */
+export function sameElements<T>(a: readonly T[], b: readonly T[], alike: (a: T, b: T) => boolean = Object.is): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < b.length; at++) {
+    // Most elements of most lists are the same object, for which nobody need be asked.
+    if (a[at] !== b[at] && !alike(a[at] as T, b[at] as T)) return false;
+  }
+  return true;
+}
