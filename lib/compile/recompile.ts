@@ -9,6 +9,7 @@ import {
   type Publishing,
   type PublishResult,
 } from "../snapshot/publish.ts";
+import { readOnce } from "../snapshot/read-once.ts";
 import type { Canary, Pin } from "../snapshot/root.ts";
 import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { createWorldEncoder, type WorldEncoder } from "../snapshot/worlds/encode-world.ts";
@@ -107,10 +108,9 @@ export function createRecompiler(
   options: RecompileOptions,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<Recompiled> {
   const { fanOut } = options;
-  const encoder = createWorldEncoder();
-  const compile: Compiling<Published> =
-    fanOut === undefined ? createStandingCompiler(options, encoder) : createFannedCompiler(options, fanOut, encoder);
-  const recompile = createCompileLoop(options, compile, encoder);
+  const recompile = createCompileLoop<Published>(options, (reading, encoder) =>
+    fanOut === undefined ? createStandingCompiler(reading, encoder) : createFannedCompiler(reading, fanOut, encoder),
+  );
   return async (publishing, mayPublish) => {
     const { compiled: _compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
     return told;
@@ -121,8 +121,7 @@ export function createRecompiler(
 export function createWorldRecompiler(
   options: Omit<RecompileOptions, "fanOut">,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
-  const encoder = createWorldEncoder();
-  return createCompileLoop(options, createStandingCompiler(options, encoder), encoder);
+  return createCompileLoop(options, createStandingCompiler);
 }
 
 /** What was compiled, as far as publishing and telling need it. */
@@ -138,8 +137,11 @@ interface Published {
 
 /** Compiles for whoever publishes it. */
 interface Compiling<C> {
-  /** @param base HEAD, which was read before */
-  compile(staged: Staged, base: ReadHead | undefined): Promise<C>;
+  /**
+   * @param base HEAD, which was read before
+   * @param filled settles when the sources may be read
+   */
+  compile(staged: Staged, base: ReadHead | undefined, filled: Promise<void>): Promise<C>;
   readonly standing: StandingKeeper;
 }
 
@@ -166,21 +168,26 @@ function lookingOnceMore<C extends Published>(store: ObjectStore, compile: Compi
   };
 }
 
+/** @param createCompiling of whose options the store reads each blob once in a compile */
 function createCompileLoop<C extends Published>(
   options: RecompileOptions,
-  compiling: Compiling<C>,
-  encoder: WorldEncoder,
+  createCompiling: (options: RecompileOptions, encoder: WorldEncoder) => Compiling<C>,
 ): CompileLoop<C> {
-  return lookingOnceMore(options.store, compileOnce(options, compiling, encoder));
+  const encoder = createWorldEncoder();
+  const { store, forget } = readOnce(options.store);
+  const reading = { ...options, store };
+  const compile = compileOnce(reading, createCompiling(reading, encoder), encoder, forget);
+  return lookingOnceMore(options.store, compile);
 }
 
-/** Compiles until nobody else was faster. */
+/** Compiles until nobody else was faster. @param forget what was read of the store */
 function compileOnce<C extends Published>(
   options: RecompileOptions,
   { compile, standing }: Compiling<C>,
   encoder: WorldEncoder,
+  forget: () => void,
 ): CompileLoop<C> {
-  const { store, onCompiled } = options;
+  const { store, onCompiled, now = Date.now } = options;
   const publishers = createPublishers(store, encoder, options.publisher);
   let pollDelayMs: number | undefined;
   const { observer = noObserver } = options;
@@ -189,10 +196,12 @@ function compileOnce<C extends Published>(
     const staged = stagedBy(watch);
     try {
       for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+        forget();
         // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
         const base = await publishers.of(pollDelayMs).head();
-        await fillWanted(store, options.now ?? Date.now);
-        const made = await compile(staged, base);
+        const filled = fillWanted(store, now);
+        filled.catch(() => {});
+        const made = await compile(staged, base, filled);
         const { primary, settings } = made;
         const compiled: C["compiled"] = made.compiled;
         ({ pollDelayMs } = settings);
@@ -201,6 +210,13 @@ function compileOnce<C extends Published>(
         await mayPublish();
         const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
         const publish = () => publisher.publish(compiled.value, base, publishing, laid);
+        // No part of the root: what is published does not depend on the hour.
+        const stale = staleSources(
+          store,
+          compiled.value.sources.map(({ name }) => name),
+          now(),
+        );
+        stale.catch(() => {});
         const published = await staged("publish", publish).catch((cause: unknown) => {
           if (!isUnread(cause)) throw cause;
           // The way from what is served leads through what lies in the store: the next attempt reads what is served, and the one after that
@@ -228,10 +244,7 @@ function compileOnce<C extends Published>(
           ...unread,
           primary,
         };
-        const collected = compiled.value.sources.map(({ name }) => name);
-        // No part of the root: what is published does not depend on the hour.
-        const stale = await staleSources(store, collected, (options.now ?? Date.now)());
-        const diagnostics = [...compiled.diagnostics, ...stale];
+        const diagnostics = [...compiled.diagnostics, ...(await stale)];
         watch.done(reportOf(result, compiled, attempt, diagnostics));
         return { ...told, diagnostics, compiled, result };
       }
@@ -241,6 +254,8 @@ function compileOnce<C extends Published>(
     } catch (cause) {
       watch.failed(cause);
       throw cause;
+    } finally {
+      forget();
     }
   };
 }
@@ -306,7 +321,7 @@ export function createSourcesCompiler(
   options: Omit<RecompileOptions, "publisher" | "build" | "startLaying">,
 ): (staged?: Staged) => Promise<SourcesCompiled> {
   const { compile } = createStandingCompiler(options, createWorldEncoder());
-  return (staged = unwatched) => compile(staged, undefined);
+  return (staged = unwatched) => compile(staged, undefined, Promise.resolve());
 }
 
 interface StandingCompiled extends SourcesCompiled {
@@ -324,9 +339,11 @@ function createStandingCompiler(
   const readSources = createSourcesReader(store, texts);
   const standing = createStandingKeeper(store, readSources);
   const compilerFor = createCompilers(world);
-  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base) => {
+  const looks = build !== undefined && !looksInto;
+  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
+    if (looks) standing.readAhead(base);
     const { settings, shards } = await staged("read", async () => {
-      const settings = await settleSettings(store, givenSettings(options));
+      const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
       return { settings, shards: await readSources(settings.sources) };
     });
     const [primary] = shards;
@@ -366,10 +383,10 @@ function createFannedCompiler(options: RecompileOptions, fanOut: FanOut, encoder
   const { store, build } = options;
   const here = createStandingCompiler(options, encoder);
   const compileSlices = createFannedCompile(store, fanOut, encoder, build);
-  const compile: Compiling<Published>["compile"] = async (staged, base) => {
-    const settings = await settleSettings(store, givenSettings(options));
+  const compile: Compiling<Published>["compile"] = async (staged, base, filled) => {
+    const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
     const fanned = await compileSlices(settings, staged);
-    if (fanned === undefined) return here.compile(staged, base);
+    if (fanned === undefined) return here.compile(staged, base, filled);
     const { primary, world: value, laid } = fanned;
     const compiled = { value, diagnostics: value.diagnostics, memo: { hits: 0, misses: 0 } };
     return { primary, settings, compiled, laid };

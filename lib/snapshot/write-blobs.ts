@@ -26,7 +26,7 @@ export interface InPlace {
 }
 
 /**
- * Writes what is not in place yet: content first, roots last. What turns out to be in the store already is kept from being
+ * Writes what is not in place yet: content first, roots last and whatever is to be written `beside` them. What turns out to be in the store already is kept from being
  * collected; what should be there, and is missing or damaged, is written anew.
  *
  * @throws PortolanError when something that was found was collected meanwhile, and none of the worlds has it
@@ -36,6 +36,7 @@ export async function writeBlobs(
   check: BlobCheck,
   worlds: readonly EncodedWorld[],
   { there, found: relied, laid = new Set() }: InPlace,
+  beside: () => Promise<void> = async () => {},
 ): Promise<Written> {
   const blobs = blobsBeside(worlds, there);
   const roots = new Set(worlds.map(({ rootBlob }) => rootBlob.hash));
@@ -60,7 +61,8 @@ export async function writeBlobs(
     missing.filter((hash) => !roots.has(hash)),
     write,
   );
-  for (const hash of missing) if (roots.has(hash)) await write(hash);
+  const missingRoots = missing.filter((hash) => roots.has(hash));
+  await Promise.all([inParallel(missingRoots, write), beside()]);
   if (found.size > 0) await inParallel(await rescue(store, found), write);
   const mended = await mendBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };

@@ -19,6 +19,7 @@ import { type BenchOptions, jsonReport, type Report, textReport } from "./report
 import { snapshotBench } from "./snapshot.bench.ts";
 import { sourcesBench } from "./sources.bench.ts";
 import { switchBench } from "./switch.bench.ts";
+import { waitsBench } from "./waits.bench.ts";
 import { yardstick } from "./yardstick.ts";
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -30,6 +31,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   "gateway-api": gatewayApiBench,
   snapshot: snapshotBench,
   compile: compileBench,
+  waits: waitsBench,
   front: frontBench,
   crowd: crowdBench,
   ads: adsBench,

@@ -23,9 +23,17 @@ export type SourcesReader = (
   versions?: readonly CompiledSource[],
 ) => Promise<readonly Shard[]>;
 
-/** The names of all sources that there may be, in the order in which they are compiled: those given, `main`, the others by name. */
-export const orderedSources = async (store: ObjectStore, order: readonly string[]): Promise<readonly string[]> => [
-  ...new Set([...order, usualPrimary, ...(await sourceNames(store))]),
+/**
+ * The names of all sources that there may be, in the order in which they are compiled: those given, `main`, the others by name.
+ *
+ * @param expected those that may well be there besides
+ */
+export const orderedSources = async (
+  store: ObjectStore,
+  order: readonly string[],
+  expected: Iterable<string> = [],
+): Promise<readonly string[]> => [
+  ...new Set([...order, usualPrimary, ...(await sourceNames(store, [...order, usualPrimary, ...expected]))]),
 ];
 
 /**
@@ -43,17 +51,24 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     collected.set(name, read);
     return read(version);
   };
+  const readEither = async (name: string, version: string | undefined, texts: TextMemory): Promise<Shard | undefined> =>
+    (await readShard(store, name, version, texts)) ?? (await readCollected(name, version));
+  let namesBefore: readonly string[] = [];
   return async (order, versions) => {
-    const names = await orderedSources(store, order);
     const wanted = new Map(versions?.map(({ name, version }) => [name, version]));
-    const read = names.filter((name) => versions === undefined || wanted.has(name));
     const texts: TextMemory = { known, used: new Map() };
-    const found = await Promise.all(
-      read.map(async (name): Promise<Shard | undefined> => {
-        const version = wanted.get(name);
-        return (await readShard(store, name, version, texts)) ?? readCollected(name, version);
-      }),
-    );
+    const readings = new Map<string, Promise<Shard | undefined>>();
+    const readOne = (name: string): Promise<Shard | undefined> => {
+      const reading = readings.get(name) ?? readEither(name, wanted.get(name), texts);
+      readings.set(name, reading);
+      return reading;
+    };
+    // Those that were there before are read while their names are looked up. One that is there no more fails nobody.
+    const expected = new Set(versions === undefined ? [...order, usualPrimary, ...namesBefore] : wanted.keys());
+    for (const name of expected) readOne(name).catch(() => {});
+    const names = await orderedSources(store, order, expected);
+    if (versions === undefined) namesBefore = names;
+    const found = await Promise.all(names.filter((name) => versions === undefined || wanted.has(name)).map(readOne));
     const shards = found.filter((shard) => shard !== undefined);
     for (const { name } of shards) wanted.delete(name);
     if (wanted.size > 0) throw notHere([...wanted.keys()]);

@@ -14,18 +14,33 @@ const wantedSource = "wanted";
  */
 export async function fillWanted(store: ObjectStore, now: () => number): Promise<void> {
   const nowMs = (await store.time?.()) ?? now();
-  const records: { readonly key: string; readonly modifiedMs: number }[] = [];
-  for await (const record of store.list(wantedPrefix)) {
-    if (record.modifiedMs <= nowMs - wantedMs) await store.delete(record.key);
-    else records.push(record);
-  }
-  if (records.length === 0 && (await store.get(listKey(wantedSource))).kind === "absent") return;
+  const [records, filled] = await Promise.all([
+    recordsAt(store, nowMs),
+    // Nearly always there are none, and never were.
+    store.get(listKey(wantedSource)),
+  ]);
+  if (records.length === 0 && filled.kind === "absent") return;
   // The oldest first: however many come, they take no room from those that are there.
-  const kept = records.sort((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1)).slice(0, maxWanted);
+  const kept = records.toSorted((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1)).slice(0, maxWanted);
   const texts = await Promise.all(kept.map(({ key }) => textOf(store, key)));
   const lines = [...new Set(texts.filter(isObject))].sort().map((text) => `  - ${text}\n`);
   const text = lines.length === 0 ? "{}\n" : `proxies:\n${lines.join("")}`;
   await writeShard(store, wantedSource, [{ file: "portolan.yaml", text }], { allowEmpty: true });
+}
+
+interface ListedRecord {
+  readonly key: string;
+  readonly modifiedMs: number;
+}
+
+/** Those that count; the others are deleted. */
+async function recordsAt(store: ObjectStore, nowMs: number): Promise<readonly ListedRecord[]> {
+  const records: ListedRecord[] = [];
+  for await (const record of store.list(wantedPrefix)) {
+    if (record.modifiedMs <= nowMs - wantedMs) await store.delete(record.key);
+    else records.push(record);
+  }
+  return records;
 }
 
 async function textOf(store: ObjectStore, key: string): Promise<string> {

@@ -1,5 +1,6 @@
-import type { ReadHead } from "../../snapshot/head/head.ts";
+import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
 import type { Head } from "../../snapshot/root.ts";
+import { readStored, type StoredClasses } from "../../snapshot/standing/read-stored.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { ShardCompilers } from "../compile-files.ts";
 import type { SourcesReader } from "../shards/read-sources.ts";
@@ -17,6 +18,8 @@ export interface Beginning {
 
 /** Knows what of the newest publish a process may take as it lies in the store. */
 export interface StandingKeeper {
+  /** Begins to read what may stand, in a memory that has compiled nothing yet: it takes as long as reading the sources does. */
+  readAhead(base: ReadHead | undefined): void;
   /** What stands; looked for once for each memory, since a memory that has compiled before knows better. */
   before(beginning: Beginning): Promise<Standing | undefined>;
   /** HEAD was moved, and names a root that has all that stood. */
@@ -33,7 +36,16 @@ export function createStandingKeeper(store: ObjectStore, readSources: SourcesRea
   let standing: Standing | undefined;
   let lookedFor: ShardCompilers | undefined;
   let publication: string | undefined;
+  let ahead: { readonly root: string; readonly stored: Promise<StoredClasses | undefined> } | undefined;
   return {
+    readAhead(base) {
+      if (base === undefined || lookedFor !== undefined) return;
+      const root = newestRoot(base.head);
+      const stored = readStored(store, root);
+      // Whoever wants it hears of that.
+      stored.catch(() => {});
+      ahead = { root, stored };
+    },
     async before({ base, key, compilers, order }) {
       if (lookedFor !== compilers) {
         lookedFor = compilers;
@@ -41,7 +53,10 @@ export function createStandingKeeper(store: ObjectStore, readSources: SourcesRea
         standing = undefined;
         if (base === undefined) return undefined;
         const shardsAt = (versions: Parameters<SourcesReader>[1]) => readSources(order, versions);
-        standing = await openStanding({ store, base, key, shardsAt, viewsOf: compilers.viewsOf });
+        const root = newestRoot(base.head);
+        const stored = ahead?.root === root ? ahead.stored : readStored(store, root, key);
+        ahead = undefined;
+        standing = await openStanding({ stored, key, shardsAt, viewsOf: compilers.viewsOf });
       } else if (publication !== base?.head.publication) standing = undefined;
       return standing;
     },

@@ -3,10 +3,8 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ProxyViews } from "../../mesh/views/views-of.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
-import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
-import { readStored } from "../../snapshot/standing/read-stored.ts";
+import type { StoredClasses } from "../../snapshot/standing/read-stored.ts";
 import { madeOf } from "../../snapshot/standing/standing-record.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
 import { ofUnits, type Unit } from "../../xds/units.ts";
 import type { Shard } from "../shards/read-sources.ts";
 import { type Standing, type StandingClass, spokenKey } from "./standing.ts";
@@ -27,9 +25,8 @@ export const standingKey = ({ build, options, order }: MadeWith): string =>
 
 /** What a process needs to find what stands. */
 export interface Finding {
-  readonly store: ObjectStore;
-  /** HEAD, which keeps what its root names from being collected. */
-  readonly base: ReadHead;
+  /** The newest root, which HEAD keeps from being collected, as `readStored` gives it. */
+  readonly stored: Promise<StoredClasses | undefined>;
   readonly key: string;
   /** The sources as they were in these versions. */
   readonly shardsAt: (versions: readonly CompiledSource[]) => Promise<readonly Shard[]>;
@@ -44,10 +41,15 @@ export interface Finding {
  * @returns undefined where nothing can be taken: the root was made by another compiler, or otherwise, or is not whole, or the sources of
  * then are kept no more
  */
-export async function openStanding({ store, base, key, shardsAt, viewsOf }: Finding): Promise<Standing | undefined> {
+export async function openStanding({
+  stored: reading,
+  key,
+  shardsAt,
+  viewsOf,
+}: Finding): Promise<Standing | undefined> {
   try {
-    const stored = await readStored(store, newestRoot(base.head), key);
-    if (stored === undefined) return undefined;
+    const stored = await reading;
+    if (stored?.record.key !== key) return undefined;
     const views = viewsOf(await shardsAt(stored.root.sources));
     const { spoken } = madeOf(stored.record);
     const classes = new Map<string, StandingClass>();

@@ -147,7 +147,7 @@ export async function exportSnapshot(
   const steps = [{ root, at: new Date(now()).toISOString() }];
   const moved = await moveHead(to, undefined, { steps, reason: "import" }, now(), trust.signer);
   if (moved === undefined) throw new PortolanError("there is a snapshot already");
-  return { head: moved.head, root };
+  return { head: moved, root };
 }
 
 /** Publishes the root that another store's HEAD leads to. */
@@ -173,7 +173,7 @@ export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now =
   const head = onClock(base, nowMs, defaultPace);
   const moved = await moveHead(store, base, { ...head, reason: "sign" }, nowMs, signer);
   if (moved === undefined) throw lost();
-  return { head: moved.head, root: lastRoot(moved.head.steps) };
+  return { head: moved, root: lastRoot(moved.steps) };
 }
 
 async function act(

@@ -15,7 +15,7 @@ import { conditionsOf, gateOf, noCondition } from "./conditions.ts";
 import { readGate } from "./gates.ts";
 import { lastRoot, type ReadHead, rootsOfHead, stepsFrom } from "./head.ts";
 import { refuseLostHead } from "./lost-head.ts";
-import { type HeadChange, moveHead } from "./move-head.ts";
+import { type HeadChange, makeMove, planMove, writeEntry } from "./move-head.ts";
 import type { PlannedStep } from "./planned-step.ts";
 import type { Trust } from "./signatures.ts";
 import { defaultPace, type Pace, planSteps } from "./steps.ts";
@@ -90,8 +90,8 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     }
     const unread = new Set<string>();
     const gates = new Map<string, Blob>();
-    const plan = { store, worlds, encoder, nowMs, pace, unread, gates };
-    const stepsTo = (root: string, from: readonly Step[]) => planned(plan, stepsFrom(from, nowMs), root);
+    const planning = { store, worlds, encoder, nowMs, pace, unread, gates };
+    const stepsTo = (root: string, from: readonly Step[]) => plannedSteps(planning, stepsFrom(from, nowMs), root);
     const steps = await stepsTo(aims.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
     for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, aims.canary, nowMs)) {
@@ -106,41 +106,59 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     // What HEAD names cannot be collected while HEAD is what it was; everything else that is relied on might be.
     const named = new Set(base === undefined ? [] : rootsOfHead(base.head));
     const stored = [...worlds.stored].map(([root, { blobs }]) => ({ blobs, isNamed: named.has(root) }));
-    const written = await writeBlobs(store, check, [...worlds.made.values()], {
+    const { canary, pin, newest } = aims;
+    const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
+    const plan = async () => {
+      const atMs = clock();
+      return { atMs, move: await planMove(base, change, atMs, options.signer) };
+    };
+    let planned: Awaited<ReturnType<typeof plan>> | undefined;
+    const inPlace = {
       there: stored.filter(({ isNamed }) => isNamed).map(({ blobs }) => blobs),
       found: stored.filter(({ isNamed }) => !isNamed).map(({ blobs }) => blobs),
       laid,
+    };
+    const written = await writeBlobs(store, check, [...worlds.made.values()], inPlace, async () => {
+      planned = await plan();
+      // A gate that is collected meanwhile makes its step wait for the time.
+      const putGate = ({ hash, bytes }: Blob) => store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });
+      await Promise.all([writeEntry(store, planned.move), ...Array.from(gates.values(), putGate)]);
     });
-    // One that is collected meanwhile makes its step wait for the time.
-    for (const { hash, bytes } of gates.values()) await store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });
-    const { canary, pin, newest } = aims;
-    const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
-    const moved = await moveHead(store, base, change, clock(), options.signer);
-    if (moved === undefined) {
+    // Whoever waited for a collection to end says when HEAD came into force, and not when it might have.
+    if (planned === undefined || clock() - planned.atMs > soonMs) {
+      planned = await plan();
+      await writeEntry(store, planned.move);
+    }
+    const { move } = planned;
+    const entryBytes = await makeMove(store, base, move);
+    if (entryBytes === undefined) {
       // Whoever tries again at once has read them already.
       remembered = worlds.stored;
       return { kind: "lost" };
     }
 
     remembered = new Map(
-      rootsOfHead(moved.head).flatMap((root) => {
+      rootsOfHead(move.head).flatMap((root) => {
         const restored = worlds.restored(root);
         return restored === undefined ? [] : [[root, restored] as const];
       }),
     );
     return {
       kind: "led",
-      head: moved.head,
+      head: move.head,
       aims,
       written: {
         ...written,
         objects: written.objects + 2 + gates.size,
-        bytes: [...gates.values()].reduce((sum, { bytes }) => sum + bytes.length, written.bytes + moved.bytes),
+        bytes: [...gates.values()].reduce((sum, { bytes }) => sum + bytes.length, written.bytes + entryBytes),
       },
       unread: [...unread],
     };
   };
 }
+
+/** Between the time that HEAD says and its being written; what clocks agree in is longer. */
+const soonMs = 1_000;
 
 /** What a move of HEAD is planned with. */
 interface Planning {
@@ -156,7 +174,7 @@ interface Planning {
 }
 
 /** The steps from those that nodes are on to a root; those themselves where they lead there. */
-async function planned(
+async function plannedSteps(
   { store, worlds, encoder, nowMs, pace, unread, gates }: Planning,
   current: readonly Step[],
   root: string,

@@ -2,6 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, blobOfKey, hashOf, headKey } from "../blob.ts";
+import { listBlobs } from "../list-blobs.ts";
 import type { Publication } from "../root.ts";
 import { headCopyPrefix } from "./head-copy.ts";
 import type { HistoryEntry } from "./history.ts";
@@ -26,10 +27,10 @@ const maxEntryBytes = 4_096;
 /** Every entry of a history that lies in a store, those among them that never came into force; in no order. */
 export async function writtenPublications(store: ObjectStore): Promise<readonly HistoryEntry[]> {
   const hashes: string[] = [];
-  for await (const { key, sizeBytes } of store.list("blobs/")) {
+  await listBlobs(store, ({ key, sizeBytes }) => {
     const hash = blobOfKey(key);
     if (hash !== undefined && sizeBytes <= maxEntryBytes) hashes.push(hash);
-  }
+  });
   const entries = await inParallel(hashes, async (hash) => {
     const found = await store.get(blobKey(hash));
     if (found.kind !== "found" || hashOf(found.bytes) !== hash) return [];

@@ -3,7 +3,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "../blob.ts";
 import type { Canary, Cohort, Head, Pin, Publication, PublicationReason } from "../root.ts";
 import { lastRoot, type ReadHead } from "./head.ts";
-import { keepHeadCopy } from "./head-copy.ts";
+import { type HeadCopy, keepHeadCopy } from "./head-copy.ts";
 import { signHead } from "./signatures.ts";
 import type { SigningJwk } from "./signing-keys.ts";
 
@@ -24,27 +24,27 @@ export interface HeadChange extends Pick<Head, "steps"> {
 /** What HEAD is moved on from: the one that was read, or the one to go on from where HEAD has no tag, being gone. */
 export type HeadBase = Pick<ReadHead, "head"> & { readonly etag: string | undefined };
 
+/** What HEAD is to be and the entry of its history, for when what they lead to is in the store. */
+export type PlannedMove = HeadCopy;
+
 /**
- * Moves HEAD if it still is what `base` says, and adds the move to the history. The publication is written first, so that the
- * chain never has a hole; one whose HEAD was lost hangs in the air until it is collected.
+ * What HEAD and its history are to say.
  *
- * @returns undefined when somebody else was faster
  * @throws PortolanError when HEAD was signed before, and there is no key to sign it with now: readers would not follow
  */
-export async function moveHead(
-  store: ObjectStore,
+export async function planMove(
   base: HeadBase | undefined,
   change: HeadChange,
   nowMs: number,
   signer?: SigningJwk,
-): Promise<{ readonly head: Head; readonly bytes: number } | undefined> {
+): Promise<PlannedMove> {
   const { steps, canary, pin, newest, cohorts, reason, root = lastRoot(steps), held, by, why } = change;
   if (base?.head.signatures !== undefined && signer === undefined) {
     throw new PortolanError("HEAD is signed, and there is no key to sign it with: `portolan keys list --use roots`");
   }
   const generation = (base?.head.generation ?? 0) + 1;
   const at = new Date(nowMs).toISOString();
-  const publication: Publication = {
+  const entry: Publication = {
     generation,
     root,
     parent: base?.head.publication ?? "",
@@ -55,11 +55,10 @@ export async function moveHead(
     ...(why === undefined || why === "" ? {} : { why }),
     ...(reason === "canary" && canary !== undefined ? { canary } : {}),
   };
-  const blob = jsonBlob(publication);
-  await store.put(blobKey(blob.hash), blob.bytes, { ifNoneMatch: "*" });
+  const publication = jsonBlob(entry);
   const unsigned: Head = {
     generation,
-    publication: blob.hash,
+    publication: publication.hash,
     steps,
     ...(canary === undefined ? {} : { canary }),
     ...(pin === undefined ? {} : { pin }),
@@ -67,11 +66,46 @@ export async function moveHead(
     at,
     ...(cohorts === undefined || (cohorts.length === 0 && canary === undefined) ? {} : { cohorts }),
   };
-  const head = signer === undefined ? unsigned : await signHead(signer, unsigned);
-  const bytes = new TextEncoder().encode(JSON.stringify(head));
+  return { head: signer === undefined ? unsigned : await signHead(signer, unsigned), publication };
+}
+
+/** Writes the entry of the history, which HEAD is to name: before HEAD, so that the chain never has a hole. */
+export async function writeEntry(store: ObjectStore, { publication }: PlannedMove): Promise<void> {
+  await store.put(blobKey(publication.hash), publication.bytes, { ifNoneMatch: "*" });
+}
+
+/**
+ * Moves HEAD if it still is what `base` says. The entry was written before; one whose HEAD lost hangs in the air until it is collected.
+ *
+ * @returns bytes that were written with the entry; undefined when somebody else was faster
+ */
+export async function makeMove(
+  store: ObjectStore,
+  base: HeadBase | undefined,
+  move: PlannedMove,
+): Promise<number | undefined> {
+  const bytes = new TextEncoder().encode(JSON.stringify(move.head));
   const etag = base?.etag;
   const put = await store.put(headKey, bytes, etag === undefined ? { ifNoneMatch: "*" } : { ifMatch: etag });
   if (put.kind === "lost") return undefined;
-  await keepHeadCopy(store, { head, publication: blob });
-  return { head, bytes: bytes.length + blob.bytes.length };
+  await keepHeadCopy(store, move);
+  return bytes.length + move.publication.bytes.length;
+}
+
+/**
+ * Plans a move and makes it at once: for whoever leads to what is in the store.
+ *
+ * @returns undefined when somebody else was faster
+ * @throws PortolanError as `planMove`
+ */
+export async function moveHead(
+  store: ObjectStore,
+  base: HeadBase | undefined,
+  change: HeadChange,
+  nowMs: number,
+  signer?: SigningJwk,
+): Promise<Head | undefined> {
+  const move = await planMove(base, change, nowMs, signer);
+  await writeEntry(store, move);
+  return (await makeMove(store, base, move)) === undefined ? undefined : move.head;
 }

@@ -52,7 +52,7 @@ export async function recoverHead(store: ObjectStore, options: OperatorOptions =
   const moved = await moveHead(store, base, { ...head, reason: "recover", by, why }, nowMs, vouched);
   if (moved === undefined)
     throw new PortolanError("somebody else wrote a HEAD at the same moment; look at the history");
-  return { head: moved.head, root: lastRoot(head.steps), from: found.from, unproven };
+  return { head: moved, root: lastRoot(head.steps), from: found.from, unproven };
 }
 
 function isHead(bytes: Uint8Array): boolean {

@@ -44,5 +44,5 @@ export async function takeOver(store: ObjectStore, options: TakeOverOptions = {}
   const moved = await moveHead(store, base, { ...head, reason: "recover", by, why }, nowMs, signer);
   if (moved === undefined) throw new PortolanError("somebody else moved HEAD at the same moment; look at the history");
   await unmarkCopy(store);
-  return { head: moved.head, root: lastRoot(head.steps) };
+  return { head: moved, root: lastRoot(head.steps) };
 }

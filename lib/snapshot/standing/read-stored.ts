@@ -3,6 +3,7 @@ import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey } from "../blob.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
+import { listBlobs } from "../list-blobs.ts";
 import { partsIn } from "../long/listed-part.ts";
 import { withNamed, withoutNames } from "../read-table.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
@@ -22,24 +23,28 @@ export interface StoredClasses {
  * A root whose trees may be taken as they lie in the store: it says what it was made with, and the store lists every blob of it, with the
  * size that it has to have.
  *
- * @param key that it must have been made with
+ * @param key that it must have been made with; absent: with any
  * @returns undefined for a root that says nothing of it, or was made otherwise
  * @throws PortolanError when a blob is missing or damaged
  */
 export async function readStored(
   store: ObjectStore,
   rootHash: string,
-  key: string,
+  key?: string,
 ): Promise<StoredClasses | undefined> {
   const reader = createSnapshotReader(store);
   const { root, classes } = await reader.root(rootHash);
   if (root.standing === undefined) return undefined;
   const record = readRecord(await reader.textIfWhole(root.standing));
-  if (record?.key !== key) return undefined;
+  if (record === undefined || record.key !== (key ?? record.key)) return undefined;
+  const [listed, tables] = await Promise.all([
+    sizesOfBlobs(store),
+    Promise.all(resourceTypes.map((type) => readTable(reader, root.tables[type]))),
+  ]);
   const lists = new Map<ResourceType, readonly CompiledList[]>();
   const sizes = new Map<string, number>();
-  for (const type of resourceTypes) {
-    const table = await readTable(reader, root.tables[type]);
+  for (const [at, type] of resourceTypes.entries()) {
+    const table = tables[at];
     if (table === undefined) return undefined;
     for (const { hash, bodyOffset, bodyBytes, long } of table.segments) {
       if (long === undefined) sizes.set(hash, bodyOffset + bodyBytes);
@@ -50,7 +55,7 @@ export async function readStored(
       table.trees.map((tree) => tree.map((at) => parts[at] ?? noPart)),
     );
   }
-  await refuseMissing(store, reader, root, sizes);
+  await refuseMissing(reader, root, { listed, sizes });
   const listAt = (type: ResourceType, index: number | undefined): CompiledList =>
     (index === undefined ? undefined : lists.get(type)?.[index]) ?? noList;
   const shapeOf = (shape: Shape): CompiledShape => ({
@@ -112,21 +117,27 @@ function partOf(part: Part, segments: readonly SegmentRef[], secrets: StandingRe
   });
 }
 
-/** @throws PortolanError for the first blob that the store does not list, or lists with another size */
-async function refuseMissing(
-  store: ObjectStore,
-  reader: SnapshotReader,
-  root: Root,
-  sizes: ReadonlyMap<string, number>,
-): Promise<void> {
+/** What a store lists of its blobs, in bytes, by their keys. */
+async function sizesOfBlobs(store: ObjectStore): Promise<ReadonlyMap<string, number>> {
   const listed = new Map<string, number>();
-  for await (const { key, sizeBytes } of store.list("blobs/")) listed.set(key, sizeBytes);
-  for (const type of resourceTypes) {
-    for (const hash of await reader.blobsOfType(root, type)) {
-      const found = listed.get(blobKey(hash));
-      if (found === undefined || found !== (sizes.get(hash) ?? found)) {
-        throw new PortolanError(`the store has no blob ${hash}, or one of another size`);
-      }
+  await listBlobs(store, ({ key, sizeBytes }) => listed.set(key, sizeBytes));
+  return listed;
+}
+
+interface BlobSizes {
+  /** What the store says, by key. */
+  readonly listed: ReadonlyMap<string, number>;
+  /** What blobs have to be, by hash, where it is known. */
+  readonly sizes: ReadonlyMap<string, number>;
+}
+
+/** @throws PortolanError for the first blob that the store does not list, or lists with another size */
+async function refuseMissing(reader: SnapshotReader, root: Root, { listed, sizes }: BlobSizes): Promise<void> {
+  const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));
+  for (const hash of ofTypes.flatMap((blobs) => [...blobs])) {
+    const found = listed.get(blobKey(hash));
+    if (found === undefined || found !== (sizes.get(hash) ?? found)) {
+      throw new PortolanError(`the store has no blob ${hash}, or one of another size`);
     }
   }
 }

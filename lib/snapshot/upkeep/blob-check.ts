@@ -3,6 +3,7 @@ import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, hashOf, type LazyBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
+import { listBlobs } from "../list-blobs.ts";
 
 /** Looks whether blobs that should be in the store are there, and are what they should be. */
 export interface BlobCheck {
@@ -55,10 +56,13 @@ const notIn = (groups: readonly BlobGroup[], good: WeakSet<BlobGroup>): readonly
 async function notVouchedFor(store: ObjectStore, blobs: readonly LazyBlob[]): Promise<readonly LazyBlob[]> {
   if (blobs.length === 0) return [];
   const listed = new Map<string, string>();
-  for await (const { key, md5 } of store.list("blobs/")) {
-    if (md5 === undefined) return blobs;
-    listed.set(key, md5);
-  }
+  let isVouching = true;
+  await listBlobs(store, ({ key, md5 }) => {
+    if (md5 === undefined) isVouching = false;
+    else listed.set(key, md5);
+    return isVouching;
+  });
+  if (!isVouching) return blobs;
   return blobs.filter((blob) => listed.get(blobKey(blob.hash)) !== md5Of(blob.make()));
 }
 

@@ -35,30 +35,38 @@ export async function restoreWorld(
   const blobs = new Set<string>([rootHash, root.classes, root.classifier, root.diagnostics, ...blobsOfNodes(root)]);
 
   async function listsOf(type: ResourceType): Promise<ListOf> {
-    for (const hash of await reader.blobsOfType(root, type)) blobs.add(hash);
     const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
-    const lists = await Promise.all(
-      [...indexes].map(async (index) => [index, await loadList(await reader.parts(root, type, index))] as const),
-    );
+    const [named, lists] = await Promise.all([
+      reader.blobsOfType(root, type),
+      Promise.all(
+        [...indexes].map(async (index) => [index, await loadList(await reader.parts(root, type, index))] as const),
+      ),
+    ]);
+    for (const hash of named) blobs.add(hash);
     const byIndex = new Map(lists);
     return (shape) => byIndex.get(shape[type]) ?? [];
   }
-
-  const legacy = root.legacy === undefined ? undefined : await restoreLegacy(reader, root.legacy);
+  const extrasThere = extraTypes.filter((type) => root.tables[type] !== undefined);
+  // Nothing of it depends on anything else of it: behind a wire that is one wait for all.
+  const [legacy, record, clusters, endpoints, listeners, routes, extraLists, nodes, diagnostics, statuses] =
+    await Promise.all([
+      root.legacy === undefined ? undefined : restoreLegacy(reader, root.legacy),
+      // Without it nothing is lost but work.
+      root.standing === undefined ? undefined : reader.textIfWhole(root.standing).then(readRecord),
+      listsOf("clusters"),
+      listsOf("endpoints"),
+      listsOf("listeners"),
+      listsOf("routes"),
+      Promise.all(extrasThere.map(async (type) => [type, await listsOf(type)] as const)),
+      restoreNodes(reader, loaded, like),
+      reader.text(root.diagnostics),
+      root.statuses === undefined ? undefined : reader.text(root.statuses),
+    ]);
+  const extras = new Map<ExtraType, ListOf>(extraLists);
   if (root.legacy !== undefined) blobs.add(root.legacy);
   if (root.statuses !== undefined) blobs.add(root.statuses);
   if (root.standing !== undefined) blobs.add(root.standing);
-  // Without it nothing is lost but work.
-  const record = root.standing === undefined ? undefined : readRecord(await reader.textIfWhole(root.standing));
   for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
-  const [clusters, endpoints, listeners, routes] = [
-    await listsOf("clusters"),
-    await listsOf("endpoints"),
-    await listsOf("listeners"),
-    await listsOf("routes"),
-  ];
-  const extras = new Map<ExtraType, ListOf>();
-  for (const type of extraTypes) if (root.tables[type] !== undefined) extras.set(type, await listsOf(type));
   const shapeOf = (shape: Shape): CompiledShape => ({
     clusters: clusters(shape),
     endpoints: endpoints(shape),
@@ -73,9 +81,9 @@ export async function restoreWorld(
       poll: shapeOf(poll),
     })),
     classifier: loaded.classifier,
-    nodes: await restoreNodes(reader, loaded, like),
-    diagnostics: JSON.parse(await reader.text(root.diagnostics)),
-    ...(root.statuses === undefined ? {} : { statuses: JSON.parse(await reader.text(root.statuses)) }),
+    nodes,
+    diagnostics: JSON.parse(diagnostics),
+    ...(statuses === undefined ? {} : { statuses: JSON.parse(statuses) }),
     ...(root.secretGrants === undefined ? {} : { secretGrants: root.secretGrants }),
     ...(legacy === undefined ? {} : { legacy }),
     sources: root.sources,
