@@ -39,8 +39,10 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
 /** A message in proto JSON, on one line, keys in the order of the object. */
 export const jsonBlob = (message: object): Blob => blobOf(JSON.stringify(message));
 
+export const blobFolder = "blobs/";
+
 /** Key of a blob in the store; two digits of fan-out keep folders small. */
-export const blobKey = (hash: string): string => `blobs/${hash.slice(0, 2)}/${hash}`;
+export const blobKey = (hash: string): string => `${blobFolder}${hash.slice(0, 2)}/${hash}`;
 
 /** The blob that lies under a key; undefined for a key of something else. */
 export const blobOfKey = (key: string): string | undefined => /^blobs\/..\/([0-9a-f]{64})$/.exec(key)?.[1];

@@ -1,6 +1,6 @@
+import { listHashed } from "../storage/list-hashed.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { type Blob, blobKey } from "./blob.ts";
-import { listBlobs } from "./list-blobs.ts";
+import { type Blob, blobFolder, blobKey } from "./blob.ts";
 
 /** Writes blobs of a world while the rest of it is being made. Nothing names them until the world is published. */
 export interface Laying {
@@ -26,7 +26,7 @@ export async function stillThere(store: ObjectStore, laid: ReadonlySet<string>):
   const there = new Set<string>();
   if (laid.size === 0) return there;
   try {
-    await listBlobs(store, ({ key }) => there.add(key));
+    await listHashed(store, blobFolder, ({ key }) => there.add(key));
   } catch {
     // Then they are written again by whoever publishes, who says why that fails.
     return new Set();

@@ -62,8 +62,13 @@ export async function writeBlobs(
     write,
   );
   const missingRoots = missing.filter((hash) => roots.has(hash));
-  await Promise.all([inParallel(missingRoots, write), beside()]);
-  if (found.size > 0) await inParallel(await rescue(store, found), write);
+  const keep = async (names: ReadonlySet<string>): Promise<void> => {
+    if (names.size > 0) await inParallel(await rescue(store, names), write);
+  };
+  const inPlace = new Set(found);
+  found.clear();
+  await Promise.all([inParallel(missingRoots, write), beside(), keep(inPlace)]);
+  await keep(new Set(found));
   const mended = await mendBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };
 }

@@ -7,10 +7,9 @@ import {
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { PortolanError } from "../config/diagnostic.ts";
-import { atMost } from "./at-most.ts";
 import { createDateClock } from "./date-clock.ts";
 import { checkKey, type GetResult, type ObjectStore, type PutCondition, type PutResult } from "./object-store.ts";
-import { type S3Request, untilAnswered } from "./s3-request.ts";
+import { untilAnswered } from "./s3-request.ts";
 
 export interface S3Options {
   /** Ready to use: region, credentials, endpoint and path style are its business; so are retries after 5xx and throttling. */
@@ -19,9 +18,6 @@ export interface S3Options {
   /** Put before every key; ends with a slash, or is empty. */
   readonly prefix?: string;
 }
-
-/** The SDK opens 50 connections; who waits for one would be taken for a request that is not answered. */
-const maxUnderWay = 48;
 
 const getTimeoutMs = 4_000;
 const listTimeoutMs = 8_000;
@@ -34,8 +30,6 @@ const putTimeoutMs = 8_000;
  */
 export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore {
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + checkKey(key) });
-  const inTurn = atMost(maxUnderWay);
-  const answered = <T>(request: S3Request<T>) => inTurn(() => untilAnswered(client, request));
   const clock = createDateClock();
   watchDates(client, clock.seen);
 
@@ -49,7 +43,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
       return { kind: "found", bytes, etag: ETag, ...modified };
     };
     try {
-      return await answered({ timeoutMs: getTimeoutMs, send });
+      return await untilAnswered(client, { timeoutMs: getTimeoutMs, send });
     } catch (cause) {
       if (statusOf(cause) === 304) return { kind: "unchanged" };
       if (statusOf(cause) === 404 && !isNoBucket(cause)) return { kind: "absent" };
@@ -74,7 +68,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
     };
     try {
       const timeoutMs = putTimeoutMs * Math.max(1, bytes.length / 1024 / 1024);
-      return await answered({ timeoutMs, send });
+      return await untilAnswered(client, { timeoutMs, send });
     } catch (cause) {
       const status = statusOf(cause);
       if (status === 409) return "conflict";
@@ -123,7 +117,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
             }),
             { abortSignal },
           );
-        const page = await answered({ timeoutMs: listTimeoutMs, send });
+        const page = await untilAnswered(client, { timeoutMs: listTimeoutMs, send });
         for (const { Key, Size = 0, LastModified, ETag } of page.Contents ?? []) {
           if (Key === undefined) continue;
           // Of an object that was put whole and is not encrypted by a key of the bucket's owner.
@@ -136,7 +130,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
     },
     async delete(key) {
       const send = (abortSignal: AbortSignal) => client.send(new DeleteObjectCommand(at(key)), { abortSignal });
-      await answered({ timeoutMs: getTimeoutMs, send });
+      await untilAnswered(client, { timeoutMs: getTimeoutMs, send });
     },
     time: async () => clock.now(),
   });

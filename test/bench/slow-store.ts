@@ -1,4 +1,5 @@
-import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { createHash } from "node:crypto";
+import type { ListedObject, ObjectStore } from "../../lib/storage/object-store.ts";
 
 /** What a store was asked. */
 export interface Asked {
@@ -14,7 +15,8 @@ export interface SlowStore {
 }
 
 /**
- * A store behind a wire: every request takes so long, however little it brings, and at most so many are under way at a time.
+ * A store behind a wire: every request takes so long, however little it brings, and at most so many are under way at a time. Its lists
+ * vouch for what is in it, as those of S3 do.
  *
  * @param waitMs of each request; of a list for every 1,000 keys
  * @param connections as many as a client of S3 opens
@@ -46,11 +48,13 @@ export function slowStore(below: ObjectStore, waitMs: number, connections = 50):
       const listed = below.list(prefix, after)[Symbol.asyncIterator]();
       for (;;) {
         const page = await request(async () => {
-          const objects = [];
+          const objects: ListedObject[] = [];
           while (objects.length < pageOfList) {
             const next = await listed.next();
             if (next.done === true) return { objects, isLast: true };
-            objects.push(next.value);
+            const found = await below.get(next.value.key);
+            const md5 = found.kind === "found" ? createHash("md5").update(found.bytes).digest("hex") : "";
+            objects.push({ ...next.value, md5 });
           }
           return { objects, isLast: false };
         });

@@ -2,15 +2,14 @@
  * A compile whose store is no disk: a function on S3 waits for every request. What a change and a cold start wait for, in rounds of
  * requests that follow each other, and what that comes to.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { frontApp } from "../../lib/front/app.ts";
+import { createFront } from "../../lib/front/front.ts";
+import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { editedFiles, folderEdits } from "./folder-edits.ts";
 import { foldersFiles } from "./mesh-folder.ts";
@@ -23,20 +22,22 @@ const waitMs = 20;
 
 /** A process that has compiled nothing yet. */
 function openProcess(store: ObjectStore) {
-  const write = createShardWriter(store, "main");
+  const texts = new Map<string, string>();
+  const write = createShardWriter(store, "main", texts);
   const recompile = createWorldRecompiler({
     store,
     sources: ["main"],
     world: defaultWorldOptions,
     build: "that of the benchmark",
+    texts,
   });
-  return async (files: readonly SourceFile[]): Promise<string> => {
+  return async (files: readonly SourceFile[]): Promise<void> => {
     await write(files);
-    return (await recompile()).version;
+    await recompile();
   };
 }
 
-/** What one piece of work took beside the same without waits. */
+/** What one piece of work took, and what it asked. */
 async function rowOf(what: string, slow: SlowStore, work: () => Promise<unknown>): Promise<Row> {
   slow.asked();
   const start = performance.now();
@@ -45,44 +46,62 @@ async function rowOf(what: string, slow: SlowStore, work: () => Promise<unknown>
   return { "": what, ms, ...slow.asked() };
 }
 
-/** What a front reads for the first poll of a class: its root, its tree, and every resource of it. */
-async function firstPoll(store: ObjectStore, rootHash: string): Promise<void> {
-  const reader = createSnapshotReader(store);
-  const { root, classes } = await reader.root(rootHash);
-  const [one] = classes.values();
-  const { segments } = await reader.tree(root, "clusters", one?.poll.clusters);
-  for (const ref of segments) for await (const _bytes of reader.texts(ref));
+/** A front that was not asked for long, and the first poll of a pod. @returns bytes of the answer */
+async function firstPoll(store: ObjectStore, node: object): Promise<number> {
+  const front = createFront({ store, headTtlMs: 0 });
+  const answer = await frontApp(front).request("/v3/discovery:clusters", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ node, type_url: typeUrlOf("clusters") }),
+  });
+  const body = await answer.text();
+  if (answer.status !== 200) throw new Error(`the poll was answered with ${answer.status}: ${body.slice(0, 200)}`);
+  return body.length;
+}
+
+interface PodDocument {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly labels: object };
+  readonly status: { readonly podIP: string };
+}
+
+/** What the Envoy beside the first pod of the mesh says of itself. */
+function firstNode(text: string): object {
+  for (const document of text.split("\n---\n")) {
+    const { kind, metadata, status }: PodDocument = JSON.parse(document);
+    if (kind !== "Pod") continue;
+    const { name, namespace, labels } = metadata;
+    const id = `sidecar~${status.podIP}~${name}.${namespace}~${namespace}.svc.cluster.local`;
+    return { id, cluster: `${name}.${namespace}`, metadata: { NAMESPACE: namespace, LABELS: labels } };
+  }
+  throw new Error("the mesh has no pod");
 }
 
 export async function waitsBench({ report, services, quick }: BenchOptions): Promise<void> {
   const size = quick ? 100 : (services.find((one) => one >= 1_000) ?? services[0] ?? 100);
-  const files = foldersFiles(syntheticMesh(size).text);
-  const folder = mkdtempSync(join(tmpdir(), "portolan-bench-waits-"));
+  const { text } = syntheticMesh(size);
+  const files = foldersFiles(text);
+  const store = memoryStore();
   const edited = (work: keyof typeof folderEdits, round: number) =>
     editedFiles(files, "app-0", (before) => folderEdits[work](before, round));
-  try {
-    await openProcess(fileStore(folder))(files);
-    const slow = slowStore(fileStore(folder), waitMs);
-    const rows: Row[] = [];
-    const publish = openProcess(slow.store);
-    rows.push(
-      await rowOf("one VirtualService, a process that starts cold", slow, () => publish(edited("virtual-service", 1))),
-    );
-    for (const round of [2, 3]) await publish(edited("virtual-service", round));
-    rows.push(await rowOf("one VirtualService, warm", slow, () => publish(edited("virtual-service", 4))));
-    for (const round of [1, 2]) await publish(edited("endpoint", round));
-    let version = "";
-    rows.push(
-      await rowOf("one endpoint, warm", slow, async () => {
-        version = await publish(edited("endpoint", 4));
-      }),
-    );
-    rows.push(
-      await rowOf("a front that starts cold, clusters of one class", slow, () => firstPoll(slow.store, version)),
-    );
-    report.table(`A store that takes ${waitMs} ms for each request, ${size} services`, rows);
-    report.rows("waits", rows);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await openProcess(store)(files);
+  const slow = slowStore(store, waitMs);
+  const rows: Row[] = [];
+  const publish = openProcess(slow.store);
+  rows.push(
+    await rowOf("one VirtualService, a process that starts cold", slow, () => publish(edited("virtual-service", 1))),
+  );
+  for (const round of [2, 3]) await publish(edited("virtual-service", round));
+  rows.push(await rowOf("one VirtualService, warm", slow, () => publish(edited("virtual-service", 4))));
+  for (const round of [1, 2]) await publish(edited("endpoint", round));
+  rows.push(await rowOf("one endpoint, warm", slow, () => publish(edited("endpoint", 4))));
+  let bytes = 0;
+  rows.push(
+    await rowOf("a front that starts cold, a sidecar's clusters", slow, async () => {
+      bytes = await firstPoll(slow.store, firstNode(text));
+    }),
+  );
+  report.line(`the clusters of a sidecar: ${Math.round(bytes / 1024)} KiB`);
+  report.table(`A store that takes ${waitMs} ms for each request, ${size} services`, rows);
+  report.rows("waits", rows);
 }

@@ -75,7 +75,7 @@ async function runSchedule(seed: number, faults: Faults, publishers: number): Pr
   );
   let collected = 0;
   const collecting = (async () => {
-    for (let i = 0; i < 12; i += 1) {
+    for (let i = 0; i < 24; i += 1) {
       const own = random() < 0.5 ? faults : { ...faults, diesAt: 1 + Math.floor(random() * 160) };
       // Hardly any grace, so that blobs are deleted under the publishers' feet.
       const options = { keepPublications, graceMs: Math.floor(random() * 60), now, budgetMs: 20 };

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { rescue } from "../../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
+import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { textIn } from "./source-shard.ts";
 
@@ -8,7 +10,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 /**
  * Writes what is not in place whole. What is, is kept from being collected.
  *
- * @param named keys that are named by what is in force: what should be there cannot have been collected, and is only looked at
+ * @param named keys, of one folder, that are named by what is in force: what should be there cannot have been collected, and is only looked at
  * @returns to be called when something names the texts: writes again what was collected until then
  */
 export async function writeTexts(
@@ -18,8 +20,9 @@ export async function writeTexts(
   named: ReadonlySet<string> = new Set(),
 ): Promise<() => Promise<void>> {
   const found = new Set<string>();
+  const whole = await vouchedFor(store, texts, named);
   await inParallel(texts, async ([key, text]) => {
-    if (named.has(key) && (await holds(store, key, text))) return;
+    if (named.has(key) && (whole.has(key) || (await holds(store, key, text)))) return;
     const put = await store.put(key, utf8(text), { ifNoneMatch: "*" });
     if (put.kind === "stored") return;
     found.add(key);
@@ -31,6 +34,28 @@ export async function writeTexts(
   );
   await settle();
   return settle;
+}
+
+/** Fewer are looked at one by one: that takes no longer than a list. */
+const worthListing = 32;
+
+/** Keys under which a store's list says that there is what should be there. A process that starts cold has thousands to look at. */
+async function vouchedFor(
+  store: ObjectStore,
+  texts: ReadonlyMap<string, string>,
+  keys: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const whole = new Set<string>();
+  const [first] = keys;
+  if (keys.size < worthListing || first === undefined) return whole;
+  const folder = first.slice(0, first.lastIndexOf("/") + 1);
+  await listHashed(store, folder, ({ key, md5 }) => {
+    const text = keys.has(key) ? texts.get(key) : undefined;
+    if (md5 !== undefined && text !== undefined && md5 === createHash("md5").update(utf8(text)).digest("hex"))
+      whole.add(key);
+    return md5 !== undefined;
+  });
+  return whole;
 }
 
 async function holds(store: ObjectStore, key: string, text: string): Promise<boolean> {

@@ -109,8 +109,8 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const { canary, pin, newest } = aims;
     const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
     const plan = async () => {
-      const atMs = clock();
-      return { atMs, move: await planMove(base, change, atMs, options.signer) };
+      const atMs = performance.now();
+      return { atMs, move: await planMove(base, change, clock(), options.signer) };
     };
     let planned: Awaited<ReturnType<typeof plan>> | undefined;
     const inPlace = {
@@ -125,7 +125,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
       await Promise.all([writeEntry(store, planned.move), ...Array.from(gates.values(), putGate)]);
     });
     // Whoever waited for a collection to end says when HEAD came into force, and not when it might have.
-    if (planned === undefined || clock() - planned.atMs > soonMs) {
+    if (planned === undefined || performance.now() - planned.atMs > soonMs) {
       planned = await plan();
       await writeEntry(store, planned.move);
     }

@@ -1,8 +1,8 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
+import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, blobOfKey, hashOf, headKey } from "../blob.ts";
-import { listBlobs } from "../list-blobs.ts";
+import { blobFolder, blobKey, blobOfKey, hashOf, headKey } from "../blob.ts";
 import type { Publication } from "../root.ts";
 import { headCopyPrefix } from "./head-copy.ts";
 import type { HistoryEntry } from "./history.ts";
@@ -27,7 +27,7 @@ const maxEntryBytes = 4_096;
 /** Every entry of a history that lies in a store, those among them that never came into force; in no order. */
 export async function writtenPublications(store: ObjectStore): Promise<readonly HistoryEntry[]> {
   const hashes: string[] = [];
-  await listBlobs(store, ({ key, sizeBytes }) => {
+  await listHashed(store, blobFolder, ({ key, sizeBytes }) => {
     const hash = blobOfKey(key);
     if (hash !== undefined && sizeBytes <= maxEntryBytes) hashes.push(hash);
   });

@@ -1,9 +1,9 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
+import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey } from "../blob.ts";
+import { blobFolder, blobKey } from "../blob.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
-import { listBlobs } from "../list-blobs.ts";
 import { partsIn } from "../long/listed-part.ts";
 import { withNamed, withoutNames } from "../read-table.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
@@ -120,7 +120,7 @@ function partOf(part: Part, segments: readonly SegmentRef[], secrets: StandingRe
 /** What a store lists of its blobs, in bytes, by their keys. */
 async function sizesOfBlobs(store: ObjectStore): Promise<ReadonlyMap<string, number>> {
   const listed = new Map<string, number>();
-  await listBlobs(store, ({ key, sizeBytes }) => listed.set(key, sizeBytes));
+  await listHashed(store, blobFolder, ({ key, sizeBytes }) => listed.set(key, sizeBytes));
   return listed;
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { inParallel } from "../../storage/in-parallel.ts";
+import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, hashOf, type LazyBlob } from "../blob.ts";
+import { blobFolder, blobKey, hashOf, type LazyBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
-import { listBlobs } from "../list-blobs.ts";
 
 /** Looks whether blobs that should be in the store are there, and are what they should be. */
 export interface BlobCheck {
@@ -57,7 +57,7 @@ async function notVouchedFor(store: ObjectStore, blobs: readonly LazyBlob[]): Pr
   if (blobs.length === 0) return [];
   const listed = new Map<string, string>();
   let isVouching = true;
-  await listBlobs(store, ({ key, md5 }) => {
+  await listHashed(store, blobFolder, ({ key, md5 }) => {
     if (md5 === undefined) isVouching = false;
     else listed.set(key, md5);
     return isVouching;
