@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
+import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import { blobOfKey } from "../../lib/snapshot/blob.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { editedFiles, folderEdits } from "../bench/folder-edits.ts";
+import { foldersFiles } from "../bench/mesh-folder.ts";
+import { slowStore } from "../bench/slow-store.ts";
+import { syntheticMesh } from "../bench/synthetic-mesh.ts";
+
+const files = foldersFiles(syntheticMesh(60).text);
+const edited = (round: number) => editedFiles(files, "app-0", (text) => folderEdits["virtual-service"](text, round));
+
+/** A process that has compiled nothing yet: fills a source and publishes. */
+function openProcess(store: ObjectStore) {
+  const texts = new Map<string, string>();
+  const write = createShardWriter(store, "main", texts);
+  const recompile = createWorldRecompiler({
+    store,
+    sources: ["main"],
+    world: defaultWorldOptions,
+    build: "that of the test",
+    texts,
+  });
+  return async (input: readonly SourceFile[]) => {
+    await write(input);
+    return (await recompile()).result;
+  };
+}
+
+describe("what a compile waits for", () => {
+  it("reads each blob once, in a process that starts cold", async () => {
+    const store = memoryStore();
+    await openProcess(store)(files);
+    const asked: string[] = [];
+    const cold = openProcess({
+      ...store,
+      get(key, condition) {
+        if (blobOfKey(key) !== undefined) asked.push(key);
+        return store.get(key, condition);
+      },
+      // A list that vouches for nothing has every blob read that is to be whole: that is another matter.
+    });
+    const { root } = await cold(edited(1));
+    const found = await store.get("HEAD");
+    expect(found.kind === "found" && new TextDecoder().decode(found.bytes)).toContain(root);
+    expect(asked.length).toBeGreaterThan(40);
+    expect(asked.length).toBe(new Set(asked).size);
+  });
+
+  // Far longer than what is computed in between, so that what is asked for at once is seen to be.
+  const waitMs = 60;
+
+  it("asks at once for what need not follow one another", { retry: 2, timeout: 60_000 }, async () => {
+    const below = memoryStore();
+    await openProcess(below)(files);
+    const { store, asked } = slowStore(below, waitMs);
+    const publish = openProcess(store);
+    await publish(edited(1));
+    // Each one after the other there were over 400.
+    expect(asked().rounds).toBeLessThanOrEqual(34);
+    await publish(edited(2));
+    asked();
+    await publish(edited(3));
+    // The source's list, its texts, the list; HEAD; settings; the list again; blobs; the root; HEAD and its copy; whether the source stayed.
+    expect(asked().rounds).toBeLessThanOrEqual(16);
+  });
+
+  it("reads no text again that the store's list vouches for, and mends what it does not", async () => {
+    const below = memoryStore();
+    await openProcess(below)(files);
+    const keys: string[] = [];
+    for await (const { key } of below.list("sources/main/files/")) keys.push(key);
+    const [damaged = ""] = keys;
+    const before = await below.get(damaged);
+    await below.put(damaged, new TextEncoder().encode("damaged"));
+    const { store } = slowStore(below, 1);
+    const read: string[] = [];
+    const write = createShardWriter(
+      {
+        ...store,
+        get(key, condition) {
+          read.push(key);
+          return store.get(key, condition);
+        },
+      },
+      "main",
+    );
+    await write(files);
+    const after = await below.get(damaged);
+    expect(after.kind === "found" && before.kind === "found" && after.bytes).toEqual(
+      before.kind === "found" && before.bytes,
+    );
+    expect(keys.length).toBeGreaterThan(32);
+    expect(read.filter((key) => keys.includes(key))).toEqual([damaged, damaged]);
+  });
+});
