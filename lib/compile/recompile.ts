@@ -49,6 +49,8 @@ export interface Recompiled {
   readonly pin?: Pin;
   /** What a part of the nodes has, where this was published for such a part, or is held. */
   readonly canary?: Canary;
+  /** The canary that ended with this one; absent: none did. */
+  readonly replaced?: Canary;
   /** How many blobs of what is served were missing or damaged, and are written anew; absent for none. */
   readonly mended?: number;
   /** Roots that nodes were led away from without steps, since they could not be read; absent for none. */
@@ -233,6 +235,7 @@ function compileOnce<C extends Published>(
         const canary =
           kind === "published" || kind === "unchanged" || head.canary === undefined ? {} : { canary: head.canary };
         const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
+        const replaced = result.replaced === undefined ? {} : { replaced: result.replaced };
         const unread = result.unread.length === 0 ? {} : { unread: result.unread };
         const told = {
           kind,
@@ -240,6 +243,7 @@ function compileOnce<C extends Published>(
           generation: head.generation,
           ...pin,
           ...canary,
+          ...replaced,
           ...mended,
           ...unread,
           primary,

@@ -5,7 +5,7 @@ import { published, triedOut } from "./head/aims.ts";
 import { type ReadHead, readHead } from "./head/head.ts";
 import { type Act, createLeader, type LeadOptions } from "./head/lead.ts";
 import { refuseNewerRoots } from "./head/newer-roots.ts";
-import type { Head, Pin, Share } from "./root.ts";
+import type { Canary, Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
 import { createWorldCheck } from "./worlds/check-world.ts";
 import { createWorldEncoder, type WorldEncoder } from "./worlds/encode-world.ts";
@@ -22,6 +22,8 @@ export type PublishResult =
       /** Hash of the root that was published. */
       readonly root: string;
       readonly written: Written;
+      /** What the canary's nodes had before, where another canary ended with this one; absent: none did. */
+      readonly replaced?: Canary;
       /** Roots that nodes were led away from without steps, since they could not be read. */
       readonly unread: readonly string[];
     }
@@ -101,11 +103,17 @@ export function createPublisher(
       const root = aims.newest;
       const { written } = led;
       const told = { head, root, written, unread: led.kind === "led" ? led.unread : [] };
-      if (share !== undefined) return { kind: "canary", ...told };
+      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(root, base) };
       if (aims.pin !== undefined) return { kind: "pinned", ...told };
       return { kind: led.kind === "led" ? "published" : "unchanged", ...told };
     },
   };
+}
+
+/** The canary that another root takes the place of. */
+function replacedBy(root: string, base: ReadHead | undefined): { readonly replaced?: Canary } {
+  const replaced = base?.head.canary;
+  return replaced === undefined || replaced.root === root ? {} : { replaced };
 }
 
 function firstOf(problems: readonly string[]): string {

@@ -9,7 +9,7 @@ const ceilings = [
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
   { entry: "front.library.ts", runtime: "workerd", maxKiB: 160 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 952 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 956 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_100 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_700 },

@@ -40,7 +40,7 @@ beforeAll(async () => {
   ]);
   if (older === undefined) console.log("the package is not run under Node 22: the registry has none for this machine");
   else nodes.set("Node 22", older);
-}, 240_000);
+}, 900_000);
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 

@@ -12,9 +12,13 @@ const short = (root: string) => root.slice(0, 12);
  *
  * @param share of the nodes that it was published for; absent: for all of them
  */
-export function recompiledText({ kind, generation, version, pin, canary }: Recompiled, share?: Share): string {
+export function recompiledText(
+  { kind, generation, version, pin, canary, replaced }: Recompiled,
+  share?: Share,
+): string {
   const whom = share === undefined ? "" : ` for ${shareText(share)}`;
-  if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}`;
+  const ended = replaced === undefined ? "" : `; the canary of ${short(replaced.root)} ended with it`;
+  if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}${ended}`;
   const who = pin === undefined || pin.by === "" ? "" : ` by ${pin.by}: ${pin.why}`;
   return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}; see \`portolan status\``;
 }

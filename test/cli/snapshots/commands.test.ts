@@ -151,6 +151,21 @@ describe("portolan", () => {
     expect(await onStore("rollback", "0")).not.toContain("served already");
   });
 
+  it("push --canary says which canary ended with it", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await writeFile(join(shop, "b.yaml"), rule("b", "host"));
+    const first = await onStore("push", shop, "--canary", "10");
+    expect(first).not.toContain("ended with it");
+    await writeFile(join(shop, "c.yaml"), rule("c", "host"));
+    const root = /leads to (\w{12})/.exec(first)?.[1];
+    expect(await onStore("push", shop, "--canary", "20")).toContain(`the canary of ${root} ended with it`);
+    await writeFile(join(shop, "d.yaml"), rule("d", "host"));
+    expect(JSON.parse(await onStore("push", shop, "--canary", "5", "--json"))).toMatchObject({
+      replaced: { percent: 20 },
+    });
+  });
+
   it("rollback pins, status shows what is held back and by whom, and unpin lets go", async () => {
     await publish("1", "2");
     expect(await onStore("status")).not.toContain("pinned");
