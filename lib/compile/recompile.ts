@@ -1,5 +1,6 @@
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
 import type { ReadHead } from "../snapshot/head/head.ts";
+import type { Beside } from "../snapshot/head/lead.ts";
 import { paceOf } from "../snapshot/head/steps.ts";
 import type { Laid, Laying } from "../snapshot/laying.ts";
 import {
@@ -150,23 +151,32 @@ interface Compiling<C> {
 const lost = { kind: "lost" } as const;
 
 /** What came of a compile that was published. */
+interface CompiledOnce<C extends Published> extends Recompiled {
+  readonly compiled: C["compiled"];
+  readonly result: RecompiledWorld["result"];
+}
+
 type CompileLoop<C extends Published> = (
   publishing?: Publishing,
   mayPublish?: () => Promise<void>,
-) => Promise<Recompiled & { readonly compiled: C["compiled"]; readonly result: RecompiledWorld["result"] }>;
+) => Promise<CompiledOnce<C>>;
+
+/** @returns and whether the sources are others by now than what was published; false where nothing was, or for a share of the nodes */
+type LookingCompile<C extends Published> = (
+  ...asked: Parameters<CompileLoop<C>>
+) => Promise<{ readonly made: CompiledOnce<C>; readonly haveChanged: boolean }>;
 
 /**
  * Looks once more where the sources are others by now than what was published. Somebody may have put back what they held before: his compile
  * came to what HEAD led to then, so it moved nothing, and this one's write of HEAD did not lose against it.
  */
-function lookingOnceMore<C extends Published>(store: ObjectStore, compile: CompileLoop<C>): CompileLoop<C> {
+function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): CompileLoop<C> {
   return async (publishing, mayPublish) => {
-    const first = await compile(publishing, mayPublish);
-    if (first.kind !== "published" || publishing?.share !== undefined) return first;
-    if (!(await haveChangedSince(store, first.compiled.value.sources))) return first;
+    const { made: first, haveChanged } = await compile(publishing, mayPublish);
+    if (!haveChanged) return first;
     // What was published stands where this fails; the log has why.
     const second = await compile(publishing, mayPublish).catch(() => undefined);
-    return second?.kind === "published" ? second : first;
+    return second?.made.kind === "published" ? second.made : first;
   };
 }
 
@@ -179,7 +189,7 @@ function createCompileLoop<C extends Published>(
   const { store, forget } = readOnce(options.store);
   const reading = { ...options, store };
   const compile = compileOnce(reading, createCompiling(reading, encoder), encoder, forget);
-  return lookingOnceMore(options.store, compile);
+  return lookingOnceMore(compile);
 }
 
 /** Compiles until nobody else was faster. @param forget what was read of the store */
@@ -188,7 +198,7 @@ function compileOnce<C extends Published>(
   { compile, standing }: Compiling<C>,
   encoder: WorldEncoder,
   forget: () => void,
-): CompileLoop<C> {
+): LookingCompile<C> {
   const { store, onCompiled, now = Date.now } = options;
   const publishers = createPublishers(store, encoder, options.publisher);
   let pollDelayMs: number | undefined;
@@ -209,9 +219,18 @@ function compileOnce<C extends Published>(
         ({ pollDelayMs } = settings);
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
-        await mayPublish();
         const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
-        const publish = () => publisher.publish(compiled.value, base, publishing, laid);
+        let haveChanged = false;
+        const beside: Beside = {
+          ...(laid === undefined ? {} : { laid }),
+          mayMove: mayPublish,
+          moved: async () => {
+            if (publishing?.share !== undefined) return;
+            // A look that fails tells nothing, and what was published stands.
+            haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => false);
+          },
+        };
+        const publish = () => publisher.publish(compiled.value, base, publishing, beside);
         // No part of the root: what is published does not depend on the hour.
         const stale = staleSources(
           store,
@@ -250,7 +269,8 @@ function compileOnce<C extends Published>(
         };
         const diagnostics = [...compiled.diagnostics, ...(await stale)];
         watch.done(reportOf(result, compiled, attempt, diagnostics));
-        return { ...told, diagnostics, compiled, result };
+        const came = { ...told, diagnostics, compiled, result };
+        return { made: came, haveChanged: haveChanged && kind === "published" };
       }
       throw new PortolanError(
         `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,

@@ -3,7 +3,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import { published, triedOut } from "./head/aims.ts";
 import { type ReadHead, readHead } from "./head/head.ts";
-import { type Act, createLeader, type LeadOptions } from "./head/lead.ts";
+import { type Act, type Beside, createLeader, type LeadOptions } from "./head/lead.ts";
 import { refuseNewerRoots } from "./head/newer-roots.ts";
 import type { Canary, Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
@@ -51,14 +51,13 @@ export interface Publisher {
    * Writes blobs, then roots, then HEAD. A reader sees all of it or nothing.
    *
    * @param base what `head` gave before the world was read
-   * @param laid blobs of it that are in the store and what their names say, or are about to be
    * @throws PortolanError when the world is not whole; see `createWorldCheck`; NothingToDifferFrom for a share
    */
   publish(
     world: CompiledWorld,
     base: ReadHead | undefined,
     publishing?: Publishing,
-    laid?: ReadonlySet<string> | Promise<ReadonlySet<string>>,
+    beside?: Beside,
   ): Promise<PublishResult>;
   /** Writes a world's blobs without making HEAD name them: for a canary. @returns hash of its root */
   stage(world: CompiledWorld): Promise<string>;
@@ -82,7 +81,7 @@ export function createPublisher(
       await writeBlobs(store, createBlobCheck(store), [encoded], { there: [], found: [] });
       return encoded.rootBlob.hash;
     },
-    async publish(world, base, { reason = "publish", by = "", why = "", share } = {}, laid = new Set()) {
+    async publish(world, base, { reason = "publish", by = "", why = "", share } = {}, beside = {}) {
       const problems = check(world);
       if (problems.length > 0) {
         // What was left out is why something is missing, and says whose fault it is.
@@ -97,7 +96,7 @@ export function createPublisher(
       });
       const act: Act = (aims, { nowMs, compiled = "" }) =>
         share === undefined ? published(aims, compiled) : triedOut(aims, compiled, share, pin(nowMs));
-      const led = await lead(base, act, { reason: share === undefined ? reason : "canary", by, why }, world, laid);
+      const led = await lead(base, act, { reason: share === undefined ? reason : "canary", by, why }, world, beside);
       if (led.kind === "lost") return led;
       const { head, aims } = led;
       const root = aims.newest;

@@ -65,7 +65,7 @@ describe("what a compile waits for", () => {
     await publish(edited(2));
     asked();
     await publish(edited(3));
-    // The source's list, its texts, the list; HEAD; settings; the list again; blobs; the root; HEAD and its copy; whether the source stayed.
+    // The source's list, its texts, the list; HEAD; settings; the list again; blobs; the root; HEAD; its copy, and whether the source stayed.
     expect(asked().rounds).toBeLessThanOrEqual(16);
   });
 

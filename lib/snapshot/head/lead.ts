@@ -56,7 +56,6 @@ export type Led =
  * sees all of it or nothing.
  *
  * @param compiled a world whose root the aims may name although the store does not have it yet
- * @param laid blobs of it that the store has, or is about to have, and that are what their names say
  * @throws PortolanError when the act cannot be done, or a root that it needs is not in the store
  */
 export type Leader = (
@@ -64,8 +63,20 @@ export type Leader = (
   act: Act,
   note: Note,
   compiled?: CompiledWorld,
-  laid?: ReadonlySet<string> | Promise<ReadonlySet<string>>,
+  beside?: Beside,
 ) => Promise<Led>;
+
+/** What goes on beside a move of HEAD, so that it waits for the store no longer than it must. */
+export interface Beside {
+  /** Blobs of what was compiled that the store has, or is about to have, and that are what their names say; absent: none. */
+  readonly laid?: ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** Asked when content is in place; HEAD stays where it is if this rejects. */
+  readonly mayMove?: () => Promise<void>;
+  /** Called when HEAD has moved, while its copy is kept. */
+  readonly moved?: () => Promise<void>;
+}
+
+const nothing = async () => {};
 
 /** A leader keeps in memory the worlds that HEAD named last: the next move compares with them. */
 export function createLeader(store: ObjectStore, encoder: WorldEncoder, options: LeadOptions = {}): Leader {
@@ -74,7 +85,8 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
   const check = createBlobCheck(store);
   let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
 
-  return async (base, act, note, compiled, underWay = new Set()) => {
+  return async (base, act, note, compiled, beside = {}) => {
+    const { mayMove = nothing, moved = nothing } = beside;
     if (base === undefined) await refuseLostHead(store);
     const clock = await storeClock(store, now);
     const nowMs = clock();
@@ -82,10 +94,10 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
     const worlds = openWorlds(store, encoder, remembered, compiled);
     const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
-    const laid = await underWay;
+    const laid = (await beside.laid) ?? new Set<string>();
     check.written(laid);
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
-      const { objects, bytes } = await mendBlobs(store, check, [...worlds.made.values()]);
+      const [{ objects, bytes }] = await Promise.all([mendBlobs(store, check, [...worlds.made.values()]), mayMove()]);
       return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };
     }
     const unread = new Set<string>();
@@ -122,7 +134,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
       planned = await plan();
       // A gate that is collected meanwhile makes its step wait for the time.
       const putGate = ({ hash, bytes }: Blob) => store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });
-      await Promise.all([writeEntry(store, planned.move), ...Array.from(gates.values(), putGate)]);
+      await Promise.all([mayMove(), writeEntry(store, planned.move), ...Array.from(gates.values(), putGate)]);
     });
     // Whoever waited for a collection to end says when HEAD came into force, and not when it might have.
     if (planned === undefined || performance.now() - planned.atMs > soonMs) {
@@ -130,7 +142,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
       await writeEntry(store, planned.move);
     }
     const { move } = planned;
-    const entryBytes = await makeMove(store, base, move);
+    const entryBytes = await makeMove(store, base, move, moved);
     if (entryBytes === undefined) {
       // Whoever tries again at once has read them already.
       remembered = worlds.stored;

@@ -77,18 +77,20 @@ export async function writeEntry(store: ObjectStore, { publication }: PlannedMov
 /**
  * Moves HEAD if it still is what `base` says. The entry was written before; one whose HEAD lost hangs in the air until it is collected.
  *
+ * @param moved called when HEAD has moved, while its copy is kept
  * @returns bytes that were written with the entry; undefined when somebody else was faster
  */
 export async function makeMove(
   store: ObjectStore,
   base: HeadBase | undefined,
   move: PlannedMove,
+  moved: () => Promise<void> = async () => {},
 ): Promise<number | undefined> {
   const bytes = new TextEncoder().encode(JSON.stringify(move.head));
   const etag = base?.etag;
   const put = await store.put(headKey, bytes, etag === undefined ? { ifNoneMatch: "*" } : { ifMatch: etag });
   if (put.kind === "lost") return undefined;
-  await keepHeadCopy(store, move);
+  await Promise.all([keepHeadCopy(store, move), moved()]);
   return bytes.length + move.publication.bytes.length;
 }
 
