@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Recompiled } from "../../lib/compile/recompile.ts";
+import type { Recompiled } from "../../lib/compile/recompile/recompiled.ts";
 import type { Place } from "./place.ts";
 
 /** What a publisher's process says. */

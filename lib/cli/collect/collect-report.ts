@@ -1,6 +1,6 @@
 import type { Push } from "../../collect/collector.ts";
 import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
-import type { Recompiled } from "../../compile/recompile.ts";
+import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { recompiledText } from "../dev/recompiled-text.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Recompiled } from "../../compile/recompile.ts";
+import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { ledgerFiles } from "../../config-store/ledger-files.ts";
 import { createLedgerStore, type LedgerConfigStore } from "../../config-store/ledger-store.ts";

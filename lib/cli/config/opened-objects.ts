@@ -1,5 +1,5 @@
 import { type NewestStatuses, newestStatuses, readNewestStatuses } from "../../compile/newest-statuses.ts";
-import type { Recompiled } from "../../compile/recompile.ts";
+import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
 import { objectSigner } from "../../compile/webhook/object-signature.ts";
 import { httpStore } from "../../storage/http.ts";

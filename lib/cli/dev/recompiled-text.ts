@@ -1,4 +1,4 @@
-import type { Recompiled } from "../../compile/recompile.ts";
+import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
+import type { Recompiled } from "../../compile/recompile/recompiled.ts";
+import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { keyText, type Origin } from "../../config/diagnostic.ts";

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { isFields } from "../../config/untyped.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
-import type { Recompiled } from "../recompile.ts";
+import type { Recompiled } from "../recompile/recompiled.ts";
 
 /** Who asked for a compile and why, for the history. */
 export type Attribution = Pick<Publishing, "by" | "why">;

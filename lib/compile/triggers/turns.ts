@@ -1,7 +1,7 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import type { Recompiled } from "../recompile.ts";
+import type { Recompiled } from "../recompile/recompiled.ts";
 import { type HeldLease, type SeenLease, seeLease, takeLease, writeLease } from "./lease.ts";
 import { joinAttributions, maxAsks, maxHandedOn, type Outcome, type ToldAsk } from "./lease-note.ts";
 import { type Pace, pause, usualPace } from "./pace.ts";

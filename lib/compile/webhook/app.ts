@@ -5,7 +5,7 @@ import { limits } from "../../limits/limits.ts";
 import { checkBeforeFill, NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
-import type { Recompiled } from "../recompile.ts";
+import type { Recompiled } from "../recompile/recompiled.ts";
 import { writeShard } from "../shards/write-shard.ts";
 import { problem } from "./delivery.ts";
 import { forgeHooks } from "./forge-hooks.ts";

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { Recompiled } from "../../../lib/compile/recompile.ts";
+import type { Recompiled } from "../../../lib/compile/recompile/recompiled.ts";
 import { seeLease } from "../../../lib/compile/triggers/lease.ts";
 import { leaseKey, readNote } from "../../../lib/compile/triggers/lease-note.ts";
 import { type Compile, createTurns, type TurnsOptions } from "../../../lib/compile/triggers/turns.ts";

@@ -1,0 +1,176 @@
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import type { Beside } from "../../snapshot/head/lead.ts";
+import type { Laid } from "../../snapshot/laying.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
+import { readOnce } from "../../snapshot/read-once.ts";
+import { isUnread } from "../../snapshot/standing/stored-part.ts";
+import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
+import { staleSources } from "../collected/stale-sources.ts";
+import { haveChangedSince } from "../shards/changed-since.ts";
+import { fillWanted } from "../shards/wanted-shard.ts";
+import { type CompileReport, countOf, noObserver, stagedBy } from "../telemetry/observer.ts";
+import { createPublishers } from "./publishers.ts";
+import type { Compiling, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompiled.ts";
+
+const maxAttempts = 6;
+
+const lost = { kind: "lost" } as const;
+
+/** What came of a compile that was published. */
+interface CompiledOnce<C extends Published> extends Recompiled {
+  readonly compiled: C["compiled"];
+  readonly result: RecompiledWorld["result"];
+}
+
+type CompileLoop<C extends Published> = (
+  publishing?: Publishing,
+  mayPublish?: () => Promise<void>,
+) => Promise<CompiledOnce<C>>;
+
+/** @returns and whether the sources are others by now than what was published; false where nothing was, or for a share of the nodes */
+type LookingCompile<C extends Published> = (
+  ...asked: Parameters<CompileLoop<C>>
+) => Promise<{ readonly made: CompiledOnce<C>; readonly haveChanged: boolean }>;
+
+/**
+ * Looks once more where the sources are others by now than what was published. Somebody may have put back what they held before: his compile
+ * came to what HEAD led to then, so it moved nothing, and this one's write of HEAD did not lose against it.
+ */
+function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): CompileLoop<C> {
+  return async (publishing, mayPublish) => {
+    const { made: first, haveChanged } = await compile(publishing, mayPublish);
+    if (!haveChanged) return first;
+    // What was published stands where this fails; the log has why.
+    const second = await compile(publishing, mayPublish).catch(() => undefined);
+    return second?.made.kind === "published" ? second.made : first;
+  };
+}
+
+/** @param createCompiling of whose options the store reads each blob once in a compile */
+export function createCompileLoop<C extends Published>(
+  options: RecompileOptions,
+  createCompiling: (options: RecompileOptions, encoder: WorldEncoder) => Compiling<C>,
+): CompileLoop<C> {
+  const encoder = createWorldEncoder();
+  const { store, forget } = readOnce(options.store);
+  const reading = { ...options, store };
+  const compile = compileOnce(reading, createCompiling(reading, encoder), encoder, forget);
+  return lookingOnceMore(compile);
+}
+
+/** Compiles until nobody else was faster. @param forget what was read of the store */
+function compileOnce<C extends Published>(
+  options: RecompileOptions,
+  { compile, standing }: Compiling<C>,
+  encoder: WorldEncoder,
+  forget: () => void,
+): LookingCompile<C> {
+  const { store, onCompiled, now = Date.now } = options;
+  const publishers = createPublishers(store, encoder, options.publisher);
+  let pollDelayMs: number | undefined;
+  const { observer = noObserver } = options;
+  return async (publishing, mayPublish = async () => {}) => {
+    const watch = observer.begin();
+    const staged = stagedBy(watch);
+    try {
+      for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+        forget();
+        // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
+        const base = await publishers.of(pollDelayMs).head();
+        const filled = fillWanted(store, now);
+        filled.catch(() => {});
+        const made = await compile(staged, base, filled);
+        const { primary, settings } = made;
+        const compiled: C["compiled"] = made.compiled;
+        ({ pollDelayMs } = settings);
+        const publisher = publishers.of(pollDelayMs);
+        onCompiled?.();
+        const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
+        let haveChanged = false;
+        const beside: Beside = {
+          ...(laid === undefined ? {} : { laid }),
+          mayMove: mayPublish,
+          moved: async () => {
+            if (publishing?.share !== undefined) return;
+            // A look that fails tells nothing, and what was published stands.
+            haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => false);
+          },
+        };
+        const publish = () => publisher.publish(compiled.value, base, publishing, beside);
+        // No part of the root: what is published does not depend on the hour.
+        const stale = staleSources(
+          store,
+          compiled.value.sources.map(({ name }) => name),
+          now(),
+        );
+        stale.catch(() => {});
+        const published = await staged("publish", publish).catch((cause: unknown) => {
+          if (!isUnread(cause)) throw cause;
+          // The way from what is served leads through what lies in the store: the next attempt reads what is served, and the one after that
+          // makes everything.
+          if (!publishers.forget()) standing.drop();
+          return lost;
+        });
+        if (published.kind === "lost") continue;
+        const result = withEarly(published, await made.early);
+        standing.moved(result.head);
+        publishers.remembers();
+        const { kind, root, head } = result;
+        const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
+        const canary =
+          kind === "published" || kind === "unchanged" || head.canary === undefined ? {} : { canary: head.canary };
+        const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
+        const replaced = result.replaced === undefined ? {} : { replaced: result.replaced };
+        const unread = result.unread.length === 0 ? {} : { unread: result.unread };
+        const told = {
+          kind,
+          version: root,
+          generation: head.generation,
+          ...pin,
+          ...canary,
+          ...replaced,
+          ...mended,
+          ...unread,
+          primary,
+        };
+        const diagnostics = [...compiled.diagnostics, ...(await stale)];
+        watch.done(reportOf(result, compiled, attempt, diagnostics));
+        const came = { ...told, diagnostics, compiled, result };
+        return { made: came, haveChanged: haveChanged && kind === "published" };
+      }
+      throw new PortolanError(
+        `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
+      );
+    } catch (cause) {
+      watch.failed(cause);
+      throw cause;
+    } finally {
+      forget();
+    }
+  };
+}
+
+/** What was published, counted with what was written of it before. */
+function withEarly(result: RecompiledWorld["result"], early: Laid | undefined): RecompiledWorld["result"] {
+  if (early === undefined) return result;
+  const { objects, bytes, mended } = result.written;
+  return { ...result, written: { objects: objects + early.blobs.size, bytes: bytes + early.bytes, mended } };
+}
+
+const reportOf = (
+  { kind, head, root, written }: RecompiledWorld["result"],
+  { value, memo }: Published["compiled"],
+  attempts: number,
+  diagnostics: readonly Diagnostic[],
+): CompileReport => ({
+  kind,
+  generation: head.generation,
+  root,
+  attempts,
+  classes: value.classes.length,
+  objectsWritten: written.objects,
+  bytesWritten: written.bytes,
+  memo,
+  errors: countOf(diagnostics, "error"),
+  warnings: countOf(diagnostics, "warning"),
+});

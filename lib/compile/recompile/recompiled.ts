@@ -1,0 +1,91 @@
+import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { ReadHead } from "../../snapshot/head/head.ts";
+import type { Laid, Laying } from "../../snapshot/laying.ts";
+import type { PublisherOptions, PublishResult } from "../../snapshot/publish.ts";
+import type { Canary, Pin } from "../../snapshot/root.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import type { FilesCompiled } from "../compile-files.ts";
+import type { RecordedSettings } from "../recorded-settings.ts";
+import type { TextsByHash } from "../shards/source-shard.ts";
+import type { FanOut } from "../slices/fan-out.ts";
+import type { StandingKeeper } from "../standing/keep-standing.ts";
+import type { CompileObserver, Staged } from "../telemetry/observer.ts";
+import type { WorldOptions } from "../world-of.ts";
+
+export interface Recompiled {
+  /** What came of it: `unchanged` when the world compiles to the root that HEAD leads to already; `PublishResult` has the others. */
+  readonly kind: Exclude<PublishResult["kind"], "lost">;
+  /** Hash of the root. */
+  readonly version: string;
+  readonly generation: number;
+  /** What holds everybody where they are; absent where nothing does. */
+  readonly pin?: Pin;
+  /** What a part of the nodes has, where this was published for such a part, or is held. */
+  readonly canary?: Canary;
+  /** The canary that ended with this one; absent: none did. */
+  readonly replaced?: Canary;
+  /** How many blobs of what is served were missing or damaged, and are written anew; absent for none. */
+  readonly mended?: number;
+  /** Roots that nodes were led away from without steps, since they could not be read; absent for none. */
+  readonly unread?: readonly string[];
+  /** The source whose files are named as they are in diagnostics; those of the others have their source's name before them. */
+  readonly primary?: string;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A compile with all that came of it, for whoever runs in the same process. */
+export interface RecompiledWorld extends Recompiled {
+  readonly compiled: FilesCompiled;
+  readonly result: Exclude<PublishResult, { readonly kind: "lost" }>;
+}
+
+export interface RecompileOptions {
+  readonly store: ObjectStore;
+  /** Sources that come first, in order: the first is the primary, whose mesh settings count. Absent: as recorded in the store. */
+  readonly sources?: readonly string[];
+  /** How to compile, in full. Absent: as recorded in the store. */
+  readonly world?: WorldOptions;
+  /** What is otherwise than it is recorded. */
+  readonly change?: Partial<RecordedSettings>;
+  readonly publisher?: PublisherOptions;
+  /** Called between compiling and publishing. */
+  readonly onCompiled?: () => void;
+  /** Hands the classes of a world to others to be compiled, where it is large enough; absent: all are compiled here. */
+  readonly fanOut?: FanOut;
+  /** Is told of every compile: its stages, what they took, what came of them. */
+  readonly observer?: CompileObserver;
+  /**
+   * Tells the code of this compiler from that of any other. With it, a process that starts with an empty memory takes from the newest
+   * publish what still stands; absent: it makes everything.
+   */
+  readonly build?: string | undefined;
+  /** Whether the caller reads what was compiled, resource by resource: then nothing is taken that would have to be read first. False when absent. */
+  readonly looksInto?: boolean;
+  /** Starts to write what a process makes in its first compile before all of it is made; absent: it is written when it is published. */
+  readonly startLaying?: (() => Laying) | undefined;
+  /** Texts of sources that are known to lie in the store, by their hashes: those of a writer in this process. Absent: all are read. */
+  readonly texts?: TextsByHash;
+  /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
+  readonly now?: () => number;
+}
+
+/** What was compiled, as far as publishing and telling need it. */
+export interface Published {
+  readonly primary: string;
+  readonly settings: RecordedSettings;
+  readonly compiled: Pick<FilesCompiled, "value" | "diagnostics" | "memo">;
+  /** Blobs that the store has, and that others have written; absent: none is known to be there. */
+  readonly laid?: ReadonlySet<string>;
+  /** What this process has had written of it while it was made; absent: nothing. */
+  readonly early?: Promise<Laid> | undefined;
+}
+
+/** Compiles for whoever publishes it. */
+export interface Compiling<C> {
+  /**
+   * @param base HEAD, which was read before
+   * @param filled settles when the sources may be read
+   */
+  compile(staged: Staged, base: ReadHead | undefined, filled: Promise<void>): Promise<C>;
+  readonly standing: StandingKeeper;
+}

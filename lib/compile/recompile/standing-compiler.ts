@@ -1,0 +1,82 @@
+import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
+import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
+import { layLists } from "../lay-lists.ts";
+import { NothingFilled } from "../nothing-filled.ts";
+import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../recorded-settings.ts";
+import { createSourcesReader } from "../shards/read-sources.ts";
+import { refuseRubbish } from "../shards/refuse-empty.ts";
+import { wholeWorld } from "../slices/slice.ts";
+import { createStandingKeeper } from "../standing/keep-standing.ts";
+import { standingKey } from "../standing/open-standing.ts";
+import { defaultWorldOptions, type WorldOptions } from "../world-of.ts";
+import type { Compiling, Published, RecompileOptions } from "./recompiled.ts";
+
+export interface SourcesCompiled {
+  readonly primary: string;
+  readonly compiled: FilesCompiled;
+  readonly settings: RecordedSettings;
+}
+
+interface StandingCompiled extends SourcesCompiled {
+  readonly early: Published["early"];
+}
+
+/** @param encoder the publisher's, so that nothing is encoded twice */
+export function createStandingCompiler(
+  options: Omit<RecompileOptions, "publisher">,
+  encoder: WorldEncoder,
+): Compiling<StandingCompiled> {
+  const { store, world = defaultWorldOptions, build, looksInto = false, texts } = options;
+  // Later compiles make little.
+  let { startLaying } = options;
+  const readSources = createSourcesReader(store, texts);
+  const standing = createStandingKeeper(store, readSources);
+  const compilerFor = createCompilers(world);
+  const looks = build !== undefined && !looksInto;
+  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
+    if (looks) standing.readAhead(base);
+    const { settings, shards } = await staged("read", async () => {
+      const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
+      return { settings, shards: await readSources(settings.sources) };
+    });
+    const [primary] = shards;
+    if (primary === undefined) throw new NothingFilled();
+    const compilers = compilerFor(settings);
+    const order = shards.map(({ name }) => name);
+    const key = build && standingKey({ build, options: worldOptionsOf(settings, world), order });
+    const found =
+      key === undefined || looksInto
+        ? undefined
+        : await standing.before({ base, key, compilers, order: settings.sources });
+    const laying = found === undefined ? startLaying?.() : undefined;
+    startLaying = undefined;
+    const onMade = laying && layLists(laying, encoder.runsOf);
+    let early: StandingCompiled["early"];
+    let compiled: FilesCompiled;
+    try {
+      compiled = compilers.compile(shards, staged, wholeWorld, { key, standing: found, onMade });
+    } finally {
+      early = laying?.end();
+    }
+    refuseRubbish(compiled, shards);
+    return { primary: primary.name, compiled, settings, early };
+  };
+  return { compile, standing };
+}
+
+/** What a caller says about how to compile. */
+export const givenSettings = ({ sources, world, change }: RecompileOptions): Partial<RecordedSettings> => ({
+  ...(sources === undefined ? {} : { sources }),
+  ...(world === undefined ? {} : settingsOf(world)),
+  ...change,
+});
+
+/** One compiler for as long as the settings stay. */
+function createCompilers(world: WorldOptions) {
+  let known: { readonly text: string; readonly compilers: ShardCompilers } | undefined;
+  return (settings: RecordedSettings): ShardCompilers => {
+    const text = JSON.stringify(settings);
+    if (known?.text !== text) known = { text, compilers: createShardCompilers(worldOptionsOf(settings, world)) };
+    return known.compilers;
+  };
+}
