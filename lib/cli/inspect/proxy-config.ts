@@ -67,11 +67,11 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
     .addHelpText(
       "after",
       `\nTypes: ${types.join(", ")}. ${rootNames}\n${examplesText([
-        "proxy-config clusters web-1.bookshop --fqdn reviews.bookshop.svc.cluster.local",
-        "proxy-config routes gateway-1.istio-system --dir samples/bookshop -o yaml",
+        "proxy-config clusters storefront-1.bookshop --fqdn reviews.bookshop.svc.cluster.local",
+        "proxy-config routes istio-ingressgateway-1.bookshop --dir samples/bookshop -o yaml",
         "proxy-config all --admin http://127.0.0.1:15000",
-        "proxy-config all web-1.bookshop --admin http://127.0.0.1:15000 --diff",
-        "proxy-config listeners web-1.bookshop --server https://front.example.com --token-file token",
+        "proxy-config all storefront-1.bookshop --admin http://127.0.0.1:15000 --diff",
+        "proxy-config listeners storefront-1.bookshop --server https://front.example.com --token-file token",
       ])}`,
     )
     .action(async (written: string, node: string | undefined, options: Options) => {

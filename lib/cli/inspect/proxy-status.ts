@@ -66,7 +66,7 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
       "after",
       `${meanings}\n${examplesText([
         "proxy-status",
-        "proxy-status web-1.bookshop --server https://front.example.com --token-file token --json",
+        "proxy-status storefront-1.bookshop --server https://front.example.com --token-file token --json",
         "proxy-status --store s3://mesh/prod",
       ])}`,
     )

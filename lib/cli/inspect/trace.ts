@@ -65,10 +65,10 @@ export function registerTrace(program: Command, terminal: Terminal): void {
     .addHelpText(
       "after",
       `\n${rootNames}\n${examplesText([
-        "trace web-1.bookshop http://reviews:9080/reviews/7 --header 'end-user: jason'",
+        "trace storefront-1.bookshop http://reviews:9080/reviews/7 --header 'end-user: jason'",
         "trace istio-ingressgateway-1.bookshop http://shop.example.com/catalog --dir samples/bookshop",
-        "trace web-1.bookshop tcp://mysql.bookshop:3306",
-        "trace web-1.bookshop http://reviews:9080/ --server https://front.example.com --token-file token",
+        "trace storefront-1.bookshop tcp://mysql.bookshop:3306",
+        "trace storefront-1.bookshop http://reviews:9080/ --server https://front.example.com --token-file token",
         "trace reviews-1.bookshop http://reviews:9080/ --direction inbound --mutual --json",
       ])}`,
     )

@@ -48,14 +48,16 @@ export function registerExplain(program: Command, terminal: Terminal): void {
       "after",
       `\nA resource is named as Envoy names it, with clusters/, endpoints/, listeners/ or routes/ before it where several types have the name.\n${rootNames}\n${examplesText(
         [
-          "explain 9080 --node web-1.bookshop",
-          "explain 9080 --node web-1.bookshop --host reviews.bookshop.svc.cluster.local --route 0",
-          "explain 'outbound|9080|v2|reviews.bookshop.svc.cluster.local' --node 10.0.0.7 --json",
-          "explain routes/http.8080 --node gateway-1.istio-system --root HEAD~1",
+          "explain 9080 --node storefront-1.bookshop",
+          "explain 9080 --node storefront-1.bookshop --host reviews.bookshop.svc.cluster.local --route 0",
+          "explain 'outbound|9080|v1|reviews.bookshop.svc.cluster.local' --node storefront-1.bookshop --json",
+          "explain routes/http.10080 --node istio-ingressgateway-1.bookshop --root HEAD~1",
         ],
       )}`,
     )
     .action(async (written: string, { store: where, node, host, route, root: rootName, shape, json }: Options) => {
+      if (route !== undefined && host === undefined)
+        throw new InvalidArgumentError(`--route ${route} counts the routes of one virtual host: name it with --host`);
       const store = await openThere(where, terminal.progress);
       const reader = createSnapshotReader(store);
       const root = await rootNamed(store, rootName, reader);

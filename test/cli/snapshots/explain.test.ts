@@ -61,6 +61,10 @@ describe("portolan explain", () => {
     expect(told).not.toContain("catalog");
   });
 
+  it("takes no route without its virtual host", async () => {
+    await expect(run("explain", "9080", ...node, "--route", "0")).rejects.toThrow("name it with --host");
+  });
+
   it("says of a route that is nobody's rule that it is the default", async () => {
     const told = await run("explain", "9080", ...node, "--host", "catalog");
     expect(told).toContain("a service in reach that no route stands in front of");
