@@ -1,4 +1,5 @@
 import type { CompiledResource } from "../snapshot/compiled.ts";
+import { madeAgain } from "../snapshot/made-again.ts";
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 
 /** Texts from this length on, in UTF-16 code units, are not held: a mesh has far more in long ones than in short ones. */
@@ -11,18 +12,12 @@ const longText = 1024;
  * @param make gives the same text each time
  */
 export const textAgain = (text: string, make: () => string): (() => string) =>
-  text.length < longText ? () => text : madeAgain(new WeakRef({ text }), make);
+  text.length < longText ? () => text : textMadeAgain(new WeakRef({ text }), make);
 
 /** Apart from the text, which its function would hold otherwise. */
-function madeAgain(first: WeakRef<{ readonly text: string }>, make: () => string): () => string {
-  let held = first;
-  return () => {
-    const known = held.deref();
-    if (known !== undefined) return known.text;
-    const again = { text: make() };
-    held = new WeakRef(again);
-    return again.text;
-  };
+function textMadeAgain(first: WeakRef<{ readonly text: string }>, make: () => string): () => string {
+  const held = madeAgain(first, () => ({ text: make() }));
+  return () => held().text;
 }
 
 /** The JSON of a message with its type in front, as every resource is written. */

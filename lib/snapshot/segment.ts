@@ -1,9 +1,10 @@
-import { type Blob, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
+import { type Blob, concatBytes, hashOf } from "./blob.ts";
 import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
 import { textLength } from "./long/long-resource.ts";
 import { splitBetween } from "./long/split-between.ts";
+import { madeAgain } from "./made-again.ts";
 import { nameHash } from "./name-hash.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
 import { utf8Length } from "./utf8-length.ts";
@@ -16,14 +17,6 @@ export interface Segment extends BlobGroup {
   readonly resources: readonly CompiledResource[];
   /** Names of the secrets that they name. */
   readonly secrets: readonly string[];
-}
-
-/** The blobs of a segment, but for those of a long resource. */
-export function blobsOfSegment({ ref, resources }: Pick<Segment, "ref" | "resources">): readonly LazyBlob[] {
-  if (ref.long !== undefined) return [];
-  const texts = { hash: ref.hash, make: () => segmentBytes(resources) };
-  if (ref.binary === undefined) return [texts];
-  return [texts, { hash: ref.binary.hash, make: () => segmentBinary(resources)?.bytes ?? new Uint8Array() }];
 }
 
 /** About so long is a segment, in UTF-16 code units. */
@@ -60,35 +53,41 @@ const decoder = new TextDecoder();
 const separator = ",\n";
 
 /**
- * How a tree refers to a run. `resources` is not empty.
+ * A run as it is stored, and how a tree refers to it. `resources` is not empty.
  *
- * @param tell handed the bytes of the run's texts; absent: nothing is made but hashes
+ * @param tell handed the bytes of the run's texts
  */
-export function segmentRef(resources: readonly CompiledResource[], tell?: (blob: Blob) => void): SegmentRef {
-  const { text, bodyOffset, bodyBytes } = segmentText(resources);
-  const hash = hashOf(text);
-  tell?.({ hash, bytes: encoder.encode(text) });
+export function encodeSegment(
+  resources: readonly CompiledResource[],
+  tell?: (blob: Blob) => void,
+): Pick<Segment, "ref" | "blobs"> {
+  const { text, bodyOffset } = segmentText(resources);
+  const bytes = encoder.encode(text);
+  const hash = hashOf(bytes);
+  tell?.({ hash, bytes });
+  const make = madeAgain(new WeakRef(bytes), () => encoder.encode(segmentText(resources).text));
   const ref = {
     hash,
     first: resources[0]?.name ?? "",
     last: resources.at(-1)?.name ?? "",
     resources: resources.length,
     bodyOffset,
-    bodyBytes,
+    bodyBytes: bytes.length - bodyOffset,
   };
   const binary = segmentBinary(resources);
-  return binary === undefined ? ref : { ...ref, binary: { hash: hashOf(binary.bytes), bodyOffset: binary.bodyOffset } };
+  if (binary === undefined) return { ref, blobs: [{ hash, make }] };
+  const binaryBlob = { hash: hashOf(binary.bytes), make: () => segmentBinary(resources)?.bytes ?? new Uint8Array() };
+  return {
+    ref: { ...ref, binary: { hash: binaryBlob.hash, bodyOffset: binary.bodyOffset } },
+    blobs: [{ hash, make }, binaryBlob],
+  };
 }
-
-/** The texts of a run as they are stored. */
-export const segmentBytes = (resources: readonly CompiledResource[]): Uint8Array<ArrayBuffer> =>
-  encoder.encode(segmentText(resources).text);
 
 function segmentText(resources: readonly CompiledResource[]) {
   const texts = resources.map(({ text }) => text);
   const head = headerLine(resources, texts.map(utf8Length));
   const body = texts.join(separator);
-  return { text: head + body, bodyOffset: utf8Length(head), bodyBytes: utf8Length(body) };
+  return { text: head + body, bodyOffset: utf8Length(head) };
 }
 
 /** The binary forms of a run as they are stored; undefined unless every resource has one. */

@@ -1,20 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../lib/snapshot/blob.ts";
-import {
-  cutSegments,
-  decodeSegment,
-  readSpans,
-  segmentBinary,
-  segmentBytes,
-  segmentRef,
-} from "../../lib/snapshot/segment.ts";
+import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
+import { cutSegments, decodeSegment, encodeSegment, readSpans } from "../../lib/snapshot/segment.ts";
+import { collectAll } from "../collect-garbage.ts";
 import { resource } from "./worlds.ts";
 
 const many = (count: number, size = 1_000) =>
   Array.from({ length: count }, (_, i) =>
     resource("clusters", `outbound|80||service-${String(i).padStart(5, "0")}.default`, "x".repeat(size)),
   );
+
+/** A run with its blobs at hand. */
+function stored(list: readonly CompiledResource[]) {
+  const { ref, blobs } = encodeSegment(list);
+  const [bytes = new Uint8Array(), binary = new Uint8Array()] = blobs.map((blob) => blob.make());
+  return { ref, bytes, binary };
+}
 
 const resources = fc
   .uniqueArray(fc.record({ name: fc.string({ minLength: 1 }), content: fc.string({ unit: "grapheme" }) }), {
@@ -44,7 +46,7 @@ describe("segments", () => {
 
   it("change where one resource changes, comes or goes, and nowhere else", () => {
     const before = many(1_000);
-    const hashes = (list: typeof before) => new Set(cutSegments(list).map((run) => segmentRef(run).hash));
+    const hashes = (list: typeof before) => new Set(cutSegments(list).map((run) => encodeSegment(run).ref.hash));
     const old = hashes(before);
     for (const after of [
       before.with(500, resource("clusters", before[500]?.name ?? "", "y")),
@@ -58,7 +60,7 @@ describe("segments", () => {
   it("come back as they were encoded", () => {
     fc.assert(
       fc.property(resources, (list) => {
-        const [ref, bytes] = [segmentRef(list), segmentBytes(list)];
+        const { ref, bytes } = stored(list);
         expect(decodeSegment(ref, bytes)).toEqual(list);
         expect(ref.hash).toBe(hashOf(bytes));
         expect(ref.bodyOffset + ref.bodyBytes).toBe(bytes.length);
@@ -69,10 +71,8 @@ describe("segments", () => {
   it("have a body that is a JSON list but for its brackets", () => {
     fc.assert(
       fc.property(resources, (list) => {
-        const ref = segmentRef(list);
-        const body = new TextDecoder().decode(
-          segmentBytes(list).subarray(ref.bodyOffset, ref.bodyOffset + ref.bodyBytes),
-        );
+        const { ref, bytes } = stored(list);
+        const body = new TextDecoder().decode(bytes.subarray(ref.bodyOffset, ref.bodyOffset + ref.bodyBytes));
         expect(JSON.parse(`[${body}]`)).toEqual(list.map(({ text }) => JSON.parse(text)));
         expect(body.length === 0 || body.split("\n").length === list.length).toBe(true);
       }),
@@ -84,19 +84,28 @@ describe("segments", () => {
       ...plain,
       binary: new Uint8Array([i, 255, 10]),
     }));
-    const ref = segmentRef(list);
-    const binary = segmentBinary(list)?.bytes ?? new Uint8Array();
-    expect(decodeSegment(ref, segmentBytes(list), binary)).toEqual(list);
+    const { ref, bytes, binary } = stored(list);
+    expect(decodeSegment(ref, bytes, binary)).toEqual(list);
     expect(ref.binary?.hash).toBe(hashOf(binary));
-    expect(segmentRef([...list, resource("routes", "c", "3")]).binary).toBeUndefined();
+    expect(encodeSegment([...list, resource("routes", "c", "3")]).ref.binary).toBeUndefined();
   });
 
   it("say where each resource lies", () => {
     const list = [resource("routes", "a", "ä"), resource("routes", "b", "€uro"), resource("routes", "c", "")];
-    const bytes = segmentBytes(list);
-    const texts = readSpans(segmentRef(list), bytes).map(({ offset, bytes: length }) =>
+    const { ref, bytes } = stored(list);
+    const texts = readSpans(ref, bytes).map(({ offset, bytes: length }) =>
       new TextDecoder().decode(bytes.subarray(offset, offset + length)),
     );
     expect(texts).toEqual(list.map(({ text }) => text));
+  });
+
+  it("are made again as they were when nobody holds them any more", async () => {
+    const [list = []] = cutSegments(many(20));
+    const { ref, blobs } = encodeSegment(list);
+    for (let round = 0; round < 3; round += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collectAll();
+      expect(blobs.map(({ make }) => hashOf(make()))).toEqual([ref.hash]);
+    }
   });
 });

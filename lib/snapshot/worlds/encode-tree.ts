@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { type Blob, hashOf, jsonBlob, madeBlob } from "../blob.ts";
+import { type Blob, hashOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import { cutAgain } from "../long/cut-again.ts";
@@ -13,7 +13,7 @@ import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { createSecretNames } from "../secret-names.ts";
-import { blobsOfSegment, cutSegments, endsStretch, type Segment, segmentRef } from "../segment.ts";
+import { cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
 import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
 /** One type's answer for one class, as it is stored. */
@@ -69,10 +69,9 @@ export function createTreeEncoder(): TreeEncoder {
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = contentOf(resources);
     const [first] = resources;
-    const { ref, groups } = hasRuns(first)
-      ? encodeLong(first, longLists)
-      : { ref: segmentRef(resources, tell), groups: noGroups };
-    const blobs = blobsOfSegment({ ref, resources });
+    const { ref, blobs, groups } = hasRuns(first)
+      ? { ...encodeLong(first, longLists), blobs: noBlobs }
+      : { ...encodeSegment(resources, tell), groups: noGroups };
     return { ref, blobs, groups, content, resources, secrets: secretNamesIn(resources) };
   });
   const partOf = rememberRuns(encodePart);
@@ -165,6 +164,7 @@ function encodePart(segments: readonly Segment[]): EncodedPart {
 }
 
 const noGroups: readonly BlobGroup[] = [];
+const noBlobs: readonly LazyBlob[] = [];
 
 const newPart = (part: Omit<EncodedPart, "textHash">): EncodedPart => ({ ...part, textHash: nameHash(part.text) });
 
