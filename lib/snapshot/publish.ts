@@ -102,15 +102,15 @@ export function createPublisher(
       const root = aims.newest;
       const { written } = led;
       const told = { head, root, written, unread: led.kind === "led" ? led.unread : [] };
-      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(root, base) };
+      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(aims.canary?.root, base) };
       if (aims.pin !== undefined) return { kind: "pinned", ...told };
       return { kind: led.kind === "led" ? "published" : "unchanged", ...told };
     },
   };
 }
 
-/** The canary that another root takes the place of. */
-function replacedBy(root: string, base: ReadHead | undefined): { readonly replaced?: Canary } {
+/** The canary that ended. @param root of the one that runs now, if one does */
+function replacedBy(root: string | undefined, base: ReadHead | undefined): { readonly replaced?: Canary } {
   const replaced = base?.head.canary;
   return replaced === undefined || replaced.root === root ? {} : { replaced };
 }

@@ -91,7 +91,7 @@ function segmentText(resources: readonly CompiledResource[]) {
 }
 
 /** The binary forms of a run as they are stored; undefined unless every resource has one. */
-export function segmentBinary(
+function segmentBinary(
   resources: readonly CompiledResource[],
 ): { readonly bytes: Uint8Array<ArrayBuffer>; readonly bodyOffset: number } | undefined {
   const binaries = resources.flatMap(({ binary }) => (binary === undefined ? [] : [binary]));

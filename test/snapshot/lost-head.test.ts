@@ -38,6 +38,27 @@ const losses: readonly (readonly [string, (store: ObjectStore) => Promise<unknow
   ["without steps", (store) => store.put("HEAD", new TextEncoder().encode('{"generation":7,"steps":[]}'))],
 ];
 
+describe("a history whose newest entry came without its root", () => {
+  it("leads to what was served: the publisher of that entry was killed between the two", async () => {
+    const below = await storeWith("1", "2");
+    const { root } = (await headOf(below))?.steps.at(-1) ?? { root: "" };
+    const put: ObjectStore["put"] = async (key, bytes, condition) => {
+      // The entry is written meanwhile.
+      if (new TextDecoder().decode(bytes).includes('"classifier"')) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        throw new Error("killed");
+      }
+      return below.put(key, bytes, condition);
+    };
+    await expect(publish({ ...below, put }, "3")).rejects.toThrow("killed");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for await (const { key } of below.list("heads/")) await below.delete(key);
+    await below.delete("HEAD");
+    expect(await recoverHead(below)).toMatchObject({ from: "history", root });
+    expect((await fsck(below)).problems).toEqual([]);
+  });
+});
+
 describe.each(losses)("a HEAD that is %s", (_what, lose) => {
   it("is not begun anew: who publishes, rolls back or collects is told how to rebuild it", async () => {
     const store = await storeWith("1", "2");

@@ -99,19 +99,29 @@ export function createCollectedReader(store: ObjectStore, name: string): Collect
     const read = await readHeadOf(store, name, version);
     if (read === undefined) return undefined;
     const { head, text } = read;
-    if (head.root !== root) {
-      const changes = await diffTrees(nodes, root, head.root);
-      const next = new Map(objects);
-      for (const { key, after } of changes) {
-        if (after === undefined) next.delete(key);
-        else next.set(key, objectOf(key, after));
-      }
-      objects = next;
-      root = head.root;
-    }
-    const shard = { name, version: sha256(text), about: head.about, objects };
+    // Another reading may end while this one waits: each goes on from what it began with.
+    const before = { root, objects };
+    const now = head.root === before.root ? before : await changedTo(nodes, before, head.root);
+    ({ root, objects } = now);
+    const shard = { name, version: sha256(text), about: head.about, objects: now.objects };
     return head.isMeantEmpty ? { ...shard, isMeantEmpty: true } : shard;
   };
+}
+
+interface CollectedObjects {
+  /** Of the tree that names them. */
+  readonly root: string;
+  readonly objects: ReadonlyMap<string, OriginObject>;
+}
+
+/** What did not change is the same object. */
+async function changedTo(nodes: NodeSource, before: CollectedObjects, root: string): Promise<CollectedObjects> {
+  const objects = new Map(before.objects);
+  for (const { key, after } of await diffTrees(nodes, before.root, root)) {
+    if (after === undefined) objects.delete(key);
+    else objects.set(key, objectOf(key, after));
+  }
+  return { root, objects };
 }
 
 function objectOf(key: string, entry: string): OriginObject {

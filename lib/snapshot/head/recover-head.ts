@@ -3,7 +3,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { headKey } from "../blob.ts";
 import { NewerFormat } from "../format.ts";
 import type { Head, Pin } from "../root.ts";
-import { createSnapshotReader } from "../snapshot-reader.ts";
+import { createSnapshotReader, type SnapshotReader } from "../snapshot-reader.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { lastRoot, parseHead, type ReadHead } from "./head.ts";
 import { headCopies, mendHistory } from "./head-copy.ts";
@@ -83,11 +83,13 @@ async function fromHistory(
   by: string,
   nowMs: number,
 ): Promise<Found | undefined> {
-  const [tip] = [...entries].sort(
+  const newestFirst = entries.toSorted(
     (a, b) => b.generation - a.generation || compare(b.at, a.at) || compare(a.hash, b.hash),
   );
+  const reader = createSnapshotReader(store);
+  const tip = await firstWithRoot(reader, newestFirst);
   if (tip === undefined) return undefined;
-  for await (const { root, held } of readHistory(createSnapshotReader(store), tip.hash)) {
+  for await (const { root, held } of readHistory(reader, tip.hash)) {
     if (held === true) continue;
     const at = new Date(nowMs).toISOString();
     const pin: Pin = { by, why: "HEAD was rebuilt from the history, which does not say what was pinned", since: at };
@@ -98,6 +100,27 @@ async function fromHistory(
     };
   }
   return undefined;
+}
+
+/** An entry is written beside its root: that of a publisher who was killed may name one that is not there. */
+async function firstWithRoot(
+  reader: SnapshotReader,
+  entries: readonly HistoryEntry[],
+): Promise<HistoryEntry | undefined> {
+  for (const entry of entries) {
+    const isThere = await reader.root(entry.root).then(
+      () => true,
+      (cause: unknown) => {
+        // One of a newer version is there for its readers.
+        if (cause instanceof NewerFormat) return true;
+        if (cause instanceof PortolanError) return false;
+        throw cause;
+      },
+    );
+    if (isThere) return entry;
+  }
+  // None can be served; the newest is what a repair would bring back.
+  return entries[0];
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -161,6 +161,7 @@ describe("portolan", () => {
     const root = /leads to (\w{12})/.exec(first)?.[1];
     expect(await onStore("push", shop, "--canary", "20")).toContain(`the canary of ${root} ended with it`);
     await writeFile(join(shop, "d.yaml"), rule("d", "host"));
+    expect(await onStore("push", shop, "--canary", "0")).not.toContain("ended with it");
     expect(JSON.parse(await onStore("push", shop, "--canary", "5", "--json"))).toMatchObject({
       replaced: { percent: 20 },
     });

@@ -11,7 +11,7 @@ import { worldOf } from "../../snapshot/worlds.ts";
 describe("the body of an answer", () => {
   it("reads some of its segments at a time and no more, and has them in order", async () => {
     const store = memoryStore();
-    const names = Array.from({ length: 400 }, (_, at) => `cluster-${String(at).padStart(4, "0")}`);
+    const names = Array.from({ length: 800 }, (_, at) => `cluster-${String(at).padStart(4, "0")}`);
     const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
     const content = "x".repeat(1_000);
     const world = worldOf({ web: { clusters: Object.fromEntries(names.map((name) => [name, content])) } });
@@ -31,12 +31,12 @@ describe("the body of an answer", () => {
     const question = { classId: "web", shape: "poll", type: "clusters", names: [] } as const;
     const selection = await selectResources(reader, loaded, question);
     const segments = selection?.parts.length ?? 0;
-    expect(segments).toBeGreaterThan(16);
+    expect(segments).toBeGreaterThan(32);
     most = 0;
     const body = selection === undefined ? undefined : await discoveryBody(reader, "clusters", selection);
     const text = body === undefined ? "" : new TextDecoder().decode(await wholeOf(body));
     const { resources }: { readonly resources: readonly { readonly name: string }[] } = JSON.parse(text);
     expect(resources.map(({ name }) => name)).toEqual(names);
-    expect(most).toBe(8);
+    expect(most).toBe(24);
   });
 });
