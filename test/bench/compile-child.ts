@@ -7,8 +7,6 @@ import { setImmediate } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { layingByThread } from "../../lib/cli/serve/laying-thread.ts";
 import { compile } from "../../lib/compile/compile.ts";
-import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
-import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
@@ -19,9 +17,8 @@ import { openEarlier } from "./earlier-checkout.ts";
 import { editedFiles, folderEdits } from "./folder-edits.ts";
 import { heapMib } from "./heap.ts";
 import { foldersFiles } from "./mesh-folder.ts";
+import { openProcess } from "./open-process.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-
-const build = "that of the benchmark";
 
 /** Rounds of what is measured several times in one process, and those before them: the first ones are V8's. */
 const rounds = 9;
@@ -52,16 +49,10 @@ async function openMesh(world: WorldOptions): Promise<Publish> {
       return untold;
     };
   }
-  const store = fileStore(folder);
-  const texts = new Map<string, string>();
-  const write = createShardWriter(store, "main", texts);
   const onTrouble = (reason: string) => console.error(reason);
   const startLaying = workers > 1 ? layingByThread({ where: folder, onTrouble }) : undefined;
-  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts, startLaying });
-  return async (input) => {
-    await write(input);
-    return (await recompile()).result.written;
-  };
+  const publish = openProcess(fileStore(folder), { world, startLaying });
+  return async (input) => (await publish(input)).written;
 }
 
 /** What a process keeps between changes: used after the measurement of the heap, so that nothing of it is collected before. */

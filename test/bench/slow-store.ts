@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { ListedObject, ObjectStore } from "../../lib/storage/object-store.ts";
+import { md5Of } from "../../lib/storage/vouched-for.ts";
 
 /** What a store was asked. */
 export interface Asked {
@@ -53,7 +53,7 @@ export function slowStore(below: ObjectStore, waitMs: number, connections = 50):
             const next = await listed.next();
             if (next.done === true) return { objects, isLast: true };
             const found = await below.get(next.value.key);
-            const md5 = found.kind === "found" ? createHash("md5").update(found.bytes).digest("hex") : "";
+            const md5 = found.kind === "found" ? md5Of(found.bytes) : "";
             objects.push({ ...next.value, md5 });
           }
           return { objects, isLast: false };

@@ -2,10 +2,6 @@
  * A compile whose store is no disk: a function on S3 waits for every request. What a change and a cold start wait for, in rounds of
  * requests that follow each other, and what that comes to.
  */
-import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
-import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
@@ -13,29 +9,13 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { editedFiles, folderEdits } from "./folder-edits.ts";
 import { foldersFiles } from "./mesh-folder.ts";
+import { openProcess } from "./open-process.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { type SlowStore, slowStore } from "./slow-store.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
 
 /** A request to S3 from a function beside it takes 10 to 30 ms. */
 const waitMs = 20;
-
-/** A process that has compiled nothing yet. */
-function openProcess(store: ObjectStore) {
-  const texts = new Map<string, string>();
-  const write = createShardWriter(store, "main", texts);
-  const recompile = createWorldRecompiler({
-    store,
-    sources: ["main"],
-    world: defaultWorldOptions,
-    build: "that of the benchmark",
-    texts,
-  });
-  return async (files: readonly SourceFile[]): Promise<void> => {
-    await write(files);
-    await recompile();
-  };
-}
 
 /** What one piece of work took, and what it asked. */
 async function rowOf(what: string, slow: SlowStore, work: () => Promise<unknown>): Promise<Row> {

@@ -1,35 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { blobOfKey } from "../../lib/snapshot/blob.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
-import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { editedFiles, folderEdits } from "../bench/folder-edits.ts";
 import { foldersFiles } from "../bench/mesh-folder.ts";
+import { openProcess } from "../bench/open-process.ts";
 import { slowStore } from "../bench/slow-store.ts";
 import { syntheticMesh } from "../bench/synthetic-mesh.ts";
 
 const files = foldersFiles(syntheticMesh(60).text);
 const edited = (round: number) => editedFiles(files, "app-0", (text) => folderEdits["virtual-service"](text, round));
-
-/** A process that has compiled nothing yet: fills a source and publishes. */
-function openProcess(store: ObjectStore) {
-  const texts = new Map<string, string>();
-  const write = createShardWriter(store, "main", texts);
-  const recompile = createWorldRecompiler({
-    store,
-    sources: ["main"],
-    world: defaultWorldOptions,
-    build: "that of the test",
-    texts,
-  });
-  return async (input: readonly SourceFile[]) => {
-    await write(input);
-    return (await recompile()).result;
-  };
-}
 
 describe("what a compile waits for", () => {
   it("reads each blob once, in a process that starts cold", async () => {

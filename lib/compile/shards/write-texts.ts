@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { rescue } from "../../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
-import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { vouchedFor } from "../../storage/vouched-for.ts";
 import { textIn } from "./source-shard.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -20,7 +19,7 @@ export async function writeTexts(
   named: ReadonlySet<string> = new Set(),
 ): Promise<() => Promise<void>> {
   const found = new Set<string>();
-  const whole = await vouchedFor(store, texts, named);
+  const whole = named.size < worthListing ? new Set<string>() : await vouchedTexts(store, texts, named);
   await inParallel(texts, async ([key, text]) => {
     if (named.has(key) && (whole.has(key) || (await holds(store, key, text)))) return;
     const put = await store.put(key, utf8(text), { ifNoneMatch: "*" });
@@ -39,23 +38,18 @@ export async function writeTexts(
 /** Fewer are looked at one by one: that takes no longer than a list. */
 const worthListing = 32;
 
-/** Keys under which a store's list says that there is what should be there. A process that starts cold has thousands to look at. */
-async function vouchedFor(
+/** Those of the named keys that the store's list vouches for. A process that starts cold has thousands to look at. */
+function vouchedTexts(
   store: ObjectStore,
   texts: ReadonlyMap<string, string>,
-  keys: ReadonlySet<string>,
+  named: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
-  const whole = new Set<string>();
-  const [first] = keys;
-  if (keys.size < worthListing || first === undefined) return whole;
+  const [first = ""] = named;
   const folder = first.slice(0, first.lastIndexOf("/") + 1);
-  await listHashed(store, folder, ({ key, md5 }) => {
-    const text = keys.has(key) ? texts.get(key) : undefined;
-    if (md5 !== undefined && text !== undefined && md5 === createHash("md5").update(utf8(text)).digest("hex"))
-      whole.add(key);
-    return md5 !== undefined;
+  return vouchedFor(store, folder, (key) => {
+    const text = named.has(key) ? texts.get(key) : undefined;
+    return text === undefined ? undefined : utf8(text);
   });
-  return whole;
 }
 
 async function holds(store: ObjectStore, key: string, text: string): Promise<boolean> {

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { inParallel } from "../../storage/in-parallel.ts";
-import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { vouchedFor } from "../../storage/vouched-for.ts";
 import { blobFolder, blobKey, hashOf, type LazyBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 
@@ -55,18 +54,10 @@ const notIn = (groups: readonly BlobGroup[], good: WeakSet<BlobGroup>): readonly
 /** Those for which the store's list does not vouch; all of them where it vouches for none. A list costs less than reading. */
 async function notVouchedFor(store: ObjectStore, blobs: readonly LazyBlob[]): Promise<readonly LazyBlob[]> {
   if (blobs.length === 0) return [];
-  const listed = new Map<string, string>();
-  let isVouching = true;
-  await listHashed(store, blobFolder, ({ key, md5 }) => {
-    if (md5 === undefined) isVouching = false;
-    else listed.set(key, md5);
-    return isVouching;
-  });
-  if (!isVouching) return blobs;
-  return blobs.filter((blob) => listed.get(blobKey(blob.hash)) !== md5Of(blob.make()));
+  const byKey = new Map(blobs.map((blob) => [blobKey(blob.hash), blob]));
+  const whole = await vouchedFor(store, blobFolder, (key) => byKey.get(key)?.make());
+  return blobs.filter(({ hash }) => !whole.has(blobKey(hash)));
 }
-
-const md5Of = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");
 
 async function isWhole(store: ObjectStore, hash: string): Promise<boolean> {
   const found = await store.get(blobKey(hash));
