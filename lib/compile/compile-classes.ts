@@ -1,12 +1,22 @@
-import type { ProxyClass } from "../mesh/classes/enter-classes.ts";
-import { column } from "../mesh/memo/column.ts";
+import type { Diagnostic } from "../config/diagnostic.ts";
+import { classesAt, eachClass, type ProxyClasses } from "../mesh/classes/enter-classes.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import type { ProxyViews } from "../mesh/views/views-of.ts";
-import type { CompiledClass, CompiledList, CompiledShape } from "../snapshot/compiled.ts";
-import type { ShapeName } from "../snapshot/resource-type.ts";
-import { generateUnit } from "../xds/generate.ts";
-import { type OfUnits, ofUnits } from "../xds/units.ts";
-import { type ClassForm, type CompiledUnit, compileUnits, type OfClass } from "./compile-units.ts";
+import { type SomeRows, together } from "../mesh/memo/rearranged.ts";
+import { step } from "../mesh/memo/step.ts";
+import type { ProxyViews, ViewColumns } from "../mesh/views/view-columns.ts";
+import { classTable } from "../snapshot/class-table.ts";
+import {
+  type ClassTable,
+  type CompiledClass,
+  type CompiledList,
+  type ListColumns,
+  listIn,
+  noList,
+} from "../snapshot/compiled.ts";
+import { type ResourceType, resourceTypes, type ShapeName } from "../snapshot/resource-type.ts";
+import { unitsOfEnvoys, unitsOfPrograms } from "../xds/generate.ts";
+import { type OfUnits, ofUnits, typesOf, unitOf } from "../xds/units.ts";
+import { type ClassForm, type CompiledColumns, compileUnits } from "./compile-units.ts";
 import { classesBesideStore } from "./standing/classes-beside-store.ts";
 import type { Standing } from "./standing/standing.ts";
 
@@ -14,69 +24,129 @@ import type { Standing } from "./standing/standing.ts";
 export type ClassForms = Readonly<Record<ProxyViews["kind"], ClassForm>>;
 
 /** Is told of the lists of a unit as soon as they are made, before those of the next are. */
-export type OnMade = (unit: readonly CompiledUnit[]) => void;
+export type OnMade = (unit: CompiledColumns) => void;
+
+/** A class's answers, and what making them had to say. */
+export interface OfClass {
+  readonly value: CompiledClass;
+  readonly spoken: OfUnits<readonly Diagnostic[]>;
+}
+
+/** The answers of classes, and what making those of each had to say, both in the order of the classes. */
+export interface CompiledClasses {
+  readonly table: ClassTable;
+  readonly spoken: OfUnits<readonly (readonly Diagnostic[])[]>;
+}
 
 /**
- * The answers of classes, in both shapes. Each unit is gone over for all of them at once, and a class of which nothing is new stays the same
- * object.
+ * The answers of classes, in both shapes. Each unit is gone over for all of them at once, and the columns of a unit of which nothing is new stay
+ * the same objects.
  *
  * @param standing what need not be made; absent: everything is
- * @returns in the order of the classes
  */
 export function compileClasses(
-  classes: readonly ProxyClass[],
+  classes: ProxyClasses,
   forms: ClassForms,
   standing: Standing | undefined,
   memo: Memo,
   onMade: OnMade = () => {},
-): readonly OfClass[] {
-  const made = new Map(standing && classesBesideStore(classes, forms.envoy, standing, memo));
-  for (const kind of ["envoy", "grpc"] as const) {
-    const missing = classes.filter(({ id, views }) => views.kind === kind && !made.has(id));
-    if (missing.length === 0) continue;
-    const whole = wholeClasses(missing, forms[kind], memo, onMade);
-    if (missing.length === classes.length) return whole;
-    for (const of of whole) made.set(of.value.id, of);
+): CompiledClasses {
+  const stored = standing && classesBesideStore(eachClass(classes), forms.envoy, standing, memo);
+  if (stored === undefined || stored.size === 0) return compileAll(classes, forms, memo, onMade);
+  const missing = [...classes.ids.keys()].filter((row) => !stored.has(classes.ids[row] ?? ""));
+  const made = new Map(stored);
+  if (missing.length > 0) {
+    const { table, spoken } = compileAll(classesAt(memo, classes, missing), forms, memo, onMade);
+    for (const [at, value] of table.classes.entries())
+      made.set(value.id, { value, spoken: ofUnits((unit) => spoken[unit][at] ?? nothingSaid) });
   }
-  return classes.flatMap(({ id }) => made.get(id) ?? []);
+  return besideEachOther(classes.ids.flatMap((id) => made.get(id) ?? []));
 }
 
-function wholeClasses(classes: readonly ProxyClass[], form: ClassForm, memo: Memo, onMade: OnMade): readonly OfClass[] {
-  const slot = form.reader;
-  const views = classes.map((one) => one.views);
-  return wholeClass(memo, slot, {
-    id: classes.map(({ id }) => id),
-    ...ofUnits((unit) => {
-      const compiled = compileUnits(memo, { unit, generated: generateUnit(unit, views, memo, slot), form, slot });
-      onMade(compiled);
-      return compiled;
+const nothingSaid: readonly Diagnostic[] = [];
+
+/** Of each class what was found for it alone. */
+function besideEachOther(of: readonly OfClass[]): CompiledClasses {
+  const classes = of.map(({ value }) => value);
+  const columnsOf = (type: ResourceType): ListColumns => ({
+    stream: classes.map(({ stream }) => listIn(stream, type)),
+    poll: classes.map(({ poll }) => listIn(poll, type)),
+  });
+  const lists = Object.fromEntries(resourceTypes.map((type) => [type, columnsOf(type)]));
+  return { table: { classes, lists }, spoken: ofUnits((unit) => of.map(({ spoken }) => spoken[unit])) };
+}
+
+type Units = OfUnits<CompiledColumns>;
+
+function compileAll({ ids, views }: ProxyClasses, forms: ClassForms, memo: Memo, onMade: OnMade): CompiledClasses {
+  const envoys = unitsOf("envoy", views, forms, memo, onMade);
+  const programs = unitsOf("grpc", views, forms, memo, onMade);
+  const inRows = <T>(of: (units: Units, rows: number) => readonly T[]): readonly T[] => {
+    const someRows = (rows: readonly number[], units: Units | undefined): SomeRows<T> => ({
+      rows,
+      values: units === undefined ? [] : of(units, rows.length),
+    });
+    return together(memo, someRows(views.envoyRows, envoys), someRows(views.programRows, programs));
+  };
+  const columnOf = (type: ResourceType, shape: ShapeName): readonly CompiledList[] =>
+    inRows((units, rows) => listsIn(units, type)?.[shape] ?? nothingIn(memo, { rows }));
+  return {
+    table: oneTable(memo, {
+      ids,
+      columns: resourceTypes.flatMap((type) => [columnOf(type, "stream"), columnOf(type, "poll")]),
     }),
+    spoken: ofUnits((unit) => inRows((units) => units[unit].diagnostics)),
+  };
+}
+
+/** The units of the classes of one kind; undefined where there are none. */
+function unitsOf(
+  kind: ProxyViews["kind"],
+  views: ViewColumns,
+  forms: ClassForms,
+  memo: Memo,
+  onMade: OnMade,
+): Units | undefined {
+  const rows = kind === "envoy" ? views.envoyRows : views.programRows;
+  if (rows.length === 0) return undefined;
+  const [form, slot] = [forms[kind], kind];
+  return ofUnits((unit) => {
+    const generated =
+      kind === "envoy"
+        ? unitsOfEnvoys[unit](views.envoys, memo, slot)
+        : unitsOfPrograms(unit, views.programs, memo, slot);
+    const compiled = compileUnits(memo, { unit, generated, form, slot });
+    onMade(compiled);
+    return compiled;
   });
 }
 
-const wholeClass = column(
-  "compiled classes",
-  ["id", "clusters", "listeners", "routes", "names"],
-  ({ id, ...made }: OfUnits<CompiledUnit> & Pick<CompiledClass, "id">): OfClass => {
-    const shapeOf = (shape: ShapeName): CompiledShape => {
-      const { clusters = noList, endpoints = noList } = made.clusters.value[shape];
-      const { listeners = noList, extension_configs } = made.listeners.value[shape];
-      const { routes = noList } = made.routes.value[shape];
-      const { name_tables } = made.names.value[shape];
-      return {
-        clusters,
-        endpoints,
-        listeners,
-        routes,
-        ...(extension_configs === undefined ? {} : { extension_configs }),
-        ...(name_tables === undefined ? {} : { name_tables }),
-      };
-    };
-    return {
-      value: { id, stream: shapeOf("stream"), poll: shapeOf("poll") },
-      spoken: ofUnits((unit) => made[unit].diagnostics),
-    };
-  },
+/** Undefined where none of the classes has the type. */
+function listsIn(units: Units, type: ResourceType): ListColumns | undefined {
+  const unit = unitOf[type];
+  return typesOf[unit][0] === type ? units[unit].first : units[unit].second;
+}
+
+/** The column of a type that nobody has. */
+const nothingIn = step(
+  "column of nothing",
+  { rows: "value" },
+  ({ rows }: { readonly rows: number }): readonly CompiledList[] => Array.from({ length: rows }, () => noList),
 );
 
-const noList: CompiledList = [];
+interface TableInputs {
+  readonly ids: readonly string[];
+  /** By type, then by shape. */
+  readonly columns: readonly (readonly CompiledList[])[];
+}
+
+/** One table as long as its columns are the same. */
+const oneTable = step(
+  "table of classes",
+  { ids: "identity", columns: "elements" },
+  ({ ids, columns }: TableInputs): ClassTable => {
+    const listsOf = (at: number): ListColumns => ({ stream: columns[2 * at] ?? [], poll: columns[2 * at + 1] ?? [] });
+    const lists = Object.fromEntries(resourceTypes.map((type, at) => [type, listsOf(at)] as const));
+    return classTable(ids, lists);
+  },
+);

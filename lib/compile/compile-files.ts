@@ -5,8 +5,9 @@ import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
+import { eachClass } from "../mesh/classes/enter-classes.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";
-import type { ProxyViews } from "../mesh/views/views-of.ts";
+import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
@@ -60,7 +61,7 @@ export function createShardCompilers(options: WorldOptions): ShardCompilers {
       const { content, consul, clusterId } = read(shards);
       const world = worldOf(content, { ...options, clusterId }, memo, consul).value;
       const { classes } = classify(buildMesh(world, memo).value, world.proxies, memo).value;
-      return new Map(classes.map(({ id, views }) => [id, views]));
+      return new Map(eachClass(classes).map(({ id, views }) => [id, views]));
     },
   };
 }

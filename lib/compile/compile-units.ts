@@ -3,13 +3,13 @@ import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CertificateSource } from "../mesh/world.ts";
-import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../snapshot/compiled.ts";
+import type { CompiledList, CompiledPart, ListColumns } from "../snapshot/compiled.ts";
 import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
 import type { Reader } from "../xds/descriptors.ts";
 import { type ClassResources, noResources, noTypes, type Parted, type Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
-import { type GeneratedUnit, type OfUnits, typesOf, type Unit } from "../xds/units.ts";
+import { type GeneratedColumns, typesOf, type Unit } from "../xds/units.ts";
 import { encodedList } from "./encoded-list.ts";
 import { joinParts } from "./join-parts.ts";
 
@@ -21,19 +21,17 @@ export interface ClassForm {
   readonly pollDelayMs?: number;
 }
 
-/** A class's answers, and what making them had to say. */
-export interface OfClass {
-  readonly value: CompiledClass;
-  readonly spoken: OfUnits<readonly Diagnostic[]>;
+/** The lists of a unit's types for many classes, a row for each, and what making them had to say. */
+export interface CompiledColumns {
+  readonly first: ListColumns;
+  /** Absent where no class has any of the unit's second type. */
+  readonly second: ListColumns | undefined;
+  readonly diagnostics: readonly (readonly Diagnostic[])[];
 }
-
-/** The lists of a unit's types. */
-export type CompiledUnit = Stage<Readonly<Record<ShapeName, Partial<CompiledShape>>>>;
 
 interface UnitInputs {
   readonly unit: Unit;
-  /** Of each class. */
-  readonly generated: readonly GeneratedUnit[];
+  readonly generated: GeneratedColumns;
   /** The same object for all classes that are written alike. */
   readonly form: ClassForm;
   /** Tells lists of classes apart when they are found again. */
@@ -42,52 +40,81 @@ interface UnitInputs {
 
 /**
  * Both shapes of one unit of many classes, with all that making it had to say. What classes share and what they have besides are gone over
- * apart, and joined then: either costs what is new in it, and a unit in which nothing is new costs a look.
+ * apart, and joined then: either costs what is new in it.
  */
-export const compileUnits = step(
-  "compiled units of classes",
-  { unit: "value", generated: "identity", form: "identity", slot: "value" },
-  ({ unit, generated, form, slot }: UnitInputs, memo: Memo): readonly CompiledUnit[] => {
-    const place = `${unit}|${slot}`;
-    const forAll = <T>(value: T): readonly T[] => generated.map(() => value);
-    const [first, second] = typesOf[unit];
-    const listsOf = (type: ResourceType | undefined, side: keyof Parted) =>
-      generated.map(({ value }) => (type === undefined ? undefined : value[type]?.[side]));
-    const sidesOf = (side: keyof Parted): readonly CompiledSide[] =>
-      compiledSides(memo, `${place}|${side}`, {
-        first: listsOf(first, side),
-        second: listsOf(second, side),
-        beside: side === "own" ? generated.map(({ value }) => assignmentsBeside(value)) : forAll(noResources),
-        how: forAll(sideForm(memo, { side, unit, form })),
-      });
-    const [shared, own] = [sidesOf("shared"), sidesOf("own")];
-    const joinedIn = (shape: ShapeName, at: 0 | 1): readonly CompiledList[] =>
-      joinParts(memo, `${place}|${shape}|${at}`, {
-        shared: shared.map((side) => side[shape][at]),
-        own: own.map((side) => side[shape][at]),
-      });
-    const hasSecond = second !== undefined && generated.some(({ value }) => value[second] !== undefined);
-    return compiledUnits(memo, place, {
-      pollFirst: joinedIn("poll", 0),
-      pollSecond: hasSecond ? joinedIn("poll", 1) : forAll(noList),
-      streamFirst: joinedIn("stream", 0),
-      streamSecond: hasSecond ? joinedIn("stream", 1) : forAll(noList),
-      said: generated.map(({ diagnostics }) => diagnostics),
-      saidOfShared: shared.map(({ diagnostics }) => diagnostics),
-      saidOfOwn: own.map(({ diagnostics }) => diagnostics),
-      first: generated.map(({ value }) => (value[first] === undefined ? undefined : first)),
-      second: generated.map(({ value }) => (second === undefined || value[second] === undefined ? undefined : second)),
+export function compileUnits(memo: Memo, { unit, generated, form, slot }: UnitInputs): CompiledColumns {
+  const place = `${unit}|${slot}`;
+  const { first, second, diagnostics: said } = generated;
+  const forAll = <T>(value: T): readonly T[] => said.map(() => value);
+  const sideOf = (side: keyof Parted): readonly CompiledSide[] =>
+    compiledSides(memo, `${place}|${side}`, {
+      first: first[side],
+      second: second?.[side] ?? forAll(undefined),
+      beside: side === "own" ? assignmentsBeside(memo, place, unit, generated) : forAll(noResources),
+      how: forAll(sideForm(memo, { side, unit, form })),
     });
+  const [shared, own] = [sideOf("shared"), sideOf("own")];
+  const joined = (shape: ShapeName, at: 0 | 1): readonly CompiledList[] =>
+    joinParts(memo, `${place}|${shape}|${at}`, {
+      shared: partsOf(memo, { sides: shared, shape, at }),
+      own: partsOf(memo, { sides: own, shape, at }),
+    });
+  const bothShapes = (at: 0 | 1): ListColumns => ({ stream: joined("stream", at), poll: joined("poll", at) });
+  const hasSecond = second?.shared.some((side) => side !== undefined) === true;
+  return {
+    first: bothShapes(0),
+    second: hasSecond ? bothShapes(1) : undefined,
+    diagnostics: allSaid(memo, place, {
+      generated: said,
+      ofShared: shared.map(({ diagnostics }) => diagnostics),
+      ofOwn: own.map(({ diagnostics }) => diagnostics),
+    }),
+  };
+}
+
+/** The parts of one type and shape; the same column as long as the sides are. */
+const partsOf = step(
+  "parts of sides",
+  { sides: "identity", shape: "value", at: "value" },
+  ({ sides, shape, at }: { readonly sides: readonly CompiledSide[]; readonly shape: ShapeName; readonly at: 0 | 1 }) =>
+    sides.map((side) => side[shape][at]),
+);
+
+/** The load assignments among which own clusters may have theirs, beside the class's own. */
+function assignmentsBeside(
+  memo: Memo,
+  slot: string,
+  unit: Unit,
+  { first, second }: GeneratedColumns,
+): readonly (readonly Resource[])[] {
+  if (unit !== "clusters") return first.own.map(() => noResources);
+  const ask = askForEndpoints(memo, slot, { own: first.own });
+  return ask.map((asks, at) => (asks && second?.shared[at]) || noResources);
+}
+
+const askForEndpoints = column(
+  "own clusters that ask",
+  ["own"],
+  ({ own = noResources }: { readonly own: readonly Resource[] | undefined }): boolean =>
+    own.some(({ json }) => "type" in json && json.type === "EDS"),
+);
+
+interface Said {
+  readonly generated: readonly Diagnostic[];
+  readonly ofShared: readonly Diagnostic[];
+  readonly ofOwn: readonly Diagnostic[];
+}
+
+const allSaid = column(
+  "diagnostics of units",
+  ["generated", "ofShared", "ofOwn"],
+  ({ generated, ofShared, ofOwn }: Said): readonly Diagnostic[] => {
+    const all = [...generated, ...ofShared, ...ofOwn];
+    return all.length === 0 ? nothingSaid : all;
   },
 );
 
-const noList: CompiledList = [];
-
-/** The load assignments among which own clusters may have theirs, beside the class's own. */
-const assignmentsBeside = ({ clusters, endpoints }: Partial<ClassResources>): readonly Resource[] =>
-  clusters?.own.some(({ json }) => "type" in json && json.type === "EDS") === true && endpoints !== undefined
-    ? endpoints.shared
-    : noResources;
+const nothingSaid: readonly Diagnostic[] = [];
 
 interface SideRow {
   /** Of the unit's types; undefined for one that the class has not. */
@@ -151,36 +178,3 @@ const compiledSides = column(
 );
 
 const nothing: Stage<CompiledPart> = { value: [], diagnostics: [] };
-
-interface UnitRow {
-  readonly pollFirst: CompiledList;
-  readonly pollSecond: CompiledList;
-  readonly streamFirst: CompiledList;
-  readonly streamSecond: CompiledList;
-  readonly said: readonly Diagnostic[];
-  readonly saidOfShared: readonly Diagnostic[];
-  readonly saidOfOwn: readonly Diagnostic[];
-  /** The types that the class has. */
-  readonly first: ResourceType | undefined;
-  readonly second: ResourceType | undefined;
-}
-
-const compiledUnits = column(
-  "compiled units",
-  ["pollFirst", "pollSecond", "streamFirst", "streamSecond", "said", "saidOfShared", "saidOfOwn", "first", "second"],
-  ({ first, second, ...row }: UnitRow): CompiledUnit => {
-    const shapeOf = (ofFirst: CompiledList, ofSecond: CompiledList): Partial<CompiledShape> => {
-      const shape: { -readonly [Type in ResourceType]?: CompiledList } = {};
-      if (first !== undefined) shape[first] = ofFirst;
-      if (second !== undefined) shape[second] = ofSecond;
-      return shape;
-    };
-    return {
-      value: {
-        stream: shapeOf(row.streamFirst, row.streamSecond),
-        poll: shapeOf(row.pollFirst, row.pollSecond),
-      },
-      diagnostics: [...row.said, ...row.saidOfShared, ...row.saidOfOwn],
-    };
-  },
-);

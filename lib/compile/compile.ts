@@ -2,13 +2,13 @@ import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { version } from "../config/version.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
-import type { ProxyClass } from "../mesh/classes/enter-classes.ts";
+import type { ProxyClasses } from "../mesh/classes/enter-classes.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
-import type { ProxyViews } from "../mesh/views/views-of.ts";
+import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import type { Classifier } from "../snapshot/classifier.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
@@ -52,10 +52,10 @@ export function compile(
 /** A world whose classes have no answers yet, with all that making these needs of it: much of the world is not among that. */
 export interface CountedWorld {
   /** Those of the slice. */
-  readonly classes: readonly ProxyClass[];
+  readonly classes: ProxyClasses;
   readonly form: Omit<ClassForm, "reader">;
   /** What belongs to no class. */
-  readonly beside: Omit<CompiledWorld, "classes" | "diagnostics" | "made">;
+  readonly beside: Omit<CompiledWorld, "classes" | "table" | "diagnostics" | "made">;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -71,7 +71,7 @@ export function countClasses(
   const { value: census, diagnostics } = staged("classify", () => classify(mesh.value, world.proxies, memo));
   const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
   const counted = {
-    classes: classesOfSlice(census.classes, slice),
+    classes: classesOfSlice(census.classes, slice, memo),
     form: { certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) },
   };
   const said = [...mesh.diagnostics, ...diagnostics];
@@ -112,28 +112,32 @@ export function compileCounted(
   const spoken = new Map<string, readonly Diagnostic[]>();
   const formFor = (reader: ProxyViews["kind"]): ClassForm => oneValue(memo, { reader, ...form });
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
-  const compiled = staged("generate", () => {
-    const made = compileClasses(classes, forms, standing, memo, onMade);
-    return made.map(({ value, spoken: ofUnits }) => {
+  const table = staged("generate", () => {
+    const { table: made, spoken: ofClasses } = compileClasses(classes, forms, standing, memo, onMade);
+    for (const [row, { id }] of made.classes.entries()) {
       for (const unit of units) {
-        if (ofUnits[unit].length === 0) continue;
-        say(ofUnits[unit]);
-        spoken.set(spokenKey(value.id, unit), ofUnits[unit]);
+        const said = ofClasses[unit][row] ?? nothingSaid;
+        if (said.length === 0) continue;
+        say(said);
+        spoken.set(spokenKey(id, unit), said);
       }
-      return value;
-    });
+    }
+    return made;
   });
   const sorted = sortDiagnostics([...diagnostics]);
   return {
     value: {
       ...beside,
-      classes: compiled,
+      classes: table.classes,
+      table,
       diagnostics: sorted,
       ...(key === undefined ? {} : { made: { key, spoken: Object.fromEntries(spoken) } }),
     },
     diagnostics: sorted,
   };
 }
+
+const nothingSaid: readonly Diagnostic[] = [];
 
 const noClassifier: CompiledWorld["classifier"] = { attributes: [], labels: {}, classes: {}, defaults: {} };
 

@@ -12,8 +12,8 @@ const blobsAtOnce = 256;
 /** Lays the blobs of lists as soon as these are made, each once. */
 export function layLists(laying: Laying, runsOf: WorldEncoder["runsOf"]): OnMade {
   const known = new Set<string>();
-  return (units) => {
-    const lists = new Set(units.flatMap(({ value }) => shapes.flatMap((shape) => Object.values(value[shape]))));
+  return ({ first, second }) => {
+    const lists = new Set(shapes.flatMap((shape) => [...first[shape], ...(second?.[shape] ?? [])]));
     const made = new Map<string, Blob>();
     const runs = new Set([...lists].flatMap((list) => runsOf(list, (blob) => made.set(blob.hash, blob))));
     const blobs = blobsIn([...runs].flatMap(({ parts }) => parts));

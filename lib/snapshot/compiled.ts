@@ -13,6 +13,8 @@ import type { Made } from "./standing/standing-record.ts";
 export interface CompiledWorld {
   /** Sorted by id, ids unique. */
   readonly classes: readonly CompiledClass[];
+  /** The same classes, column by column, where whoever made them has them so; one that is of other classes counts for nothing. */
+  readonly table?: ClassTable;
   readonly classifier: Classifier;
   /** Nodes that can be found without metadata. */
   readonly nodes: readonly CompiledNode[];
@@ -31,6 +33,17 @@ export interface CompiledWorld {
   readonly made?: Made;
 }
 
+/** The lists of many classes for one type, a row for each class, by shape. */
+export type ListColumns = Readonly<Record<ShapeName, readonly CompiledList[]>>;
+
+/** The answers of many classes, column by column: where a change leaves a type as it was, its columns are the same objects. */
+export interface ClassTable {
+  /** The same, class by class. */
+  readonly classes: readonly CompiledClass[];
+  /** A type of which no class has anything may be absent. */
+  readonly lists: Readonly<Partial<Record<ResourceType, ListColumns>>>;
+}
+
 /** Proxies that get the same answers. */
 export interface CompiledClass {
   /** Stable over compiles while the class selects the same things; at most 64 letters, digits and `-`. */
@@ -41,7 +54,8 @@ export interface CompiledClass {
 
 export type CompiledShape = OfTypes<CompiledList>;
 
-const noList: CompiledList = [];
+/** The list of a class that has nothing of a type. */
+export const noList: CompiledList = [];
 
 /** The list of a type, which is empty where a class has none of it. */
 export const listIn = (shape: CompiledShape, type: ResourceType): CompiledList => shape[type] ?? noList;

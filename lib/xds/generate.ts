@@ -1,17 +1,20 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { ClusterLoadAssignmentJson } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { byCodePoint, type Stage } from "../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../config/diagnostic.ts";
 import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { oneList, oneValue } from "../mesh/memo/same.ts";
+import { keptLists, oneList, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
+import type { GrpcViews } from "../mesh/views/grpc-views.ts";
 import type { NameView } from "../mesh/views/name-view.ts";
+import type { EnvoyColumns } from "../mesh/views/view-columns.ts";
 import type { EndpointView, ListenerView, OwnClusterView, RouteView } from "../mesh/views/views.ts";
-import { type EnvoyViews, type ProxyViews, viewsOf } from "../mesh/views/views-of.ts";
-import { generateClusters } from "./clusters/generate-clusters.ts";
-import { askingFor, generateEndpoints } from "./endpoints/generate-endpoints.ts";
+import { tracedViewsOf } from "../mesh/views/views-of.ts";
+import { type ClusterColumns, generateClusters } from "./clusters/generate-clusters.ts";
+import { askingFor, ownAssignments, sharedAssignments } from "./endpoints/generate-endpoints.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";
 import { applyListenerPatches } from "./envoy-filter/apply-listener-patches.ts";
 import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
@@ -22,7 +25,15 @@ import { nameTables } from "./name-table/name-table.ts";
 import { rdsNames } from "./rds-names.ts";
 import { allShared, type ClassResources, noTypes, type Parted, type Resource, uniqueByName } from "./resource.ts";
 import { generateRoutes } from "./routes/generate-routes.ts";
-import { type GeneratedUnit, type OfUnits, type Unit, units } from "./units.ts";
+import {
+  type GeneratedColumns,
+  type GeneratedUnit,
+  type OfUnits,
+  type Unit,
+  unitAt,
+  unitColumns,
+  units,
+} from "./units.ts";
 import { wasmResources } from "./wasm/extension-resources.ts";
 
 /**
@@ -31,70 +42,105 @@ import { wasmResources } from "./wasm/extension-resources.ts";
  * @param memo answers for views that other proxies share are made once
  */
 export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> {
-  const views = viewsOf(mesh, proxy, memo);
-  const made = units.flatMap((unit) => generateUnit(unit, [views], memo, proxy.id));
+  const { views } = tracedViewsOf(mesh, [proxy], memo, proxy.id);
+  const made = units.map((unit) => {
+    const generated =
+      views.programs.length > 0
+        ? unitsOfPrograms(unit, views.programs, memo, proxy.id)
+        : unitsOfEnvoys[unit](views.envoys, memo, proxy.id);
+    return unitAt(unit, generated, 0);
+  });
   return {
     value: Object.assign({}, noTypes, ...made.map(({ value }) => value)),
-    diagnostics: [...views.diagnostics, ...made.flatMap(({ diagnostics }) => diagnostics)],
+    diagnostics: [...views.envoys.diagnostics.flat(), ...made.flatMap(({ diagnostics }) => diagnostics)],
   };
 }
 
+type UnitOfEnvoys = (views: EnvoyColumns, memo: Memo, slot: string) => GeneratedColumns;
+
 /**
- * What classes have of a unit's types, one for each of their views, which are all of Envoys or all of programs. Most of what classes of
- * Envoys are made from many have in common: so they are gone over column by column, and a class that is what it was costs a look.
+ * What classes of Envoys have of each unit's types, a row for each of their views. Most of what they are made from many have in common: so they
+ * are gone over column by column.
  *
- * @param slot tells lists of classes apart when they are found again
+ * `slot` tells lists of classes apart when they are found again.
  */
-export function generateUnit(
-  unit: Unit,
-  views: readonly ProxyViews[],
-  memo: Memo,
-  slot: string,
-): readonly GeneratedUnit[] {
-  if (views.length > 0 && areOfEnvoys(views)) return unitsOfEnvoys[unit](views, memo, slot);
-  return views.flatMap((of) => (of.kind === "grpc" ? grpcResources(memo, of)[unit] : []));
+export const unitsOfEnvoys: OfUnits<UnitOfEnvoys> = {
+  clusters: (views, memo, slot) => {
+    const { shared, own, diagnostics } = clustersOf(views, memo, slot);
+    const assignments = sharedOfClasses(memo, slot, { view: views.endpoints, clusters: shared });
+    const second = {
+      shared: assignments,
+      own: ownOfClasses(memo, slot, {
+        view: views.endpoints,
+        asking: asking(memo, slot, { own }),
+        shared: assignments,
+      }),
+    };
+    return { first: { shared, own }, second, diagnostics };
+  },
+  listeners: (views, memo, slot) =>
+    unitColumns(memo, { unit: "listeners", made: withExtensions(memo, slot, { view: views.listeners }) }),
+  routes: (views, memo, slot) => routesOf(views.routes, tablesAsked(views.listeners, memo, slot), memo, slot),
+  names: (views, memo, slot) => unitColumns(memo, { unit: "names", made: namesOf(memo, slot, { view: views.names }) }),
+};
+
+/** The same of programs. */
+export const unitsOfPrograms = (unit: Unit, views: readonly GrpcViews[], memo: Memo, slot: string): GeneratedColumns =>
+  unitColumns(memo, { unit, made: programUnits(memo, `${unit}|${slot}`, { views, unit: views.map(() => unit) }) });
+
+interface OfProgram {
+  readonly views: GrpcViews;
+  readonly unit: Unit;
 }
 
-const areOfEnvoys = (views: readonly ProxyViews[]): views is readonly EnvoyViews[] =>
-  views.every(({ kind }) => kind === "envoy");
+const programUnits = column(
+  "units of programs",
+  ["views", "unit"],
+  ({ views, unit }: OfProgram, memo: Memo): GeneratedUnit => grpcResources(memo, views)[unit],
+);
 
-type UnitsOfEnvoys = (views: readonly EnvoyViews[], memo: Memo, slot: string) => readonly GeneratedUnit[];
-
-const unitsOfEnvoys: OfUnits<UnitsOfEnvoys> = {
-  clusters: (views, memo, slot) => {
-    const clusters = clustersOf(views, memo, slot);
-    const endpoints = loadAssignments(memo, slot, {
-      view: views.map((of) => of.endpoints),
-      shared: clusters.map(({ value }) => value.shared),
-      asking: asking(memo, slot, { own: clusters.map(({ value }) => value.own) }),
-    });
-    return clustersWithEndpoints(memo, slot, { clusters, endpoints });
-  },
-  listeners: (views, memo, slot) => withExtensions(memo, slot, { view: views.map(({ listeners }) => listeners) }),
-  routes: (views, memo, slot) => routesOf(views, tablesAsked(views, memo, slot), memo, slot),
-  names: (views, memo, slot) => namesOf(memo, slot, { view: views.map(({ names }) => names) }),
-};
-
-/** The clusters of classes, from their views. */
-export const clustersOf = (
-  views: readonly EnvoyViews[],
+/** The clusters of classes, from their views, and what making them had to say. */
+export function clustersOf(
+  views: Pick<EnvoyColumns, "own" | "outbound">,
   memo: Memo,
   slot: string,
-): readonly Stage<Parted<Resource<ClusterJson>>>[] => {
-  const all = views.map(({ clusters }) => clusters);
-  const generated = generateClusters(all, memo, slot);
-  return patchedClusters(memo, slot, { view: all.map(({ own }) => own), generated });
-};
+): ClusterColumns & Pick<GeneratedColumns, "diagnostics"> {
+  const generated = generateClusters(views, memo, slot);
+  // Patches of clusters are seldom.
+  if (views.own.every(({ patches }) => patches.patches.length === 0))
+    return {
+      ...generated,
+      diagnostics: keptDiagnostics(
+        memo,
+        slot,
+        views.own.map(() => noDiagnostics),
+      ),
+    };
+  return stageColumns(memo, { stages: patchedClusters(memo, slot, { view: views.own, ...generated }) });
+}
 
-interface ClusterSides {
+const noDiagnostics: readonly Diagnostic[] = [];
+
+const keptDiagnostics = keptLists<readonly Diagnostic[]>("diagnostics of clusters");
+
+interface ClusterSides extends Parted<Resource<ClusterJson>> {
   readonly view: OwnClusterView;
-  readonly generated: Parted<Resource<ClusterJson>>;
 }
 
 const patchedClusters = column(
   "patched clusters of classes",
-  ["generated", "view"],
-  ({ view, generated }: ClusterSides, memo: Memo) => applyClusterPatches(view, generated, memo),
+  ["own", "shared", "view"],
+  ({ view, shared, own }: ClusterSides, memo: Memo) => applyClusterPatches(view, { shared, own }, memo),
+);
+
+const stageColumns = step(
+  "columns of patched clusters",
+  { stages: "identity" },
+  ({ stages }: { readonly stages: readonly Stage<Parted<Resource<ClusterJson>>>[] }) => ({
+    shared: stages.map(({ value }) => value.shared),
+    own: stages.map(({ value }) => value.own),
+    diagnostics: stages.map(({ diagnostics }) => diagnostics),
+  }),
 );
 
 const asking = column(
@@ -103,31 +149,28 @@ const asking = column(
   ({ own }: Pick<Parted<Resource<ClusterJson>>, "own">, memo: Memo) => askingFor(own, memo),
 );
 
-interface Asking {
+interface SharedAsking {
   readonly view: EndpointView;
-  readonly shared: readonly Resource<ClusterJson>[];
-  /** Of the class's own. */
-  readonly asking: readonly Resource<ClusterJson>[];
+  readonly clusters: readonly Resource<ClusterJson>[];
 }
 
-const loadAssignments = column(
-  "load assignments of classes",
-  ["view", "shared", "asking"],
-  ({ view, shared, asking }: Asking, memo: Memo) => generateEndpoints(view, { shared, own: asking }, memo),
+const sharedOfClasses = column(
+  "shared load assignments of classes",
+  ["view", "clusters"],
+  (row: SharedAsking, memo: Memo) => sharedAssignments(memo, row),
 );
 
-interface WithEndpoints {
-  readonly clusters: Stage<Parted>;
-  readonly endpoints: Parted;
+interface OwnAsking {
+  readonly view: EndpointView;
+  /** Of the class's own clusters. */
+  readonly asking: readonly Resource<ClusterJson>[];
+  readonly shared: readonly Resource<ClusterLoadAssignmentJson>[];
 }
 
-const clustersWithEndpoints = column(
-  "clusters with endpoints",
-  ["clusters", "endpoints"],
-  ({ clusters, endpoints }: WithEndpoints): GeneratedUnit => ({
-    value: { clusters: clusters.value, endpoints },
-    diagnostics: clusters.diagnostics,
-  }),
+const ownOfClasses = column(
+  "own load assignments of classes",
+  ["view", "shared", "asking"],
+  (row: OwnAsking, memo: Memo) => ownAssignments(row, memo),
 );
 
 interface OfListeners {
@@ -164,8 +207,8 @@ function extensionsOf(view: ListenerView, memo: Memo): Stage<readonly Resource[]
 }
 
 /** Names of the route tables that the listeners of classes ask for, sorted: one list for the same names, whichever listeners ask. */
-export const tablesAsked = (views: readonly EnvoyViews[], memo: Memo, slot: string): readonly (readonly string[])[] =>
-  askedTables(memo, slot, { view: views.map(({ listeners }) => listeners) });
+export const tablesAsked = (view: readonly ListenerView[], memo: Memo, slot: string): readonly (readonly string[])[] =>
+  askedTables(memo, slot, { view });
 
 const askedTables = column("asked route tables", ["view"], ({ view }: OfListeners, memo: Memo): readonly string[] => {
   const { shared, own } = listenersOf(memo, { view }).value;
@@ -189,11 +232,11 @@ interface Tables {
 
 /** The route tables of classes. @param names of each class those that its listeners ask for */
 export const routesOf = (
-  views: readonly EnvoyViews[],
+  view: readonly RouteView[],
   names: readonly (readonly string[])[],
   memo: Memo,
   slot: string,
-): readonly GeneratedUnit[] => routesOfClasses(memo, slot, { view: views.map(({ routes }) => routes), names });
+): GeneratedColumns => unitColumns(memo, { unit: "routes", made: routesOfClasses(memo, slot, { view, names }) });
 
 const routesOfClasses = column("routes of classes", ["view", "names"], (tables: Tables, memo: Memo): GeneratedUnit => {
   const { value, diagnostics } = patchedRoutes(memo, tables);

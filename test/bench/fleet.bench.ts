@@ -110,8 +110,8 @@ export async function fleetBench(options: BenchOptions): Promise<void> {
       const memo = createMemo();
       const mesh = buildMesh(everyone, memo).value;
       const census = classify(mesh, everyone.proxies, memo).value;
-      for (const { proxy } of census.classes) generate(mesh, proxy, memo);
-      classes = census.classes.length;
+      for (const proxy of census.classes.proxies) generate(mesh, proxy, memo);
+      classes = census.classes.ids.length;
       return elapsed();
     },
     roundsOf(quick, { measured: 3, warmUp: 1 }),

@@ -3,6 +3,7 @@ import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compi
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
+import { eachClass } from "../../lib/mesh/classes/enter-classes.ts";
 import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
@@ -46,7 +47,7 @@ function checkCompiled(source: RandomSource): CheckedSource {
   const refused = compiled.diagnostics.filter(({ code }) => code === "resource-refused");
   const mesh = buildMesh(world, memo).value;
   const { classes } = classify(mesh, world.proxies, memo).value;
-  const resources = classes.map(({ id, proxy }) => [id, generate(mesh, proxy, memo).value] as const);
+  const resources = eachClass(classes).map(({ id, proxy }) => [id, generate(mesh, proxy, memo).value] as const);
   const otherOrder = compileAll(shuffled(createDice(source.seed), files), options, createMemo());
   return {
     findings: [

@@ -4,6 +4,7 @@ import { defaultProxyConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
+import { eachClass } from "../../lib/mesh/classes/enter-classes.ts";
 import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { World } from "../../lib/mesh/world.ts";
@@ -182,7 +183,7 @@ describe("the class of a proxy", () => {
         const mesh = buildMesh(of, memo).value;
         const { classes, nodes } = classify(mesh, of.proxies, memo).value;
         for (const [at, proxy] of of.proxies.entries()) {
-          const found = classes.find(({ id }) => id === nodes[at]?.classId);
+          const found = eachClass(classes).find(({ id }) => id === nodes[at]?.classId);
           const own = viewsOf(mesh, proxy, memo);
           for (const type of resourceTypes) expect(found?.views[type].key()).toBe(own[type].key());
         }
@@ -209,7 +210,7 @@ describe("the classifier", () => {
           const found = classifier.classes[project(classifier, claimsOf(proxy)) ?? ""];
           expect(found ?? nodes[at]?.classId).toBe(nodes[at]?.classId);
           expect(nodes[at]?.keys).toContain(proxy.id);
-          expect(classes.map(({ id }) => id)).toContain(nodes[at]?.classId);
+          expect(classes.ids).toContain(nodes[at]?.classId);
         }
       }),
       runs,
@@ -225,7 +226,7 @@ describe("the classifier", () => {
           return censusOf(of).value;
         });
         expect(two?.classifier.classes).toEqual(one?.classifier.classes);
-        expect(two?.classes.map(({ id }) => id)).toEqual(one?.classes.map(({ id }) => id));
+        expect(two?.classes.ids).toEqual(one?.classes.ids);
       }),
       runs,
     );

@@ -1,7 +1,8 @@
 import type { Memo } from "../../lib/mesh/memo/memo.ts";
 import type { Mesh } from "../../lib/mesh/mesh.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
-import { type EnvoyViews, viewsOf } from "../../lib/mesh/views/views-of.ts";
+import type { EnvoyViews } from "../../lib/mesh/views/view-columns.ts";
+import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 
 /** The views of a proxy that is an Envoy. */
 export function envoyViewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): EnvoyViews {

@@ -208,9 +208,8 @@ export function lookups(parts: Parts): MeshLookups {
 
 /** The clusters of one class. */
 export function clustersOf(view: ClusterView, memo: Memo): Parted<Resource<ClusterJson>> {
-  const [made] = generateClusters([view], memo, "");
-  if (made === undefined) throw new Error("no clusters for a class");
-  return made;
+  const { shared, own } = generateClusters({ own: [view.own], outbound: [view.outbound] }, memo, "");
+  return { shared: shared.flat(), own: own.flat() };
 }
 
 export function clusterView(parts: Parts): ClusterView {

@@ -66,7 +66,7 @@ export async function joinSlices(
   if (unreadable.length > 0) throw new UnreadableSlices(unreadable, all.length);
   const [first] = slices;
   if (first === undefined) throw new Error("a plan has at least one slice");
-  const { made: _ofFirst, ...beside } = first;
+  const { made: _ofFirst, table: _tableOfFirst, ...beside } = first;
   const classes = slices.flatMap((slice) => slice.classes).sort((a, b) => byCodePoint(a.id, b.id));
   const made = joinMade(slices, classes);
   const world = {

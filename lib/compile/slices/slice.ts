@@ -1,5 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import type { ProxyClass } from "../../mesh/classes/enter-classes.ts";
+import { classesAt, type ProxyClasses } from "../../mesh/classes/enter-classes.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
 
 /** A share of a world's classes, which one process or thread compiles. The first says besides what belongs to no class. */
 export interface Slice {
@@ -17,19 +18,25 @@ export const wholeWorld: Slice = { index: 0, of: 1 };
  * world leaves out just these. Classes of one namespace share most of their lists, so they stay together where that leaves nobody
  * more than his share.
  */
-export function classesOfSlice(classes: readonly ProxyClass[], { index, of }: Slice): readonly ProxyClass[] {
+export function classesOfSlice(classes: ProxyClasses, { index, of }: Slice, memo: Memo): ProxyClasses {
   if (of === 1) return classes;
-  const fair = Math.ceil(classes.length / of);
-  const byNamespace = [...Map.groupBy(classes, ({ proxy }) => proxy.namespace)].sort(([a], [b]) => byCodePoint(a, b));
+  const { proxies } = classes;
+  const fair = Math.ceil(proxies.length / of);
+  const namespaceOf = (row: number): string => proxies[row]?.namespace ?? "";
+  const byNamespace = [...Map.groupBy(proxies.keys(), namespaceOf)].sort(([a], [b]) => byCodePoint(a, b));
   const runs = byNamespace.flatMap(([, alike]) => runsOf(alike, fair)).sort((a, b) => b.length - a.length);
   const loads = Array.from({ length: of }, () => 0);
-  const own = new Set<ProxyClass>();
+  const own: number[] = [];
   for (const run of runs) {
     const lightest = loads.indexOf(Math.min(...loads));
     loads[lightest] = (loads[lightest] ?? 0) + run.length;
-    if (lightest === index) for (const one of run) own.add(one);
+    if (lightest === index) own.push(...run);
   }
-  return classes.filter((one) => own.has(one));
+  return classesAt(
+    memo,
+    classes,
+    own.sort((a, b) => a - b),
+  );
 }
 
 /** @param most elements of a run; at least 1 */

@@ -1,22 +1,25 @@
+import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ProxyClass } from "../../mesh/classes/enter-classes.ts";
 import { column } from "../../mesh/memo/column.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
-import type { EnvoyViews } from "../../mesh/views/views-of.ts";
+import { columnsOf, type EnvoyViews } from "../../mesh/views/view-columns.ts";
 import {
   type CompiledClass,
   type CompiledList,
   type CompiledShape,
   lengthOf,
   listIn,
+  noList,
 } from "../../snapshot/compiled.ts";
 import { type ExtraType, extraTypes, type ResourceType, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import { isOfWorkload } from "../../snapshot/segment.ts";
 import { storedForm } from "../../snapshot/standing/stored-part.ts";
-import { clustersOf, generateUnit, listenersOf, routesOf, tablesAsked } from "../../xds/generate.ts";
-import { allShared, noResources, type Parted } from "../../xds/resource.ts";
-import { type GeneratedUnit, type OfUnits, ofUnits, typesOf, type Unit, unitOf, units } from "../../xds/units.ts";
-import { type ClassForm, type CompiledUnit, compileUnits, type OfClass } from "../compile-units.ts";
+import { clustersOf, listenersOf, routesOf, tablesAsked, unitsOfEnvoys } from "../../xds/generate.ts";
+import { noResources, type Parted } from "../../xds/resource.ts";
+import { type GeneratedColumns, type OfUnits, ofUnits, typesOf, type Unit, unitOf, units } from "../../xds/units.ts";
+import type { OfClass } from "../compile-classes.ts";
+import { type ClassForm, type CompiledColumns, compileUnits } from "../compile-units.ts";
 import { joinStored, ownPartsOf } from "./join-stored.ts";
 import { type Standing, type StandingClass, unitsThatStand } from "./standing.ts";
 import { storedTables } from "./stored-tables.ts";
@@ -62,16 +65,17 @@ export function classesBesideStore(
   const namesOf = ({ id }: Partly): readonly string[] => tables.get(id) ?? [];
   const made = ofUnits((unit) => {
     const anew = partly.filter(({ wanted }) => wanted.includes(unit));
-    const views = anew.map((of) => of.views);
+    const views = columnsOf(anew.map((of) => of.views));
     const stands = unit === "clusters" || unit === "listeners" ? own[unit] : undefined;
     const generated =
       unit === "routes"
-        ? routesOf(views, anew.map(namesOf), memo, slot)
-        : generateUnit(unit, views, memo, slot).map((of, at) =>
-            stands?.has(anew[at]?.id ?? "") === true ? withoutOwn(memo, { unit, of }) : of,
+        ? routesOf(views.routes, anew.map(namesOf), memo, slot)
+        : withoutOwn(
+            unitsOfEnvoys[unit](views, memo, slot),
+            anew.map(({ id }) => stands?.has(id) === true),
           );
     const compiled = compileUnits(memo, { unit, generated, form, slot });
-    return new Map(anew.map(({ id }, at) => [id, compiled[at]]));
+    return new Map(anew.map(({ id }, at) => [id, listsAt(unit, compiled, at)]));
   });
   const joined = partlyStored(memo, slot, {
     stored: partly.map(({ stored }) => stored),
@@ -96,16 +100,18 @@ function tablesOf(partly: readonly Partly[], memo: Memo): ReadonlyMap<string, re
     if (stored === undefined) others.push(of);
     else tables.set(of.id, stored);
   }
-  const views = others.map((of) => of.views);
-  for (const [at, names] of tablesAsked(views, memo, slot).entries()) tables.set(others[at]?.id ?? "", names);
+  const listeners = others.map(({ views }) => views.listeners);
+  for (const [at, names] of tablesAsked(listeners, memo, slot).entries()) tables.set(others[at]?.id ?? "", names);
   return tables;
 }
 
 type WithOwn = "clusters" | "listeners";
 
 const sidesOf = {
-  clusters: (views: readonly EnvoyViews[], memo: Memo, place: string): readonly Parted[] =>
-    clustersOf(views, memo, place).map(({ value }) => value),
+  clusters: (views: readonly EnvoyViews[], memo: Memo, place: string): readonly Parted[] => {
+    const { shared, own } = clustersOf(columnsOf(views), memo, place);
+    return shared.map((side, at) => ({ shared: side, own: own[at] ?? noResources }));
+  },
   listeners: (views: readonly EnvoyViews[], memo: Memo): readonly Parted[] =>
     views.map(({ listeners }) => listenersOf(memo, { view: listeners }).value),
 };
@@ -142,17 +148,29 @@ const isApart = step(
     own.every(({ name }) => isOfWorkload(name)) && !shared.some(({ name }) => isOfWorkload(name)),
 );
 
-const withoutOwn = step(
-  "unit without own resources",
-  { unit: "value", of: "identity" },
-  ({ unit, of }: { readonly unit: Unit; readonly of: GeneratedUnit }): GeneratedUnit => {
-    const [type] = typesOf[unit];
-    return { ...of, value: { ...of.value, [type]: allShared(of.value[type]?.shared ?? noResources) } };
-  },
-);
+/** Without the own resources of the classes of which these stand. */
+function withoutOwn(generated: GeneratedColumns, stands: readonly boolean[]): GeneratedColumns {
+  const { shared, own } = generated.first;
+  return { ...generated, first: { shared, own: own.map((side, at) => (stands[at] === true ? noResources : side)) } };
+}
+
+/** What is made of one unit of a class. */
+interface MadeUnit {
+  readonly lists: Readonly<Record<ShapeName, Readonly<Partial<Record<ResourceType, CompiledList>>>>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function listsAt(unit: Unit, { first, second, diagnostics }: CompiledColumns, at: number): MadeUnit {
+  const [firstType, secondType] = typesOf[unit];
+  const inShape = (shape: ShapeName) => ({
+    [firstType]: first[shape][at],
+    ...(secondType === undefined ? {} : { [secondType]: second?.[shape][at] }),
+  });
+  return { lists: { stream: inShape("stream"), poll: inShape("poll") }, diagnostics: diagnostics[at] ?? [] };
+}
 
 /** What is made of a class; undefined for a unit that stands. */
-interface PartlyMade extends OfUnits<CompiledUnit | undefined> {
+interface PartlyMade extends OfUnits<MadeUnit | undefined> {
   readonly stored: StandingClass;
   /** Whether of what is made the own side stands. */
   readonly clustersStand: boolean;
@@ -167,7 +185,7 @@ const partlyStored = column(
       const then = stored.compiled[shape];
       const listOf = (type: ResourceType): CompiledList => {
         const now = made[unitOf[type]];
-        return now === undefined ? listIn(then, type) : (now.value[shape][type] ?? []);
+        return now === undefined ? listIn(then, type) : (now.lists[shape][type] ?? noList);
       };
       const joined = (unit: WithOwn, stands: boolean): CompiledList | undefined =>
         stands ? joinStored(memo, { shared: listOf(unit), own: ownPartsOf(then[unit]) }) : listOf(unit);

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { ProxyViews } from "../../mesh/views/views-of.ts";
+import type { ProxyViews } from "../../mesh/views/view-columns.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { StoredClasses } from "../../snapshot/standing/read-stored.ts";

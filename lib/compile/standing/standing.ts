@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { haveSameClusters, type ProxyViews } from "../../mesh/views/views-of.ts";
+import type { ProxyViews } from "../../mesh/views/view-columns.ts";
+import { haveSameClusters } from "../../mesh/views/views-of.ts";
 import type { CompiledClass } from "../../snapshot/compiled.ts";
 import { type OfUnits, type Unit, units } from "../../xds/units.ts";
 

@@ -2,13 +2,13 @@ import type { Memo } from "../memo/memo.ts";
 import { objectNumber } from "../memo/object-number.ts";
 import { pass } from "../memo/pass.ts";
 import { plainText } from "../memo/plain-text.ts";
-import { keptLists } from "../memo/same.ts";
 import { Slots } from "../memo/slots.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { type AskedOfProxy, ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
-import { type ProxyViews, tracedViewsOf } from "../views/views-of.ts";
+import { ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
+import type { ViewColumns } from "../views/view-columns.ts";
+import { tracedViewsOf } from "../views/views-of.ts";
 import { type AskedOfProxies, allAsked, answerTo, nothingAsked, united } from "./asked.ts";
 import { type ClassReads, classReads } from "./class-reads.ts";
 
@@ -22,7 +22,7 @@ export interface AlikeProxies {
 export interface GroupedByAnswers {
   readonly groups: readonly AlikeProxies[];
   /** What is selected for the first of each group. */
-  readonly views: readonly ProxyViews[];
+  readonly views: ViewColumns;
   readonly reads: ClassReads;
 }
 
@@ -39,7 +39,7 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
   for (;;) {
     const groups = alikeProxies(mesh, census, known, memo);
     const { views, asked: askings } = tracedViewsOf(mesh, firstsOf(memo, { groups }), memo, "census");
-    const asked = allAsked(memo, { asked: keptAskings(memo, "", askings) });
+    const asked = allAsked(memo, { asked: askings });
     const all = united(known, asked);
     if (all === known && asked.size === known.size) {
       askedLast.keep(memo, "", known);
@@ -55,11 +55,6 @@ const firstsOf = step(
   { groups: "identity" },
   ({ groups }: { readonly groups: readonly AlikeProxies[] }): readonly Proxy[] => groups.map(({ first }) => first),
 );
-
-const isSameAsking = (last: AskedOfProxy, asking: AskedOfProxy): boolean =>
-  last.questions === asking.questions && last.namespace === asking.namespace;
-
-const keptAskings = keptLists("askings", isSameAsking);
 
 const askedLast = new Slots<AskedOfProxies>("asked of proxies");
 

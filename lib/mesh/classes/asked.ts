@@ -24,18 +24,18 @@ export function answerTo(node: ProxyAnswers, { field, args }: Question): unknown
 }
 
 interface Askings {
-  readonly asked: readonly AskedOfProxy[];
+  readonly asked: readonly (readonly AskedOfProxy[])[];
 }
 
 /** All that was asked of some proxies. */
 export const allAsked = step(
   "all that was asked",
-  { asked: "identity" },
+  { asked: "elements" },
   ({ asked }: Askings, memo: Memo): AskedOfProxies => {
     const byNamespace = new Map<string, Map<string, Question>>();
     // Proxies share what was selected for them, and with it the lists.
     const seen = new Map<string, Set<readonly Question[]>>();
-    for (const { namespace, questions } of asked) {
+    for (const { namespace, questions } of asked.flat()) {
       const seenHere = seen.get(namespace) ?? new Set();
       if (seenHere.has(questions)) continue;
       seen.set(namespace, seenHere.add(questions));

@@ -7,16 +7,16 @@ import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
+import { below } from "../views/view-columns.ts";
 import { tracedViewsOf } from "../views/views-of.ts";
 import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
 import { claimsOf } from "./claims.ts";
 import type { ClassReads } from "./class-reads.ts";
 import { defaultSidecars } from "./default-sidecars.ts";
-import { enterAll, type ProxyClass } from "./enter-classes.ts";
+import { enterAll, type ProxyClasses } from "./enter-classes.ts";
 
 export interface Census {
-  /** Sorted by id. */
-  readonly classes: readonly ProxyClass[];
+  readonly classes: ProxyClasses;
   /** How a node becomes a class without the compiler. */
   readonly classifier: Classifier;
   /** The proxies that the compiler knows, by the names they may call themselves; in the order of `proxies`. */
@@ -42,7 +42,7 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
   const census = sameList(memo, "census", proxies);
   const { groups, views, reads } = groupByAnswers(mesh, census, memo);
   const defaults = defaultsOf(memo, { census, meshConfig: mesh.config });
-  const all = [...views, ...tracedViewsOf(mesh, defaults, memo, "defaults").views];
+  const all = below(memo, views, tracedViewsOf(mesh, defaults, memo, "defaults").views);
   const entered = enterAll([...groups.map(({ first }) => first), ...defaults], all, memo);
   const ids = sameList(memo, "class ids", entered.ids.slice(0, groups.length));
   const ofDefaults = defaults.map(({ type, namespace }, at): [string, string | undefined] => [
@@ -59,9 +59,18 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
       },
       nodes: nodesOf(memo, { census, groups, ids }),
     },
-    diagnostics: [...new Set(all.flatMap(({ diagnostics }): readonly Diagnostic[] => diagnostics))],
+    diagnostics: saidOfViews(memo, { diagnostics: all.envoys.diagnostics }),
   };
 }
+
+/** Each once. */
+const saidOfViews = step(
+  "diagnostics of views",
+  { diagnostics: "identity" },
+  ({ diagnostics }: { readonly diagnostics: readonly (readonly Diagnostic[])[] }): readonly Diagnostic[] => [
+    ...new Set(diagnostics.flat()),
+  ],
+);
 
 interface Placed {
   readonly census: readonly Proxy[];

@@ -2,11 +2,13 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { column } from "../memo/column.ts";
 import type { Memo } from "../memo/memo.ts";
 import { fingerprint, plainText } from "../memo/plain-text.ts";
+import { together, valuesOf } from "../memo/rearranged.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import type { NameView } from "../views/name-view.ts";
-import { haveSameClusters, type ProxyViews } from "../views/views-of.ts";
+import { eachOf, type ProxyViews, rowsInOrder, type ViewColumns } from "../views/view-columns.ts";
+import type { View } from "../views/views.ts";
+import { haveSameClusters } from "../views/views-of.ts";
 
 /** Proxies that get the same answers. */
 export interface ProxyClass {
@@ -17,39 +19,95 @@ export interface ProxyClass {
   readonly views: ProxyViews;
 }
 
+/** Classes, column by column: a change of what all of them see makes none of them anew. */
+export interface ProxyClasses {
+  /** Sorted. */
+  readonly ids: readonly string[];
+  readonly proxies: readonly Proxy[];
+  readonly views: ViewColumns;
+}
+
+/** One after the other, for those who ask for single ones. */
+export function eachClass({ ids, proxies, views }: ProxyClasses): readonly ProxyClass[] {
+  const each = eachOf(views);
+  return ids.flatMap((id, at): readonly ProxyClass[] => {
+    const [proxy, of] = [proxies[at], each[at]];
+    return proxy === undefined || of === undefined ? [] : [{ id, proxy, views: of }];
+  });
+}
+
+/** Some classes, in an order of their own. */
+export const classesAt = (memo: Memo, classes: ProxyClasses, order: readonly number[]): ProxyClasses => ({
+  ids: valuesOf(memo, classes.ids, order),
+  proxies: valuesOf(memo, classes.proxies, order),
+  views: rowsInOrder(memo, classes.views, order),
+});
+
 /** The classes of proxies. */
 interface Entered {
   /** Of each proxy, that of its class. */
   readonly ids: readonly string[];
-  /** Sorted by id. */
-  readonly classes: readonly ProxyClass[];
+  readonly classes: ProxyClasses;
 }
 
 /**
  * Puts proxies into classes by their views.
  *
- * @param views of each proxy
+ * @param views a row for each proxy
  */
-export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[], memo: Memo): Entered {
-  const names = namesOfClasses(memo, "", {
-    clusters: views.map(({ clusters }) => clusters.key()),
-    endpoints: views.map(({ endpoints }) => endpoints.key()),
-    listeners: views.map(({ listeners }) => listeners.key()),
-    routes: views.map(({ routes }) => routes.key()),
-    names: views.map((of) => namesIn(of)?.key()),
-    type: proxies.map(({ type }) => type),
-  });
+export function enterAll(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): Entered {
+  const names = namesOf(proxies, views, memo);
   // As a rule each has a class of its own, the one of before.
   const { ids, firsts } = namedApart(memo, { names }) ?? namedByViews(names, views, memo);
   return {
     ids,
-    classes: classesOf(memo, "", {
-      id: firsts.flatMap((at) => ids[at] ?? []),
-      proxy: firsts.flatMap((at) => proxies[at] ?? []),
-      views: firsts.flatMap((at) => views[at] ?? []),
-    }),
+    classes: classesAt(memo, { ids, proxies: sameList(memo, "proxies of classes", proxies), views }, firsts),
   };
 }
+
+/** Of each proxy the name of its class: by its type and the keys of its views. */
+function namesOf(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): readonly string[] {
+  const { envoyRows, envoys, programRows, programs } = views;
+  const textOf = (part: string, keys: readonly (View["key"] | undefined)[]) => texts(memo, part, { key: keys });
+  const keyOf = (view: View | undefined) => view?.key;
+  const typesIn = (rows: readonly number[]) => rows.flatMap((row) => proxies[row]?.type ?? []);
+  const ofEnvoys = namesOfClasses(memo, "envoys", {
+    clusters: textOf("clusters", envoys.clusterKeys),
+    endpoints: textOf("endpoints", envoys.endpoints.map(keyOf)),
+    listeners: textOf("listeners", envoys.listeners.map(keyOf)),
+    routes: textOf("routes", envoys.routes.map(keyOf)),
+    names: textOf("names", envoys.names.map(keyOf)),
+    type: typesIn(envoyRows),
+  });
+  const ofPrograms = namesOfClasses(memo, "programs", {
+    clusters: textOf(
+      "clusters of programs",
+      programs.map(({ clusters }) => clusters.key),
+    ),
+    endpoints: textOf(
+      "endpoints of programs",
+      programs.map(({ endpoints }) => endpoints.key),
+    ),
+    listeners: textOf(
+      "listeners of programs",
+      programs.map(({ listeners }) => listeners.key),
+    ),
+    routes: textOf(
+      "routes of programs",
+      programs.map(({ routes }) => routes.key),
+    ),
+    names: programs.map(() => undefined),
+    type: typesIn(programRows),
+  });
+  return together(memo, { rows: envoyRows, values: ofEnvoys }, { rows: programRows, values: ofPrograms });
+}
+
+/** Keys, as texts. A view that is made anew under its old key has it made anew, too. */
+const texts = column(
+  "keys of views",
+  ["key"],
+  ({ key }: { readonly key: View["key"] | undefined }): string | undefined => key?.(),
+);
 
 interface Named extends Pick<Entered, "ids"> {
   /** Places of the first proxy of each class, by the ids of these. */
@@ -64,20 +122,28 @@ const namedApart = step(
     new Set(names).size < names.length ? undefined : { ids: names, firsts: orderOf(memo, { ids: names }) },
 );
 
-function namedByViews(names: readonly string[], views: readonly ProxyViews[], memo: Memo): Named {
+function namedByViews(names: readonly string[], views: ViewColumns, memo: Memo): Named {
+  const each = eachOf(views);
   const classes = new Map<string, number>();
   const ids = names.map((name, at) => {
     // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
     for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
       const first = classes.get(id);
       if (first === undefined) classes.set(id, at);
-      else if (memo.known !== undefined && !areSame(views[first], views[at])) continue;
+      else if (memo.known !== undefined && !areSame(each[first], each[at])) continue;
       return id;
     }
   });
   const firsts = [...classes.values()];
   const order = orderOf(memo, { ids: sameList(memo, "ids of found classes", [...classes.keys()]) });
-  return { ids, firsts: order.flatMap((at) => firsts[at] ?? []) };
+  return {
+    ids: sameList(memo, "ids of proxies", ids),
+    firsts: sameList(
+      memo,
+      "firsts of classes",
+      order.flatMap((at) => firsts[at] ?? []),
+    ),
+  };
 }
 
 /** The places of ids when they are sorted: most changes leave all classes where they are. */
@@ -86,7 +152,11 @@ const orderOf = step("order of classes", { ids: "identity" }, ({ ids }: { readon
 );
 
 /** By the keys of its views. */
-interface ClassName extends Readonly<Record<"clusters" | "endpoints" | "listeners" | "routes", string>> {
+interface ClassName {
+  readonly clusters: string | undefined;
+  readonly endpoints: string | undefined;
+  readonly listeners: string | undefined;
+  readonly routes: string | undefined;
   readonly names: string | undefined;
   readonly type: Proxy["type"];
 }
@@ -107,8 +177,4 @@ const areSame = (a: ProxyViews | undefined, b: ProxyViews | undefined): boolean 
   a.endpoints === b.endpoints &&
   a.listeners === b.listeners &&
   a.routes === b.routes &&
-  namesIn(a) === namesIn(b);
-
-const namesIn = (views: ProxyViews): NameView | undefined => (views.kind === "envoy" ? views.names : undefined);
-
-const classesOf = column("classes of proxies", ["views", "id", "proxy"], (row: ProxyClass): ProxyClass => row);
+  (a.kind === "envoy" ? a.names : undefined) === (b.kind === "envoy" ? b.names : undefined);

@@ -9,7 +9,6 @@ import type { RuleSelection } from "./rule-selection.ts";
 import { type InputNames, itself, sameForAll, viewKey } from "./view-key.ts";
 import type {
   ClassProxy,
-  ClusterView,
   EndpointPerspective,
   EndpointView,
   EnvoyFilterPatches,
@@ -97,24 +96,12 @@ const clusterNames: InputNames<{ outbound: View["key"]; patches: EnvoyFilterPatc
   inbound: ({ key }) => key(),
 };
 
-/** The keys of cluster views. */
-const clusterKeys = column(
+/** The keys of cluster views, one for each proxy. */
+export const clusterKeys = column(
   "keys of cluster views",
   ["own", "outbound"],
   ({ outbound, own: { patches, inbound } }: ClusterKeyInputs) => viewKey(clusterNames, { outbound, patches, inbound }),
 );
-
-/** One for each proxy. */
-export function clusterViews(
-  memo: Memo,
-  slot: string,
-  sides: { readonly own: readonly OwnClusterView[]; readonly outbound: readonly OutboundClusterView[] },
-): readonly ClusterView[] {
-  const key = clusterKeys(memo, slot, { own: sides.own, outbound: sides.outbound.map(({ key }) => key) });
-  return bothSides(memo, slot, { ...sides, key });
-}
-
-const bothSides = column("cluster views", ["own", "outbound", "key"], (view: ClusterView): ClusterView => view);
 
 interface EndpointInputs {
   readonly lookups: MeshLookups;

@@ -2,12 +2,13 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import { column } from "../memo/column.ts";
 import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
+import { keptLists, oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import { type Question, type Traced, tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import { serviceScopeOf } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
-import { clusterViews, endpointView, outboundClusterView } from "./cluster-views.ts";
+import { clusterKeys, endpointView, outboundClusterView } from "./cluster-views.ts";
 import { listenerScopeOf } from "./listener-scope.ts";
 import { listenerView } from "./listener-views.ts";
 import { type NameView, nameViewOf } from "./name-view.ts";
@@ -23,10 +24,9 @@ import {
   selectionOf,
 } from "./selection.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
+import type { EnvoyColumns } from "./view-columns.ts";
 import type {
   ClassProxy,
-  ClusterView,
-  EndpointView,
   ListenerScope,
   ListenerView,
   MeshLookups,
@@ -35,28 +35,16 @@ import type {
   ServiceScope,
 } from "./views.ts";
 
-export interface EnvoyViews {
-  readonly kind: "envoy";
-  readonly clusters: ClusterView;
-  readonly endpoints: EndpointView;
-  readonly listeners: ListenerView;
-  readonly routes: RouteView;
-  /** Of a proxy that captures DNS. */
-  readonly names: NameView | undefined;
-  /** What selecting found wrong: servers of merged Gateways that clash. */
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** An Envoy, and the scope that it is in. */
-export interface PlacedEnvoy {
-  readonly node: ProxyAnswers;
-  readonly scope: SidecarScope;
+/** Envoys, and the scopes that they are in; both of one length. */
+export interface PlacedEnvoys {
+  readonly nodes: readonly ProxyAnswers[];
+  readonly scopes: readonly SidecarScope[];
 }
 
 interface TracedEnvoys {
-  readonly views: readonly EnvoyViews[];
-  /** For each of them, by part of what is selected. */
-  readonly asked: readonly AskedOfProxy[];
+  readonly views: EnvoyColumns;
+  /** By part of what is selected, for each of them. */
+  readonly asked: readonly (readonly AskedOfProxy[])[];
 }
 
 /**
@@ -64,54 +52,86 @@ interface TracedEnvoys {
  *
  * @param slot tells lists of proxies apart when they are found again
  */
-export function viewsOfEnvoys(mesh: Mesh, envoys: readonly PlacedEnvoy[], memo: Memo, slot: string): TracedEnvoys {
-  const forAll = <T>(value: T): readonly T[] => envoys.map(() => value);
+export function viewsOfEnvoys(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo: Memo, slot: string): TracedEnvoys {
+  const forAll = <T>(value: T): readonly T[] => nodes.map(() => value);
   const lookups = forAll(mesh.lookups);
-  const scopes = envoys.map(({ scope }) => scope);
   const services = scopes.map(remembered((scope) => serviceScopeOf(scope, memo)));
-  const selections = selectionsOf(memo, slot, {
-    node: envoys.map(({ node }) => node),
-    services,
-    lasting: forAll(lastingMesh(mesh, memo)),
-  });
-  const selected = selections.map(({ value }) => value);
-  const surroundings = surroundingsOfAll(mesh, envoys, memo);
+  const selections = selectionsOf(memo, slot, { node: nodes, services, lasting: forAll(lastingMesh(mesh, memo)) });
+  const { own, outward, listening, routing, proxies } = selectedParts(memo, { selections });
+  const surroundings = surroundingsOfAll(mesh, { nodes, scopes }, memo);
   const around = surroundings.map(({ value }) => value);
-  const names = envoys.map((envoy, at) => namesFor(mesh, envoy, selected[at]?.proxy, memo));
-  const outward = selected.map((selection) => selection.outward);
-  const views = viewsOfEach(memo, slot, {
-    clusters: clusterViews(memo, slot, {
-      own: selected.map(({ own }) => own),
-      outbound: outboundViews(memo, slot, {
-        outward,
-        scope: services,
-        lookups,
-        containsAutoPassthrough: around.map(({ gateway }) => gateway?.merged.containsAutoPassthrough === true),
-      }),
-    }),
-    endpoints: endpointViews(memo, slot, { outward, scope: services, lookups }),
-    listeners: listenerViews(memo, slot, {
-      listening: selected.map(({ listening }) => listening),
-      scope: scopes.map(remembered((scope) => listenerScopeOf(scope, memo))),
-      surroundings: around,
-    }),
-    routes: routeViews(memo, slot, {
-      routing: selected.map(({ routing }) => routing),
-      scope: scopes,
-      surroundings: around,
-      lookups: forAll(mesh.serviceLookups),
-    }),
-    names: names.map((of) => of?.value),
-    diagnostics: around.map(({ gateway }) => gateway?.diagnostics ?? noDiagnostics),
+  const names = proxies.map((proxy, at) => namesFor(mesh, { node: nodes[at], scope: scopes[at], proxy }, memo));
+  const outbound = outboundViews(memo, slot, {
+    outward,
+    scope: services,
+    lookups,
+    containsAutoPassthrough: around.map(({ gateway }) => gateway?.merged.containsAutoPassthrough === true),
   });
-  const asked = [selections, surroundings, names].flatMap((parts) =>
-    envoys.map(({ node: { namespace } }, at) => ({ namespace, questions: parts[at]?.questions ?? noQuestions })),
-  );
-  return { views, asked };
+  const asked = (part: string, of: readonly (Pick<Traced<unknown>, "questions"> | undefined)[]) =>
+    askedOf(memo, `${slot}|${part}`, { node: nodes, questions: of.map((one) => one?.questions ?? noQuestions) });
+  return {
+    views: {
+      own,
+      outbound,
+      clusterKeys: clusterKeys(memo, slot, { own, outbound: outbound.map(({ key }) => key) }),
+      endpoints: endpointViews(memo, slot, { outward, scope: services, lookups }),
+      listeners: listenerViews(memo, slot, {
+        listening,
+        scope: scopes.map(remembered((scope) => listenerScopeOf(scope, memo))),
+        surroundings: around,
+      }),
+      routes: routeViews(memo, slot, {
+        routing,
+        scope: scopes,
+        surroundings: around,
+        lookups: forAll(mesh.serviceLookups),
+      }),
+      names: keptNames(
+        memo,
+        slot,
+        names.map((of) => of?.value),
+      ),
+      diagnostics: keptDiagnostics(
+        memo,
+        slot,
+        around.map(({ gateway }) => gateway?.diagnostics ?? noDiagnostics),
+      ),
+    },
+    asked: [asked("selections", selections), asked("surroundings", surroundings), asked("names", names)],
+  };
 }
+
+const keptNames = keptLists<NameView | undefined>("names of proxies");
+const keptDiagnostics = keptLists<readonly Diagnostic[]>("diagnostics of proxies");
 
 const noQuestions: readonly Question[] = [];
 const noDiagnostics: readonly Diagnostic[] = [];
+
+/** What proxies were asked for one part of their views; the same list as long as it is. */
+export const askedOf = column(
+  "questions to proxies",
+  ["node", "questions"],
+  ({
+    node: { namespace },
+    questions,
+  }: { readonly node: ProxyAnswers } & Pick<AskedOfProxy, "questions">): AskedOfProxy => ({
+    namespace,
+    questions,
+  }),
+);
+
+/** What was selected, a column for each part. */
+const selectedParts = step(
+  "parts of selections",
+  { selections: "identity" },
+  ({ selections }: { readonly selections: readonly Traced<Selection>[] }) => ({
+    own: selections.map(({ value }) => value.own),
+    outward: selections.map(({ value }) => value.outward),
+    listening: selections.map(({ value }) => value.listening),
+    routing: selections.map(({ value }) => value.routing),
+    proxies: selections.map(({ value }) => value.proxy),
+  }),
+);
 
 interface SelectionRow {
   readonly node: ProxyAnswers;
@@ -126,11 +146,13 @@ const selectionsOf = column(
 );
 
 /** What nothing was asked for of one proxy is the same for all in its scope. */
-function surroundingsOfAll(mesh: Mesh, envoys: readonly PlacedEnvoy[], memo: Memo): readonly Traced<Surroundings>[] {
+function surroundingsOfAll(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo: Memo): readonly Traced<Surroundings>[] {
   const forAllIn = new Map<SidecarScope, Traced<Surroundings>>();
-  return envoys.map(({ node, scope }) => {
+  return scopes.flatMap((scope, at) => {
     const known = forAllIn.get(scope);
     if (known !== undefined) return known;
+    const node = nodes[at];
+    if (node === undefined) return [];
     const { value, questions } = surroundingsOf(memo, { mesh, scope, isGateway: node.type === "router" }, node);
     const found = { value, questions: oneValue(memo, questions) };
     if (questions.length === 0) forAllIn.set(scope, found);
@@ -138,14 +160,15 @@ function surroundingsOfAll(mesh: Mesh, envoys: readonly PlacedEnvoy[], memo: Mem
   });
 }
 
+interface Named {
+  readonly node: ProxyAnswers | undefined;
+  readonly scope: SidecarScope | undefined;
+  readonly proxy: ClassProxy;
+}
+
 /** Of a proxy that captures DNS. */
-function namesFor(
-  mesh: Mesh,
-  { node, scope }: PlacedEnvoy,
-  proxy: ClassProxy | undefined,
-  memo: Memo,
-): Traced<NameView> | undefined {
-  if (proxy?.autoAllocatedAddresses !== true) return undefined;
+function namesFor(mesh: Mesh, { node, scope, proxy }: Named, memo: Memo): Traced<NameView> | undefined {
+  if (proxy.autoAllocatedAddresses !== true || node === undefined || scope === undefined) return undefined;
   const { value, questions } = namesOf(memo, { mesh, scope, proxy }, node);
   return { value, questions: oneValue(memo, questions) };
 }
@@ -213,10 +236,4 @@ const routeViews = column(
     const { sourceLabels, gateway } = surroundings;
     return routeView(memo, { ...routing, lookups, scope, sourceLabels, gateway: gateway?.view });
   },
-);
-
-const viewsOfEach = column(
-  "views of an Envoy",
-  ["clusters", "endpoints", "listeners", "routes", "names", "diagnostics"],
-  (row: Omit<EnvoyViews, "kind">): EnvoyViews => ({ kind: "envoy", ...row }),
 );

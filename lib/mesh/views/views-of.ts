@@ -10,23 +10,21 @@ import type { ServiceTarget } from "../../registry/service.ts";
 import { column } from "../memo/column.ts";
 import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
+import { valuesOf } from "../memo/rearranged.ts";
+import { keptLists, oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import { type Traced, tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { type Seat, scopeFor } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { AskedWorkload } from "./asked-proxy.ts";
-import { type EnvoyViews, viewsOfEnvoys } from "./envoy-views.ts";
+import { askedOf, viewsOfEnvoys } from "./envoy-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
 import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxy-answers.ts";
 import { seatOf } from "./seat.ts";
 import { readSelectorLabels } from "./selector-labels.ts";
-
-export type { EnvoyViews } from "./envoy-views.ts";
-
-/** What applies to any proxy: to an Envoy, or to a program that speaks xDS itself. */
-export type ProxyViews = EnvoyViews | GrpcViews;
+import { eachOf, type ProxyViews, type ViewColumns } from "./view-columns.ts";
 
 /** Whether clusters are made from the same: views of them are put together anew where one of two sides is. */
 export const haveSameClusters = ({ clusters: a }: ProxyViews, { clusters: b }: ProxyViews): boolean =>
@@ -34,17 +32,17 @@ export const haveSameClusters = ({ clusters: a }: ProxyViews, { clusters: b }: P
 
 /** @param memo shares scopes, merged gateways and views between proxies, and between one mesh and the next */
 export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
-  const [views] = tracedViewsOf(mesh, [proxy], memo, proxy.id).views;
+  const [views] = eachOf(tracedViewsOf(mesh, [proxy], memo, proxy.id).views);
   if (views === undefined) throw new Error(`no views of ${proxy.id}`);
   return views;
 }
 
 /** Views, and what selecting them asked the proxies. */
 export interface TracedViews {
-  /** One for each proxy. */
-  readonly views: readonly ProxyViews[];
-  /** For each proxy, by part of what is selected. */
-  readonly asked: readonly AskedOfProxy[];
+  /** A row for each proxy. */
+  readonly views: ViewColumns;
+  /** By part of what is selected, of those proxies that it is selected for: the same lists as long as they are. */
+  readonly asked: readonly (readonly AskedOfProxy[])[];
 }
 
 /**
@@ -59,28 +57,51 @@ export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo,
   const nodes = nodesOf(memo, slot, { proxy: proxies, targets });
   const seats = seatsOf(memo, slot, { node: nodes, sidecars: nodes.map(() => mesh.sidecars) });
   const scopeOf = remembered((seat: Seat) => scopeFor(mesh, seat, memo));
-  const placed = seats.map(({ node, value: seat }) => ({ node, seat, scope: scopeOf(seat) }));
+  const scopes = seats.map(({ value }) => scopeOf(value));
+  const { envoyRows, programRows } = kindsOf(memo, { seats });
   const envoys = viewsOfEnvoys(
     mesh,
-    placed.filter(({ seat }) => seat.type !== "grpc"),
+    { nodes: valuesOf(memo, nodes, envoyRows), scopes: envoyRows.flatMap((row) => scopes[row] ?? []) },
     memo,
     slot,
   );
-  const programs = placed
-    .filter(({ seat }) => seat.type === "grpc")
-    .map(({ node, scope }) => ({ node, ...viewsOfProgram(memo, { mesh, scope }, node) }));
-  const [nextEnvoy, nextProgram] = [envoys.views.values(), programs.values()];
+  const programs = programRows.flatMap((row): readonly Traced<GrpcViews>[] => {
+    const [node, scope] = [nodes[row], scopes[row]];
+    return node === undefined || scope === undefined ? [] : [viewsOfProgram(memo, { mesh, scope }, node)];
+  });
   return {
-    views: placed.flatMap(
-      ({ seat }) => (seat.type === "grpc" ? nextProgram.next().value?.value : nextEnvoy.next().value) ?? [],
-    ),
+    views: {
+      envoyRows,
+      envoys: envoys.views,
+      programRows,
+      programs: keptPrograms(
+        memo,
+        slot,
+        programs.map(({ value }) => value),
+      ),
+    },
     asked: [
-      ...seats.map(({ node: { namespace }, questions }) => ({ namespace, questions })),
-      ...programs.map(({ node: { namespace }, questions }) => ({ namespace, questions: oneValue(memo, questions) })),
+      askedOf(memo, `${slot}|seats`, { node: nodes, questions: seats.map(({ questions }) => questions) }),
+      askedOf(memo, `${slot}|programs`, {
+        node: valuesOf(memo, nodes, programRows),
+        questions: programs.map(({ questions }) => oneValue(memo, questions)),
+      }),
       ...envoys.asked,
     ],
   };
 }
+
+const keptPrograms = keptLists<GrpcViews>("views of programs");
+
+/** Which proxies are of which kind. */
+const kindsOf = step(
+  "kinds of proxies",
+  { seats: "identity" },
+  ({ seats }: { readonly seats: readonly Seated[] }): Pick<ViewColumns, "envoyRows" | "programRows"> => ({
+    envoyRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? [] : row)),
+    programRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
+  }),
+);
 
 interface NodeRow {
   readonly proxy: Proxy;
@@ -97,15 +118,13 @@ interface SeatRow extends Pick<Mesh, "sidecars"> {
   readonly node: ProxyAnswers;
 }
 
-/** A proxy, where it sees the mesh from, and what it was asked for that. */
-interface Seated extends Traced<Seat> {
-  readonly node: ProxyAnswers;
-}
+/** Where a proxy sees the mesh from, and what it was asked for that. */
+type Seated = Traced<Seat>;
 
 const seatsOf = column(
   "seats of proxies",
   ["node", "sidecars"],
-  ({ node, sidecars }: SeatRow, memo: Memo): Seated => ({ node, ...seatOf(memo, { sidecars }, node) }),
+  ({ node, sidecars }: SeatRow, memo: Memo): Seated => seatOf(memo, { sidecars }, node),
 );
 
 interface ProgramInputs {
@@ -116,7 +135,7 @@ interface ProgramInputs {
 const viewsOfProgram = tracedStep(
   "views of a program",
   { mesh: "identity", scope: "identity" },
-  ({ mesh, scope }: ProgramInputs, node: ProxyAnswers, memo: Memo): ProxyViews => {
+  ({ mesh, scope }: ProgramInputs, node: ProxyAnswers, memo: Memo): GrpcViews => {
     const labels = labelsOf(node);
     // A pod with the same labels that nobody knows yet backs the same services.
     readSelectorLabels(mesh, node, memo);

@@ -166,7 +166,7 @@ function withClasses(world: CompiledWorld, change: (proxyClass: CompiledClass) =
   const classes = world.classes.map(change);
   if (classes.every((proxyClass, i) => proxyClass === world.classes[i])) return world;
   // What stands between two worlds is made as neither of them is.
-  const { made: _made, ...rest } = world;
+  const { made: _made, table: _table, ...rest } = world;
   return { ...rest, classes };
 }
 

@@ -1,4 +1,11 @@
-import { type CompiledList, type CompiledPart, type CompiledWorld, listIn } from "../compiled.ts";
+import {
+  type ClassTable,
+  type CompiledList,
+  type CompiledPart,
+  type CompiledWorld,
+  listIn,
+  noList,
+} from "../compiled.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { rememberRuns } from "../remember-runs.ts";
@@ -13,7 +20,7 @@ export type Columns = Readonly<Record<ResourceType, Column>>;
 /** Takes worlds apart by type, so that what a change leaves as it was is seen at once for all classes. */
 export interface WorldColumns {
   /** The same lists are the same column, an object: what is made of a column is remembered by it. */
-  of(world: Pick<CompiledWorld, "classes">): Columns;
+  of(world: Pick<CompiledWorld, "classes" | "table">): Columns;
   /** Whether lists at the same places surely have the same names: so it is after changes that make and drop no resource. */
   haveSameNames(before: Column, after: Column): boolean;
   /**
@@ -25,20 +32,33 @@ export interface WorldColumns {
 
 export function createColumns(): WorldColumns {
   const same = rememberRuns((column: Column) => column);
-  const columnsOf = rememberEach((classes: CompiledWorld["classes"]): Columns => {
-    const columnOf = (type: ResourceType): Column => {
-      const column: CompiledList[] = [];
-      for (const proxyClass of classes) for (const shape of shapes) column.push(listIn(proxyClass[shape], type));
-      return same(column);
-    };
-    return {
-      clusters: columnOf("clusters"),
-      endpoints: columnOf("endpoints"),
-      extension_configs: columnOf("extension_configs"),
-      listeners: columnOf("listeners"),
-      routes: columnOf("routes"),
-      name_tables: columnOf("name_tables"),
-    };
+  const allTypes = (columnOf: (type: ResourceType) => Column): Columns => ({
+    clusters: columnOf("clusters"),
+    endpoints: columnOf("endpoints"),
+    extension_configs: columnOf("extension_configs"),
+    listeners: columnOf("listeners"),
+    routes: columnOf("routes"),
+    name_tables: columnOf("name_tables"),
+  });
+  const columnsOf = rememberEach(
+    (classes: CompiledWorld["classes"]): Columns =>
+      allTypes((type) => {
+        const column: CompiledList[] = [];
+        for (const proxyClass of classes) for (const shape of shapes) column.push(listIn(proxyClass[shape], type));
+        return same(column);
+      }),
+  );
+  const bothShapes = rememberPairs((stream: readonly CompiledList[], poll: readonly CompiledList[]): Column => {
+    const column: CompiledList[] = [];
+    for (const [row, list] of stream.entries()) column.push(list, poll[row] ?? noList);
+    return same(column);
+  });
+  const columnsOfTable = rememberEach(({ classes, lists }: ClassTable): Columns => {
+    const nothing = classes.map(() => noList);
+    return allTypes((type) => {
+      const { stream, poll } = lists[type] ?? { stream: nothing, poll: nothing };
+      return bothShapes(stream, poll);
+    });
   });
   // Classes share the parts that were replaced.
   const sameInParts = rememberPairs(
@@ -54,7 +74,7 @@ export function createColumns(): WorldColumns {
     return areInPlace && [...parts].every(([part, others]) => [...others].every((other) => sameInParts(part, other)));
   };
   return {
-    of: ({ classes }) => columnsOf(classes),
+    of: ({ classes, table }) => (table?.classes === classes ? columnsOfTable(table) : columnsOf(classes)),
     haveSameNames: (before, after) => before === after || haveSameNames(before, after),
     replacedParts: (before, after) => replacedIn(after, differenceOf(before, after)),
   };

@@ -1,15 +1,14 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import { column } from "../../mesh/memo/column.ts";
-import { remembered } from "../../mesh/memo/lazy.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
 import { oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
+import type { EnvoyColumns } from "../../mesh/views/view-columns.ts";
 import type {
   ClassProxy,
-  ClusterView,
   EndpointView,
   MeshLookups,
   OutboundClusterView,
@@ -19,7 +18,7 @@ import type {
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { type Sight, sight, sightOf } from "../endpoints/sight.ts";
 import { provenanceOf } from "../provenance.ts";
-import { ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
+import { ownBeside, type Resource, uniqueByName } from "../resource.ts";
 import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
 import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
 import type { OutboundService } from "./cluster-draft.ts";
@@ -31,6 +30,12 @@ type ClusterResource = Resource<ClusterJson>;
 
 type Lists = readonly (readonly ClusterResource[])[];
 
+/** Of each class those outbound, which are shared, and its own. */
+export interface ClusterColumns {
+  readonly shared: readonly (readonly ClusterResource[])[];
+  readonly own: readonly (readonly ClusterResource[])[];
+}
+
 /**
  * The clusters of classes of proxies: those outbound are shared, those inbound a class's own. Where both have a name, the outbound one
  * stays.
@@ -39,32 +44,40 @@ type Lists = readonly (readonly ClusterResource[])[];
  * @see docs/how-istio-does-it/clusters.md#which-clusters
  */
 export function generateClusters(
-  views: readonly ClusterView[],
+  views: Pick<EnvoyColumns, "own" | "outbound">,
   memo: Memo,
   slot: string,
-): readonly Parted<ClusterResource>[] {
-  const sharedOf = remembered((view: OutboundClusterView) => outboundSide(memo, { view }));
-  const proxiesOf = remembered((view: OutboundClusterView) => clusterClassOf(view, memo));
-  return bothSides(memo, slot, {
-    own: views.map(({ own }) => own),
-    shared: views.map(({ outbound }) => sharedOf(outbound)),
-    proxies: views.map(({ outbound }) => proxiesOf(outbound)),
-  });
+): ClusterColumns {
+  const shared = outboundSides(memo, slot, { view: views.outbound });
+  const proxies = clusterClasses(memo, slot, { view: views.outbound });
+  return { shared, own: ownSides(memo, slot, { own: views.own, shared, proxies }) };
 }
 
-interface Sides {
+interface OutboundRow {
+  readonly view: OutboundClusterView;
+}
+
+const outboundSides = column("outbound clusters of classes", ["view"], ({ view }: OutboundRow, memo: Memo) =>
+  outboundSide(memo, { view }),
+);
+
+const clusterClasses = column("cluster classes of classes", ["view"], ({ view }: OutboundRow, memo: Memo) =>
+  clusterClassOf(view, memo),
+);
+
+interface OwnRow {
   readonly own: OwnClusterView;
   /** Those outbound. */
   readonly shared: readonly ClusterResource[];
   readonly proxies: ClusterClass;
 }
 
-const bothSides = column(
-  "clusters of classes",
+const ownSides = column(
+  "own clusters of classes",
   ["own", "shared", "proxies"],
-  ({ own: { inbound, proxy }, shared, proxies }: Sides, memo: Memo): Parted<ClusterResource> => {
+  ({ own: { inbound, proxy }, shared, proxies }: OwnRow, memo: Memo): readonly ClusterResource[] => {
     const others = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
-    return { shared, own: ownBeside({ shared, others }, memo) };
+    return ownBeside({ shared, others }, memo);
   },
 );
 

@@ -65,14 +65,29 @@ export function generateEndpoints(
   memo: Memo,
 ): Parted<Resource<ClusterLoadAssignmentJson>> {
   const shared = sharedAssignments(memo, { view, clusters: clusters.shared });
-  const asked = askingFor(clusters.own, memo);
-  if (asked.length === 0) return { shared, own: noResources };
-  const others = loadAssignments(memo, { view, clusters: asked, side: "own" });
-  return { shared, own: ownBeside({ shared, others }, memo) };
+  return { shared, own: ownAssignments({ view, asking: askingFor(clusters.own, memo), shared }, memo) };
+}
+
+interface OwnAsking {
+  readonly view: EndpointView;
+  /** Those of the class's own clusters that ask for endpoints. */
+  readonly asking: Clusters;
+  /** What is answered to the others. */
+  readonly shared: readonly Resource<ClusterLoadAssignmentJson>[];
+}
+
+/** What own clusters are answered that nobody else asks for. */
+export function ownAssignments(
+  { view, asking, shared }: OwnAsking,
+  memo: Memo,
+): readonly Resource<ClusterLoadAssignmentJson>[] {
+  if (asking.length === 0) return noResources;
+  const others = loadAssignments(memo, { view, clusters: asking, side: "own" });
+  return ownBeside({ shared, others }, memo);
 }
 
 /** Classes that see the same services ask the same, whatever else is among their clusters. */
-const sharedAssignments = step(
+export const sharedAssignments = step(
   "shared load assignments",
   { view: "identity", clusters: "identity" },
   ({ view, clusters }: Omit<AskingSide, "side">, memo: Memo) => {

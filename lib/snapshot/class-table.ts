@@ -1,0 +1,26 @@
+import { type ClassTable, type CompiledClass, type CompiledShape, noList } from "./compiled.ts";
+import type { ShapeName } from "./resource-type.ts";
+
+/** Puts classes together. @param ids sorted, unique; as many as the columns are long */
+export function classTable(ids: readonly string[], lists: ClassTable["lists"]): ClassTable {
+  const { clusters, endpoints, listeners, routes, extension_configs: extensions, name_tables: names } = lists;
+  const classes: CompiledClass[] = [];
+  const shapeOf = (shape: ShapeName, row: number): CompiledShape => {
+    const made = {
+      clusters: clusters?.[shape][row] ?? noList,
+      endpoints: endpoints?.[shape][row] ?? noList,
+      listeners: listeners?.[shape][row] ?? noList,
+      routes: routes?.[shape][row] ?? noList,
+    };
+    const [extension_configs = noList, name_tables = noList] = [extensions?.[shape][row], names?.[shape][row]];
+    if (extension_configs.length === 0 && name_tables.length === 0) return made;
+    return {
+      ...made,
+      ...(extension_configs.length === 0 ? {} : { extension_configs }),
+      ...(name_tables.length === 0 ? {} : { name_tables }),
+    };
+  };
+  for (let row = 0; row < ids.length; row++)
+    classes.push({ id: ids[row] ?? "", stream: shapeOf("stream", row), poll: shapeOf("poll", row) });
+  return { classes, lists };
+}
