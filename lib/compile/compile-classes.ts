@@ -16,7 +16,7 @@ import {
 import { type ResourceType, resourceTypes, type ShapeName } from "../snapshot/resource-type.ts";
 import { unitsOfEnvoys, unitsOfPrograms } from "../xds/generate.ts";
 import { type OfUnits, ofUnits, typesOf, unitOf } from "../xds/units.ts";
-import { type ClassForm, type CompiledColumns, compileUnits } from "./compile-units.ts";
+import { type ClassForm, type CompiledColumns, compileUnits, type OfClass } from "./compile-units.ts";
 import { classesBesideStore } from "./standing/classes-beside-store.ts";
 import type { Standing } from "./standing/standing.ts";
 
@@ -25,12 +25,6 @@ export type ClassForms = Readonly<Record<ProxyViews["kind"], ClassForm>>;
 
 /** Is told of the lists of a unit as soon as they are made, before those of the next are. */
 export type OnMade = (unit: CompiledColumns) => void;
-
-/** A class's answers, and what making them had to say. */
-export interface OfClass {
-  readonly value: CompiledClass;
-  readonly spoken: OfUnits<readonly Diagnostic[]>;
-}
 
 /** The answers of classes, and what making those of each had to say, both in the order of the classes. */
 export interface CompiledClasses {

@@ -3,13 +3,13 @@ import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CertificateSource } from "../mesh/world.ts";
-import type { CompiledList, CompiledPart, ListColumns } from "../snapshot/compiled.ts";
+import type { CompiledClass, CompiledList, CompiledPart, ListColumns } from "../snapshot/compiled.ts";
 import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
 import type { Reader } from "../xds/descriptors.ts";
 import { type ClassResources, noResources, noTypes, type Parted, type Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
-import { type GeneratedColumns, typesOf, type Unit } from "../xds/units.ts";
+import { type GeneratedColumns, type OfUnits, typesOf, type Unit } from "../xds/units.ts";
 import { encodedList } from "./encoded-list.ts";
 import { joinParts } from "./join-parts.ts";
 
@@ -19,6 +19,12 @@ export interface ClassForm {
   readonly certificates: CertificateSource;
   readonly withBinary: boolean;
   readonly pollDelayMs?: number;
+}
+
+/** A class's answers, and what making them had to say. */
+export interface OfClass {
+  readonly value: CompiledClass;
+  readonly spoken: OfUnits<readonly Diagnostic[]>;
 }
 
 /** The lists of a unit's types for many classes, a row for each, and what making them had to say. */
