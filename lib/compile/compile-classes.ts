@@ -5,14 +5,7 @@ import { type SomeRows, together } from "../mesh/memo/rearranged.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews, ViewColumns } from "../mesh/views/view-columns.ts";
 import { classTable } from "../snapshot/class-table.ts";
-import {
-  type ClassTable,
-  type CompiledClass,
-  type CompiledList,
-  type ListColumns,
-  listIn,
-  noList,
-} from "../snapshot/compiled.ts";
+import { type ClassTable, type CompiledList, type ListColumns, listIn, noList } from "../snapshot/compiled.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../snapshot/resource-type.ts";
 import { unitsOfEnvoys, unitsOfPrograms } from "../xds/generate.ts";
 import { type OfUnits, ofUnits, typesOf, unitOf } from "../xds/units.ts";

@@ -50,8 +50,8 @@ interface UnitInputs {
  */
 export function compileUnits(memo: Memo, { unit, generated, form, slot }: UnitInputs): CompiledColumns {
   const place = `${unit}|${slot}`;
-  const { first, second, diagnostics: said } = generated;
-  const forAll = <T>(value: T): readonly T[] => said.map(() => value);
+  const { first, second, diagnostics } = generated;
+  const forAll = <T>(value: T): readonly T[] => diagnostics.map(() => value);
   const sideOf = (side: keyof Parted): readonly CompiledSide[] =>
     compiledSides(memo, `${place}|${side}`, {
       first: first[side],
@@ -71,9 +71,9 @@ export function compileUnits(memo: Memo, { unit, generated, form, slot }: UnitIn
     first: bothShapes(0),
     second: hasSecond ? bothShapes(1) : undefined,
     diagnostics: allSaid(memo, place, {
-      generated: said,
-      ofShared: shared.map(({ diagnostics }) => diagnostics),
-      ofOwn: own.map(({ diagnostics }) => diagnostics),
+      generated: diagnostics,
+      ofShared: shared.map((side) => side.diagnostics),
+      ofOwn: own.map((side) => side.diagnostics),
     }),
   };
 }
@@ -113,14 +113,15 @@ interface Said {
 
 const allSaid = column(
   "diagnostics of units",
-  ["generated", "ofShared", "ofOwn"],
-  ({ generated, ofShared, ofOwn }: Said): readonly Diagnostic[] => {
-    const all = [...generated, ...ofShared, ...ofOwn];
-    return all.length === 0 ? nothingSaid : all;
-  },
+  ["ofOwn", "ofShared", "generated"],
+  ({ generated, ofShared, ofOwn }: Said): readonly Diagnostic[] => said([...generated, ...ofShared, ...ofOwn]),
 );
 
 const nothingSaid: readonly Diagnostic[] = [];
+
+/** Of most classes nothing is said: they are alike in that, by identity. */
+const said = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.length === 0 ? nothingSaid : diagnostics;
 
 interface SideRow {
   /** Of the unit's types; undefined for one that the class has not. */
@@ -177,9 +178,9 @@ const compiledSides = column(
     const streamed = fetched ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
     const stream = encodeAll(streamed);
     // A program asks over streams, for certificates its bootstrap: its answers have one shape.
-    if (reader === "grpc") return { stream: stream.value, poll: stream.value, diagnostics: stream.diagnostics };
+    if (reader === "grpc") return { stream: stream.value, poll: stream.value, diagnostics: said(stream.diagnostics) };
     const poll = encodeAll(pollShape(streamed, memo, { pollDelayMs }));
-    return { stream: stream.value, poll: poll.value, diagnostics: [...stream.diagnostics, ...poll.diagnostics] };
+    return { stream: stream.value, poll: poll.value, diagnostics: said([...stream.diagnostics, ...poll.diagnostics]) };
   },
 );
 
