@@ -1,11 +1,11 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { classesAt, eachClass, type ProxyClasses } from "../mesh/classes/enter-classes.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { type SomeRows, together } from "../mesh/memo/rearranged.ts";
+import { forAll, type SomeRows, together } from "../mesh/memo/rearranged.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews, ViewColumns } from "../mesh/views/view-columns.ts";
-import { classTable } from "../snapshot/class-table.ts";
-import { type ClassTable, type CompiledList, type ListColumns, listIn, noList } from "../snapshot/compiled.ts";
+import { type CompiledList, type CompiledTable, type ListColumns, listIn, noList } from "../snapshot/compiled.ts";
+import { compiledTable } from "../snapshot/compiled-table.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../snapshot/resource-type.ts";
 import { unitsOfEnvoys, unitsOfPrograms } from "../xds/generate.ts";
 import { type OfUnits, ofUnits, typesOf, unitOf } from "../xds/units.ts";
@@ -21,7 +21,7 @@ export type OnMade = (unit: CompiledColumns) => void;
 
 /** The answers of classes, and what making those of each had to say, both in the order of the classes. */
 export interface CompiledClasses {
-  readonly table: ClassTable;
+  readonly table: CompiledTable;
   readonly spoken: OfUnits<readonly (readonly Diagnostic[])[]>;
 }
 
@@ -76,7 +76,7 @@ function compileAll({ ids, views }: ProxyClasses, forms: ClassForms, memo: Memo,
     return together(memo, someRows(views.envoyRows, envoys), someRows(views.programRows, programs));
   };
   const columnOf = (type: ResourceType, shape: ShapeName): readonly CompiledList[] =>
-    inRows((units, rows) => listsIn(units, type)?.[shape] ?? nothingIn(memo, { rows }));
+    inRows((units, rows) => listsIn(units, type)?.[shape] ?? forAll(memo, "nothing of a type", noList, rows));
   return {
     table: oneTable(memo, {
       ids,
@@ -114,13 +114,6 @@ function listsIn(units: Units, type: ResourceType): ListColumns | undefined {
   return typesOf[unit][0] === type ? units[unit].first : units[unit].second;
 }
 
-/** The column of a type that nobody has. */
-const nothingIn = step(
-  "column of nothing",
-  { rows: "value" },
-  ({ rows }: { readonly rows: number }): readonly CompiledList[] => Array.from({ length: rows }, () => noList),
-);
-
 interface TableInputs {
   readonly ids: readonly string[];
   /** By type, then by shape. */
@@ -131,9 +124,9 @@ interface TableInputs {
 const oneTable = step(
   "table of classes",
   { ids: "identity", columns: "elements" },
-  ({ ids, columns }: TableInputs): ClassTable => {
+  ({ ids, columns }: TableInputs): CompiledTable => {
     const listsOf = (at: number): ListColumns => ({ stream: columns[2 * at] ?? [], poll: columns[2 * at + 1] ?? [] });
     const lists = Object.fromEntries(resourceTypes.map((type, at) => [type, listsOf(at)] as const));
-    return classTable(ids, lists);
+    return compiledTable(ids, lists);
   },
 );

@@ -1,6 +1,7 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { forAll } from "../mesh/memo/rearranged.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CertificateSource } from "../mesh/world.ts";
 import type { CompiledClass, CompiledList, CompiledPart, ListColumns } from "../snapshot/compiled.ts";
@@ -51,13 +52,14 @@ interface UnitInputs {
 export function compileUnits(memo: Memo, { unit, generated, form, slot }: UnitInputs): CompiledColumns {
   const place = `${unit}|${slot}`;
   const { first, second, diagnostics } = generated;
-  const forAll = <T>(value: T): readonly T[] => diagnostics.map(() => value);
+  const rows = diagnostics.length;
+  const nothing = (): readonly (typeof noResources)[] => forAll(memo, `${slot}|no resources`, noResources, rows);
   const sideOf = (side: keyof Parted): readonly CompiledSide[] =>
     compiledSides(memo, `${place}|${side}`, {
       first: first[side],
-      second: second?.[side] ?? forAll(undefined),
-      beside: side === "own" ? assignmentsBeside(memo, place, unit, generated) : forAll(noResources),
-      how: forAll(sideForm(memo, { side, unit, form })),
+      second: second?.[side] ?? nothing(),
+      beside: side === "own" ? assignmentsBeside(memo, place, unit, generated) : nothing(),
+      how: forAll(memo, `${place}|${side}`, sideForm(memo, { side, unit, form }), rows),
     });
   const [shared, own] = [sideOf("shared"), sideOf("own")];
   const joined = (shape: ShapeName, at: 0 | 1): readonly CompiledList[] =>
@@ -93,9 +95,10 @@ function assignmentsBeside(
   unit: Unit,
   { first, second }: GeneratedColumns,
 ): readonly (readonly Resource[])[] {
-  if (unit !== "clusters") return first.own.map(() => noResources);
-  const ask = askForEndpoints(memo, slot, { own: first.own });
-  return ask.map((asks, at) => (asks && second?.shared[at]) || noResources);
+  const ask = unit === "clusters" ? askForEndpoints(memo, slot, { own: first.own }) : [];
+  return ask.includes(true)
+    ? ask.map((asks, row) => (asks && second?.shared[row]) || noResources)
+    : forAll(memo, `${slot}|no resources`, noResources, first.own.length);
 }
 
 const askForEndpoints = column(

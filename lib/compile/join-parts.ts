@@ -1,5 +1,4 @@
 import { column } from "../mesh/memo/column.ts";
-import { remembered } from "../mesh/memo/lazy.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneOfLists, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
@@ -20,11 +19,14 @@ interface Sides {
  * @param slot tells lists of classes apart when they are found again
  */
 export function joinParts(memo: Memo, slot: string, { shared, own }: Sides): readonly CompiledList[] {
-  const names = shared.map(remembered((part) => namesOf(memo, { part })));
-  const placed = placedBetween(memo, slot, { own, names });
-  const pieces = piecesOf(memo, slot, { shared, places: placed.map(({ places }) => places) });
+  const placed = placedBetween(memo, slot, { own, names: namesOfParts(memo, slot, { part: shared }) });
+  const pieces = piecesOf(memo, slot, { shared, places: placesIn(memo, { placed }) });
   return joined(memo, slot, { placed, pieces });
 }
+
+const namesOfParts = column("names in parts", ["part"], (row: { readonly part: CompiledPart }, memo: Memo) =>
+  namesOf(memo, row),
+);
 
 /** One list for the parts of all shapes and changes that have the same names. */
 const namesOf = step(
@@ -55,6 +57,12 @@ const placedBetween = column(
     const runs = [...byPlace.values()];
     return { runs: runs.length === 1 ? [own] : runs, places: oneValue(memo, [...byPlace.keys()]) };
   },
+);
+
+const placesIn = step(
+  "places in a column",
+  { placed: "identity" },
+  ({ placed }: { readonly placed: readonly Placed[] }) => placed.map(({ places }) => places),
 );
 
 /** What is shared, before the first of these places, between them, and after the last. */

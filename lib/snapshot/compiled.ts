@@ -14,7 +14,7 @@ export interface CompiledWorld {
   /** Sorted by id, ids unique. */
   readonly classes: readonly CompiledClass[];
   /** The same classes, column by column, where whoever made them has them so; one that is of other classes counts for nothing. */
-  readonly table?: ClassTable;
+  readonly table?: CompiledTable;
   readonly classifier: Classifier;
   /** Nodes that can be found without metadata. */
   readonly nodes: readonly CompiledNode[];
@@ -37,7 +37,7 @@ export interface CompiledWorld {
 export type ListColumns = Readonly<Record<ShapeName, readonly CompiledList[]>>;
 
 /** The answers of many classes, column by column: where a change leaves a type as it was, its columns are the same objects. */
-export interface ClassTable {
+export interface CompiledTable {
   /** The same, class by class. */
   readonly classes: readonly CompiledClass[];
   /** A type of which no class has anything may be absent. */

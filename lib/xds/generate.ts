@@ -4,7 +4,8 @@ import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_p
 import { byCodePoint, type Diagnostic, type Stage } from "../config/diagnostic.ts";
 import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { keptLists, oneList, oneValue } from "../mesh/memo/same.ts";
+import { forAll } from "../mesh/memo/rearranged.ts";
+import { oneList, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
@@ -108,20 +109,11 @@ export function clustersOf(
   const generated = generateClusters(views, memo, slot);
   // Patches of clusters are seldom.
   if (views.own.every(({ patches }) => patches.patches.length === 0))
-    return {
-      ...generated,
-      diagnostics: keptDiagnostics(
-        memo,
-        slot,
-        views.own.map(() => noDiagnostics),
-      ),
-    };
+    return { ...generated, diagnostics: forAll(memo, `${slot}|nothing said`, noDiagnostics, views.own.length) };
   return stageColumns(memo, { stages: patchedClusters(memo, slot, { view: views.own, ...generated }) });
 }
 
 const noDiagnostics: readonly Diagnostic[] = [];
-
-const keptDiagnostics = keptLists<readonly Diagnostic[]>("diagnostics of clusters");
 
 interface ClusterSides extends Parted<Resource<ClusterJson>> {
   readonly view: OwnClusterView;

@@ -56,58 +56,57 @@ interface Entered {
  * @param views a row for each proxy
  */
 export function enterAll(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): Entered {
-  const names = namesOf(proxies, views, memo);
+  const all = sameList(memo, "proxies of classes", proxies);
+  const names = namesOf(all, views, memo);
   // As a rule each has a class of its own, the one of before.
   const { ids, firsts } = namedApart(memo, { names }) ?? namedByViews(names, views, memo);
-  return {
-    ids,
-    classes: classesAt(memo, { ids, proxies: sameList(memo, "proxies of classes", proxies), views }, firsts),
-  };
+  return { ids, classes: classesAt(memo, { ids, proxies: all, views }, firsts) };
 }
 
 /** Of each proxy the name of its class: by its type and the keys of its views. */
 function namesOf(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): readonly string[] {
   const { envoyRows, envoys, programRows, programs } = views;
-  const textOf = (part: string, keys: readonly (View["key"] | undefined)[]) => texts(memo, part, { key: keys });
-  const keyOf = (view: View | undefined) => view?.key;
-  const typesIn = (rows: readonly number[]) => rows.flatMap((row) => proxies[row]?.type ?? []);
+  const keysOf = (part: string, view: readonly (View | undefined)[]) => keysOfViews(memo, part, { view });
+  const typesOf = (rows: readonly number[]) => types(memo, { proxies, rows });
   const ofEnvoys = namesOfClasses(memo, "envoys", {
-    clusters: textOf("clusters", envoys.clusterKeys),
-    endpoints: textOf("endpoints", envoys.endpoints.map(keyOf)),
-    listeners: textOf("listeners", envoys.listeners.map(keyOf)),
-    routes: textOf("routes", envoys.routes.map(keyOf)),
-    names: textOf("names", envoys.names.map(keyOf)),
-    type: typesIn(envoyRows),
+    clusters: textsOfKeys(memo, "clusters", { key: envoys.clusterKeys }),
+    endpoints: keysOf("endpoints", envoys.endpoints),
+    listeners: keysOf("listeners", envoys.listeners),
+    routes: keysOf("routes", envoys.routes),
+    names: keysOf("names", envoys.names),
+    type: typesOf(envoyRows),
   });
+  const viewsOf = (type: "clusters" | "endpoints" | "listeners" | "routes") =>
+    keysOf(
+      `${type} of programs`,
+      programs.map((of) => of[type]),
+    );
   const ofPrograms = namesOfClasses(memo, "programs", {
-    clusters: textOf(
-      "clusters of programs",
-      programs.map(({ clusters }) => clusters.key),
-    ),
-    endpoints: textOf(
-      "endpoints of programs",
-      programs.map(({ endpoints }) => endpoints.key),
-    ),
-    listeners: textOf(
-      "listeners of programs",
-      programs.map(({ listeners }) => listeners.key),
-    ),
-    routes: textOf(
-      "routes of programs",
-      programs.map(({ routes }) => routes.key),
-    ),
+    clusters: viewsOf("clusters"),
+    endpoints: viewsOf("endpoints"),
+    listeners: viewsOf("listeners"),
+    routes: viewsOf("routes"),
     names: programs.map(() => undefined),
-    type: typesIn(programRows),
+    type: typesOf(programRows),
   });
   return together(memo, { rows: envoyRows, values: ofEnvoys }, { rows: programRows, values: ofPrograms });
 }
 
-/** Keys, as texts. A view that is made anew under its old key has it made anew, too. */
-const texts = column(
-  "keys of views",
-  ["key"],
-  ({ key }: { readonly key: View["key"] | undefined }): string | undefined => key?.(),
+const types = step(
+  "types of proxies",
+  { proxies: "identity", rows: "identity" },
+  ({ proxies, rows }: { readonly proxies: readonly Proxy[]; readonly rows: readonly number[] }) =>
+    rows.flatMap((row) => proxies[row]?.type ?? []),
 );
+
+/** As texts: a view that is made anew has as a rule the key of before. */
+const keysOfViews = column(
+  "keys of views",
+  ["view"],
+  ({ view }: { readonly view: View | undefined }): string | undefined => view?.key(),
+);
+
+const textsOfKeys = column("texts of view keys", ["key"], ({ key }: { readonly key: View["key"] }): string => key());
 
 interface Named extends Pick<Entered, "ids"> {
   /** Places of the first proxy of each class, by the ids of these. */

@@ -1,5 +1,6 @@
 /** Columns whose rows are put elsewhere: each stays the same object as long as it is made of the same. */
 import type { Memo } from "./memo.ts";
+import { type Slot, Slots } from "./slots.ts";
 import { step } from "./step.ts";
 
 type List = readonly unknown[];
@@ -14,6 +15,17 @@ const valuesOfRows = step(
   ({ column, rows }: { readonly column: List; readonly rows: readonly number[] }): List =>
     rows.map((row) => column[row]),
 );
+
+/** One value in all rows. @param slot finds the column of before; it never decides what comes out */
+export function forAll<T>(memo: Memo, slot: Slot, value: T, rows: number): readonly T[] {
+  const last = constants.last(memo, slot);
+  if (last !== undefined && last.length === rows && Object.is(last[0], value)) return last as readonly T[];
+  const column = Array.from({ length: rows }, () => value);
+  constants.keep(memo, slot, column);
+  return column;
+}
+
+const constants = new Slots<List>("columns of one value");
 
 /** One column below the other. */
 export const appended = <T>(memo: Memo, first: readonly T[], second: readonly T[]): readonly T[] =>

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { column } from "../memo/column.ts";
-import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
+import { forAll } from "../memo/rearranged.ts";
 import { keptLists, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { type Question, type Traced, tracedStep } from "../memo/traced-step.ts";
@@ -53,10 +53,14 @@ interface TracedEnvoys {
  * @param slot tells lists of proxies apart when they are found again
  */
 export function viewsOfEnvoys(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo: Memo, slot: string): TracedEnvoys {
-  const forAll = <T>(value: T): readonly T[] => nodes.map(() => value);
-  const lookups = forAll(mesh.lookups);
-  const services = scopes.map(remembered((scope) => serviceScopeOf(scope, memo)));
-  const selections = selectionsOf(memo, slot, { node: nodes, services, lasting: forAll(lastingMesh(mesh, memo)) });
+  const inAll = <T>(of: string, value: T): readonly T[] => forAll(memo, `${slot}|${of}`, value, nodes.length);
+  const lookups = inAll("lookups", mesh.lookups);
+  const services = serviceScopes(memo, slot, { scope: scopes });
+  const selections = selectionsOf(memo, slot, {
+    node: nodes,
+    services,
+    lasting: inAll("lasting", lastingMesh(mesh, memo)),
+  });
   const { own, outward, listening, routing, proxies } = selectedParts(memo, { selections });
   const surroundings = surroundingsOfAll(mesh, { nodes, scopes }, memo);
   const around = surroundings.map(({ value }) => value);
@@ -77,14 +81,14 @@ export function viewsOfEnvoys(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo:
       endpoints: endpointViews(memo, slot, { outward, scope: services, lookups }),
       listeners: listenerViews(memo, slot, {
         listening,
-        scope: scopes.map(remembered((scope) => listenerScopeOf(scope, memo))),
+        scope: listenerScopes(memo, slot, { scope: scopes }),
         surroundings: around,
       }),
       routes: routeViews(memo, slot, {
         routing,
         scope: scopes,
         surroundings: around,
-        lookups: forAll(mesh.serviceLookups),
+        lookups: inAll("serviceLookups", mesh.serviceLookups),
       }),
       names: keptNames(
         memo,
@@ -100,6 +104,18 @@ export function viewsOfEnvoys(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo:
     asked: [asked("selections", selections), asked("surroundings", surroundings), asked("names", names)],
   };
 }
+
+interface ScopeRow {
+  readonly scope: SidecarScope;
+}
+
+const serviceScopes = column("service scopes", ["scope"], ({ scope }: ScopeRow, memo: Memo) =>
+  serviceScopeOf(scope, memo),
+);
+
+const listenerScopes = column("listener scopes", ["scope"], ({ scope }: ScopeRow, memo: Memo) =>
+  listenerScopeOf(scope, memo),
+);
 
 const keptNames = keptLists<NameView | undefined>("names of proxies");
 const keptDiagnostics = keptLists<readonly Diagnostic[]>("diagnostics of proxies");

@@ -8,9 +8,8 @@
  */
 import type { ServiceTarget } from "../../registry/service.ts";
 import { column } from "../memo/column.ts";
-import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
-import { valuesOf } from "../memo/rearranged.ts";
+import { forAll, valuesOf } from "../memo/rearranged.ts";
 import { keptLists, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { type Traced, tracedStep } from "../memo/traced-step.ts";
@@ -55,13 +54,15 @@ export interface TracedViews {
 export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo, slot: string): TracedViews {
   const targets = targetsOfAll(memo, slot, { registry: mesh.registry, census: proxies });
   const nodes = nodesOf(memo, slot, { proxy: proxies, targets });
-  const seats = seatsOf(memo, slot, { node: nodes, sidecars: nodes.map(() => mesh.sidecars) });
-  const scopeOf = remembered((seat: Seat) => scopeFor(mesh, seat, memo));
-  const scopes = seats.map(({ value }) => scopeOf(value));
+  const seats = seatsOf(memo, slot, {
+    node: nodes,
+    sidecars: forAll(memo, `${slot}|sidecars`, mesh.sidecars, nodes.length),
+  });
+  const scopes = scopesOf(memo, slot, { seat: seats, mesh: forAll(memo, `${slot}|mesh`, mesh, nodes.length) });
   const { envoyRows, programRows } = kindsOf(memo, { seats });
   const envoys = viewsOfEnvoys(
     mesh,
-    { nodes: valuesOf(memo, nodes, envoyRows), scopes: envoyRows.flatMap((row) => scopes[row] ?? []) },
+    { nodes: valuesOf(memo, nodes, envoyRows), scopes: valuesOf(memo, scopes, envoyRows) },
     memo,
     slot,
   );
@@ -125,6 +126,12 @@ const seatsOf = column(
   "seats of proxies",
   ["node", "sidecars"],
   ({ node, sidecars }: SeatRow, memo: Memo): Seated => seatOf(memo, { sidecars }, node),
+);
+
+const scopesOf = column(
+  "scopes of proxies",
+  ["seat", "mesh"],
+  ({ seat, mesh }: { readonly seat: Seated; readonly mesh: Mesh }, memo: Memo) => scopeFor(mesh, seat.value, memo),
 );
 
 interface ProgramInputs {

@@ -1,7 +1,7 @@
 import {
-  type ClassTable,
   type CompiledList,
   type CompiledPart,
+  type CompiledTable,
   type CompiledWorld,
   listIn,
   noList,
@@ -50,10 +50,10 @@ export function createColumns(): WorldColumns {
   );
   const bothShapes = rememberPairs((stream: readonly CompiledList[], poll: readonly CompiledList[]): Column => {
     const column: CompiledList[] = [];
-    for (const [row, list] of stream.entries()) column.push(list, poll[row] ?? noList);
+    for (let row = 0; row < stream.length; row++) column.push(stream[row] ?? noList, poll[row] ?? noList);
     return same(column);
   });
-  const columnsOfTable = rememberEach(({ classes, lists }: ClassTable): Columns => {
+  const columnsOfTable = rememberEach(({ classes, lists }: CompiledTable): Columns => {
     const nothing = classes.map(() => noList);
     return allTypes((type) => {
       const { stream, poll } = lists[type] ?? { stream: nothing, poll: nothing };

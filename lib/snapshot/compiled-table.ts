@@ -1,8 +1,8 @@
-import { type ClassTable, type CompiledClass, type CompiledShape, noList } from "./compiled.ts";
+import { type CompiledClass, type CompiledShape, type CompiledTable, noList } from "./compiled.ts";
 import type { ShapeName } from "./resource-type.ts";
 
 /** Puts classes together. @param ids sorted, unique; as many as the columns are long */
-export function classTable(ids: readonly string[], lists: ClassTable["lists"]): ClassTable {
+export function compiledTable(ids: readonly string[], lists: CompiledTable["lists"]): CompiledTable {
   const { clusters, endpoints, listeners, routes, extension_configs: extensions, name_tables: names } = lists;
   const classes: CompiledClass[] = [];
   const shapeOf = (shape: ShapeName, row: number): CompiledShape => {
