@@ -114,8 +114,10 @@ export function compileCounted(
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
   const table = staged("generate", () => {
     const { table: made, spoken: ofClasses } = compileClasses(classes, forms, standing, memo, onMade);
-    for (const [row, { id }] of made.classes.entries()) {
-      for (const unit of units) {
+    // Of most worlds nothing is said.
+    const spoke = units.filter((unit) => ofClasses[unit].some((said) => said.length > 0));
+    for (const [row, { id }] of spoke.length === 0 ? [] : made.classes.entries()) {
+      for (const unit of spoke) {
         const said = ofClasses[unit][row] ?? nothingSaid;
         if (said.length === 0) continue;
         say(said);

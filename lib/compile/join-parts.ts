@@ -76,12 +76,16 @@ const piecesOf = column(
     [...places, shared.length].map((to, at) => slicePart(memo, { shared, from: places[at - 1] ?? 0, to })),
 );
 
+const nobody: CompiledPart = [];
+
 const joined = column(
   "joined parts",
   ["placed", "pieces"],
   ({ placed, pieces }: { readonly placed: Placed; readonly pieces: readonly CompiledPart[] }): CompiledList => {
     const list: CompiledPart[] = [];
-    for (const [at, piece] of pieces.entries()) {
+    // As often as there are classes: without what would be made of each step of an iteration.
+    for (let at = 0; at < pieces.length; at++) {
+      const piece = pieces[at] ?? nobody;
       if (piece.length > 0) list.push(piece);
       const run = placed.runs[at];
       if (run !== undefined) list.push(run);

@@ -12,7 +12,8 @@ export function compiledTable(ids: readonly string[], lists: CompiledTable["list
       listeners: listeners?.[shape][row] ?? noList,
       routes: routes?.[shape][row] ?? noList,
     };
-    const [extension_configs = noList, name_tables = noList] = [extensions?.[shape][row], names?.[shape][row]];
+    const extension_configs = extensions?.[shape][row] ?? noList;
+    const name_tables = names?.[shape][row] ?? noList;
     if (extension_configs.length === 0 && name_tables.length === 0) return made;
     return {
       ...made,

@@ -93,11 +93,13 @@ function difference(before: Column, after: Column): Difference {
   const parts = new Map<CompiledPart, Set<CompiledPart>>();
   let areInPlace = before.length === after.length;
   for (let place = 0; areInPlace && place < before.length; place++) {
-    const [list = [], other = []] = [before[place], after[place]];
+    const list = before[place] ?? noList;
+    const other = after[place] ?? noList;
     if (list === other) continue;
     areInPlace = list.length === other.length;
     for (let at = 0; at < list.length; at++) {
-      const [part, instead] = [list[at], other[at]];
+      const part = list[at];
+      const instead = other[at];
       if (part === instead || part === undefined || instead === undefined) continue;
       const others = parts.get(part);
       if (others === undefined) parts.set(part, new Set([instead]));
