@@ -116,6 +116,8 @@ const polledEndpoints = step(
   "polled endpoints",
   { endpoints: "identity", separate: "value" },
   ({ endpoints, separate }: Separate): readonly Resource[] => {
+    // As a rule nobody's: the one list then, whatever the endpoints are.
+    if (separate.length === 0) return noResources;
     const kept = new Set(separate);
     return endpoints.filter(({ name }) => kept.has(name));
   },

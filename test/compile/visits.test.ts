@@ -78,6 +78,23 @@ describe("what a compile makes", () => {
     }
   });
 
+  it("exchanges the columns of what a change touches, and leaves all others the same objects", () => {
+    const files = filesOf(20);
+    const compile = createFileCompiler(defaultWorldOptions);
+    const edited = files.map((file) =>
+      file.file === "app-0.yaml" ? { ...file, text: file.text.replace(/"ready":true/, '"ready":false') } : file,
+    );
+    const before = compile(files, []).value;
+    const after = compile(edited, []).value;
+    const columnsThatChanged = Object.entries(after.table?.lists ?? {}).flatMap(([type, { stream, poll }]) => {
+      const then = Object.entries(before.table?.lists ?? {}).find(([other]) => other === type)?.[1];
+      return [...(stream === then?.stream ? [] : [`${type} stream`]), ...(poll === then?.poll ? [] : [`${type} poll`])];
+    });
+    // Endpoints stand by themselves in streams, and within their clusters in polls.
+    expect(columnsThatChanged).toEqual(["clusters poll", "endpoints stream"]);
+    expect(compile([...edited], []).value.table).toBe(after.table);
+  });
+
   it("is one cluster and one load assignment for sidecars and gateways that see a service alike", () => {
     const { classes } = createFileCompiler(defaultWorldOptions)(filesOf(20), []).value;
     const outbound = (kind: string) => {
