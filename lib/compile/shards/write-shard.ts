@@ -5,10 +5,13 @@ import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { originText } from "../collected/shard-head.ts";
+import { createFileHasher } from "./hashed-files.ts";
+import { runsOf } from "./list-runs.ts";
 import { emptyList, type HashedFile, type ListOptions, nextList } from "./next-list.ts";
+import { type OpenList, openList } from "./open-list.ts";
 import { refuseEmpty } from "./refuse-empty.ts";
-import { listInOrder, listText, readList, type ShardList } from "./shard-list.ts";
-import { fileKey, listKey, versionKey } from "./source-shard.ts";
+import { listInOrder, listText, type ShardList } from "./shard-list.ts";
+import { fileKey, listKey, readText, versionKey } from "./source-shard.ts";
 import { writeTexts } from "./write-texts.ts";
 
 export interface WriteOptions extends ListOptions {
@@ -19,6 +22,8 @@ export interface WriteOptions extends ListOptions {
   /** The store itself keeps from being collected what a writer finds in place. */
   readonly storeRescues?: boolean;
 }
+
+type HashedText = Pick<HashedFile, "hash" | "text">;
 
 /** So many writes trust what earlier ones have seen; then everything is looked at again, should something else have deleted or damaged it. */
 const trustedWrites = 50;
@@ -52,37 +57,42 @@ export function createShardWriter(
   name: string,
   trusted: Map<string, string> = new Map(),
 ): ShardWriter {
-  /** By file. Texts are compared in a tenth of the time that it takes to hash them. */
-  let last: ReadonlyMap<string, HashedFile> = new Map();
+  const hashFiles = createFileHasher();
+  /** The files whose texts are trusted, as they were given last. */
+  let settled: readonly HashedFile[] = [];
   /** The list that was put in place last. */
-  let known: { readonly text: string; readonly list: ShardList } | undefined;
-  const listIn = (text: string): ShardList | undefined => (text === known?.text ? known.list : readList(text));
+  let known: (OpenList & { readonly text: string }) | undefined;
+  const textOf = async (hash: string): Promise<string | undefined> =>
+    trusted.get(hash) ?? (await readText(store, name, hash));
+  const listIn = async (text: string): Promise<OpenList | undefined> =>
+    text === known?.text ? known : openList(text, textOf);
   let writes = 0;
   return async (sources, options = {}) => {
     writes += 1;
-    if (writes % trustedWrites === 0) trusted.clear();
-    const files = sources.map((file): HashedFile => {
-      const before = last.get(file.file);
-      return { ...file, hash: before?.text === file.text ? before.hash : sha256(file.text) };
-    });
-    last = new Map(files.map((file) => [file.file, file]));
+    if (writes % trustedWrites === 0) {
+      trusted.clear();
+      settled = [];
+    }
+    const files = hashFiles(sources);
+    const fresh = files.filter((file, at) => file !== settled[at]);
     refuseSecrets(
       name,
-      files.filter(({ hash }) => !trusted.has(hash)),
+      fresh.filter(({ hash }) => !trusted.has(hash)),
     );
     for (;;) {
       const found = await store.get(listKey(name));
       if (found.kind === "absent") await refuseCollected(store, name);
       // What cannot be read is replaced: a folder brings everything that it has to say.
-      const before = found.kind === "found" ? listIn(new TextDecoder().decode(found.bytes)) : undefined;
-      refuseOtherFolder(name, before, options);
-      const made = await nextList(store, name, before ?? emptyList, files, { ...options, known: trusted });
-      const next = listInOrder(made);
+      const before = found.kind === "found" ? await listIn(new TextDecoder().decode(found.bytes)) : undefined;
+      refuseOtherFolder(name, before?.list, options);
+      const beforeList = before?.list ?? emptyList;
+      const next = listInOrder(await nextList(store, name, beforeList, files, { ...options, known: trusted }));
       if (options.allowEmpty === false) refuseEmpty(files, next);
-      const list = listText(next);
+      const runs = runsOf(next.files, before?.runs ?? []);
+      const list = listText(next, runs);
       const version = sha256(list);
-      const named = new Set(before?.files.map(({ hash }) => hash));
-      const unsure = files.filter(({ hash }) => !(trusted.has(hash) && named.has(hash)));
+      const named = new Set([...beforeList.files, ...(before?.runs ?? [])].map(({ hash }) => hash));
+      const unsure = [...files, ...runs].filter(({ hash }) => !(trusted.has(hash) && named.has(hash)));
       const texts = new Map(unsure.map(({ hash, text }) => [fileKey(name, hash), text]));
       const keysNamed = new Set(unsure.flatMap(({ hash }) => (named.has(hash) ? [fileKey(name, hash)] : [])));
       const written = texts.set(versionKey(name, version), list);
@@ -91,13 +101,20 @@ export function createShardWriter(
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();
-      known = { text: list, list: next };
-      trusted.clear();
-      // As they are read back: what is no Unicode has no place in UTF-8.
-      for (const { hash, text } of files) trusted.set(hash, text.toWellFormed());
+      known = { text: list, list: next, runs };
+      keepTrusted(trusted, [...fresh, ...runs], [...files, ...runs]);
+      settled = files;
       return version;
     }
   };
+}
+
+/** Adds the texts that came to be named. Where there are as many that are named no more, these are dropped. */
+function keepTrusted(trusted: Map<string, string>, came: readonly HashedText[], named: readonly HashedText[]): void {
+  const isFull = trusted.size > 2 * named.length;
+  if (isFull) trusted.clear();
+  // As they are read back: what is no Unicode has no place in UTF-8.
+  for (const { hash, text } of isFull ? named : came) trusted.set(hash, text.toWellFormed());
 }
 
 /** @throws PortolanError where a collector fills the source: it would go on writing what nobody reads any more */
