@@ -24,7 +24,7 @@ const maxLength = 4 * usualLength;
  * @returns none for a list that is stored whole
  */
 export function runsOf(entries: readonly ShardEntry[], before: readonly EntryRun[]): readonly EntryRun[] {
-  if (entries.length < longFrom) return [];
+  if (entries.length < longFrom || namesTwice(entries)) return [];
   const known = new Map(before.map((run) => [run.entries[0], run]));
   const runs: EntryRun[] = [];
   for (let from = 0; from < entries.length; ) {
@@ -35,6 +35,10 @@ export function runsOf(entries: readonly ShardEntry[], before: readonly EntryRun
   }
   return runs;
 }
+
+/** Of a file that is named twice the last one counts, for which a reader has to look at them all. */
+const namesTwice = (entries: readonly ShardEntry[]): boolean =>
+  entries.some(({ file, applied }, at) => entries[at + 1]?.file === file && entries[at + 1]?.applied === applied);
 
 /** Whether the list has the run at this place, and would end it where it ends. */
 function standsAt({ entries: run }: EntryRun, entries: readonly ShardEntry[], from: number): boolean {

@@ -1,11 +1,21 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { FolderFile } from "../../config/folder/folder-state.ts";
+import { joinLists } from "../../config/join-lists.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readShardHead } from "../collected/shard-head.ts";
 import { readRun } from "./list-runs.ts";
 import { type KeptEntry, readList, type ShardEntry } from "./shard-list.ts";
-import { listKey, readText, type ShardFile, type SourceShard, type TextsByHash, versionKey } from "./source-shard.ts";
+import {
+  asNamed,
+  listKey,
+  readText,
+  type ShardFile,
+  type SourceShard,
+  type TextsByHash,
+  versionKey,
+} from "./source-shard.ts";
 import { versionText } from "./version-text.ts";
 
 /** A source as it was read, for the next reading: what did not change since is not read again, and is the same object. */
@@ -22,6 +32,7 @@ interface FileRun {
   readonly entries: readonly ShardEntry[];
   /** In the order of the entries. */
   readonly files: readonly ShardFile[];
+  readonly named: readonly FolderFile[];
 }
 
 /** What need not be read. */
@@ -77,20 +88,22 @@ export async function readShardAgain(
   const textOf = (hash: string): string => texts.get(hash) ?? "";
   const runs = named.map((run): FileRun => {
     if (isRead(run)) return run;
-    return { ...run, files: run.entries.map((entry) => fileOf(entry, textOf(entry.hash), earlier.get(entry.hash))) };
+    const files = run.entries.map((entry) => fileOf(entry, textOf(entry.hash), earlier.get(entry.hash)));
+    return { ...run, files, named: asNamed(files) };
   });
   const kept = list.kept.map(({ key, file, hash }) => ({ key, file, text: textOf(hash) }));
   const shard: SourceShard = {
     name,
     version: sha256(text),
-    files: runs.flatMap(({ files }) => files),
+    files: joinLists(runs.map(({ files }) => files)),
+    ...("runs" in list ? { runs: runs.map((run) => run.named) } : {}),
     ...(kept.length === 0 ? {} : { kept }),
     ...(list.isMeantEmpty ? { isMeantEmpty: true } : {}),
   };
   return { shard, listText: text, runs, kept: list.kept };
 }
 
-type NamedRun = FileRun | Omit<FileRun, "files">;
+type NamedRun = FileRun | Pick<FileRun, "hash" | "entries">;
 
 const isRead = (run: NamedRun): run is FileRun => "files" in run;
 

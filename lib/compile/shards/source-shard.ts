@@ -3,6 +3,7 @@ import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import type { FolderFile, FolderTexts, KeptText } from "../../config/folder/folder-state.ts";
 import { emptyFolder, folderOf } from "../../config/folder/last-valid.ts";
 import { wholeFolder } from "../../config/folder/whole-folder.ts";
+import { joinLists } from "../../config/join-lists.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 
 /** One source of input as it lies in the store: its texts, each under its own hash, and their list, which changes at once. */
@@ -11,6 +12,8 @@ export interface SourceShard {
   /** Hash of the list: equal texts, equal version. */
   readonly version: string;
   readonly files: readonly ShardFile[];
+  /** Where the list is stored in runs: the files of each, named as the compiler reads them. The same list as long as nothing in it changes. */
+  readonly runs?: readonly (readonly FolderFile[])[];
   /** Last valid forms of what the files refuse; absent where there are none. */
   readonly kept?: readonly KeptText[];
   /** Somebody has said that the source may hold nothing. */
@@ -44,11 +47,14 @@ export async function readText(store: ObjectStore, name: string, hash: string): 
 export type TextsByHash = Pick<ReadonlyMap<string, string>, "get">;
 
 /** A source as the compiler reads it. */
-export function textsOfShard({ files, kept = [] }: Pick<SourceShard, "files" | "kept">): FolderTexts {
-  // A folder's file is called what it is called: the same object where nothing changed.
-  return { files: files.map((file) => (file.applied === true ? { ...file, file: nameOf(file) } : file)), kept };
+export function textsOfShard({ files, runs, kept = [] }: Pick<SourceShard, "files" | "runs" | "kept">): FolderTexts {
+  return runs === undefined ? { files: asNamed(files), kept } : { files: joinLists(runs), runs, kept };
 }
 
+/** Files under the names that the compiler knows them by: a folder's are called what they are called. */
+export const asNamed = (files: readonly ShardFile[]): readonly FolderFile[] =>
+  files.some(({ applied }) => applied === true) ? files.map((file) => ({ ...file, file: nameOf(file) })) : files;
+
 /** What a source says, with the last valid forms of what it refuses. @param under put before the names of files in origins */
-export const contentOfShard = (shard: Pick<SourceShard, "files" | "kept">, under: string): LoadedDirectory =>
+export const contentOfShard = (shard: Pick<SourceShard, "files" | "runs" | "kept">, under: string): LoadedDirectory =>
   wholeFolder(folderOf(textsOfShard(shard), emptyFolder(under)));

@@ -3,6 +3,7 @@ import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { createSourcesReader, isCollected } from "../../../lib/compile/shards/read-sources.ts";
 import { replacedObjects } from "../../../lib/compile/shards/replaced-objects.ts";
+import type { SourceShard } from "../../../lib/compile/shards/source-shard.ts";
 import { createShardWriter, writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
@@ -40,16 +41,17 @@ const hashesIn = async (store: ObjectStore): Promise<readonly string[]> => {
   const { runs } = JSON.parse(await textAt(store, "sources/main/list"));
   return runs;
 };
-const filesOf = async (read: ReturnType<typeof createSourcesReader>) => {
+const shardOf = async (read: ReturnType<typeof createSourcesReader>): Promise<Pick<SourceShard, "files" | "runs">> => {
   const [shard] = await read(["main"]);
-  return shard === undefined || isCollected(shard) ? [] : shard.files;
+  return shard === undefined || isCollected(shard) ? { files: [] } : shard;
 };
+const filesOf = async (read: ReturnType<typeof createSourcesReader>) => (await shardOf(read)).files;
 
 describe("a long list of files", () => {
   it("is stored in runs, and is the same in whatever order and after whatever it is written", async () => {
     const [store, other] = [memoryStore(), memoryStore()];
     const version = await writeShard(store, "main", many);
-    expect(await readShard(store, "main")).toEqual({ name: "main", version, files: inOrder(many) });
+    expect(await readShard(store, "main")).toMatchObject({ name: "main", version, files: inOrder(many) });
     expect((await textAt(store, "sources/main/list")).length).toBeLessThan(2_000);
     const write = createShardWriter(other, "main");
     for (const files of [many.slice(0, 400), changed(7), many.slice(300), [...many].reverse()]) await write(files);
@@ -61,7 +63,8 @@ describe("a long list of files", () => {
     const { store, calls } = watched();
     const [write, read] = [createShardWriter(store, "main"), createSourcesReader(store)];
     await write(many);
-    const before = new Set(await filesOf(read));
+    const { files: filesBefore, runs: runsBefore = [] } = await shardOf(read);
+    const before = new Set(filesBefore);
     calls();
     const version = await write(changed(500));
     const text = `put sources/main/files/${sha256(namespace("other"))}`;
@@ -70,9 +73,10 @@ describe("a long list of files", () => {
       expect.arrayContaining([text, `put sources/main/versions/${version}`, "put sources/main/list"]),
     );
     expect(puts).toHaveLength(4);
-    const files = await filesOf(read);
+    const { files, runs = [] } = await shardOf(read);
     expect(calls().filter((call) => call.includes("/files/"))).toHaveLength(2);
     expect(files).toEqual(inOrder(changed(500)));
+    expect(runsBefore.filter((run) => !runs.includes(run))).toHaveLength(1);
     expect(files.filter((file) => !before.has(file))).toEqual([{ file: "500.yaml", text: namespace("other") }]);
   });
 
@@ -100,6 +104,14 @@ describe("a long list of files", () => {
     expect((await readShard(store, "main"))?.version).toBe(sha256(whole));
     expect(await createShardWriter(store, "main")(many)).toBe(version);
     expect((await filesOf(read)).every((file, at) => file === before[at])).toBe(true);
+  });
+
+  it("that names a file twice is stored whole", async () => {
+    const store = memoryStore();
+    const twice = [...many, { file: "500.yaml", text: namespace("other") }];
+    await writeShard(store, "main", twice);
+    const shard = await readShard(store, "main");
+    expect([shard?.files, shard?.runs]).toEqual([inOrder(twice), undefined]);
   });
 
   it("that lacks a run says so, and is mended by filling it again", async () => {
