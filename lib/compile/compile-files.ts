@@ -3,6 +3,7 @@ import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts"
 import type { FolderState } from "../config/folder/folder-state.ts";
 import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
+import { sameElements } from "../config/same-elements.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";
@@ -114,6 +115,7 @@ function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnosti
 /** What shards say together; files and objects that read as before keep their identity. */
 function createShardsReader(options: WorldOptions) {
   let folders: ReadonlyMap<string, LoadedFolder> = new Map();
+  let last: LoadedDirectory | undefined;
   const loaders = new Map<string, CollectedLoader>();
   const load = (name: string): CollectedLoader => {
     const loader = loaders.get(name) ?? createCollectedLoader();
@@ -132,9 +134,21 @@ function createShardsReader(options: WorldOptions) {
     });
     folders = now;
     const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
-    return { content, consul, clusterId: primaryCluster };
+    last = withListsOf(last, content);
+    return { content: last, consul, clusterId: primaryCluster };
   };
 }
+
+/** What sources say, with the lists of before where they have the same elements: what was made of such a list is found by it. */
+const withListsOf = (before: LoadedDirectory | undefined, now: LoadedDirectory): LoadedDirectory => ({
+  ...now,
+  configs: sameList(before?.configs, now.configs),
+  objects: sameList(before?.objects, now.objects),
+  others: sameList(before?.others, now.others),
+});
+
+const sameList = <T>(before: readonly T[] | undefined, now: readonly T[]): readonly T[] =>
+  before !== undefined && sameElements(before, now) ? before : now;
 
 /** A source of files, as it was read. */
 interface LoadedFolder {

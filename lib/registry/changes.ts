@@ -9,6 +9,7 @@ export interface ListChanges<T> {
  * usual case, a list with one element replaced, costs no more than a walk along it. No element stands in a list twice.
  */
 export function listChanges<T extends object>(before: readonly T[], after: readonly T[]): ListChanges<T> {
+  if (before === after) return { removed: [], added: [] };
   let start = 0;
   const shorter = Math.min(before.length, after.length);
   while (start < shorter && before[start] === after[start]) start++;

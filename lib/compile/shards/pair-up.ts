@@ -21,7 +21,7 @@ export function pairUp<T extends Named>(names: readonly Named[], elements: reado
   const passUntil = (name: string | undefined): T | undefined => {
     for (; ; at += 1, isPaired = false) {
       const element = sorted[at];
-      if (element === undefined || (name !== undefined && element.file >= name)) return element;
+      if (element === undefined || element.file === name || (name !== undefined && element.file > name)) return element;
       if (!isPaired) gone.push(element);
     }
   };

@@ -2,6 +2,7 @@ import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
+import { listChanges } from "../../registry/changes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { originText } from "../collected/shard-head.ts";
@@ -91,10 +92,18 @@ export function createShardWriter(
       const runs = runsOf(next.files, before?.runs ?? []);
       const list = listText(next, runs);
       const version = sha256(list);
-      const named = new Set([...beforeList.files, ...(before?.runs ?? [])].map(({ hash }) => hash));
-      const unsure = [...files, ...runs].filter(({ hash }) => !(trusted.has(hash) && named.has(hash)));
+      // What the list at hand does not name may have been collected.
+      const came = new Set(
+        [listChanges(beforeList.files, next.files), listChanges(before?.runs ?? [], runs)].flatMap(({ added }) =>
+          added.map(({ hash }) => hash),
+        ),
+      );
+      const unsure = [
+        ...files.filter((file, at) => came.has(file.hash) || !(file === settled[at] || trusted.has(file.hash))),
+        ...runs.filter(({ hash }) => came.has(hash) || !trusted.has(hash)),
+      ];
       const texts = new Map(unsure.map(({ hash, text }) => [fileKey(name, hash), text]));
-      const keysNamed = new Set(unsure.flatMap(({ hash }) => (named.has(hash) ? [fileKey(name, hash)] : [])));
+      const keysNamed = new Set(unsure.flatMap(({ hash }) => (came.has(hash) ? [] : [fileKey(name, hash)])));
       const written = texts.set(versionKey(name, version), list);
       const settle = await writeTexts(store, written, options.storeRescues === true, keysNamed);
       await options.mayWrite?.();
@@ -102,7 +111,7 @@ export function createShardWriter(
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();
       known = { text: list, list: next, runs };
-      keepTrusted(trusted, [...fresh, ...runs], [...files, ...runs]);
+      keepTrusted(trusted, fresh, files, runs);
       settled = files;
       return version;
     }
@@ -110,11 +119,16 @@ export function createShardWriter(
 }
 
 /** Adds the texts that came to be named. Where there are as many that are named no more, these are dropped. */
-function keepTrusted(trusted: Map<string, string>, came: readonly HashedText[], named: readonly HashedText[]): void {
-  const isFull = trusted.size > 2 * named.length;
+function keepTrusted(
+  trusted: Map<string, string>,
+  fresh: readonly HashedText[],
+  files: readonly HashedText[],
+  runs: readonly HashedText[],
+): void {
+  const isFull = trusted.size > 2 * (files.length + runs.length);
   if (isFull) trusted.clear();
   // As they are read back: what is no Unicode has no place in UTF-8.
-  for (const { hash, text } of isFull ? named : came) trusted.set(hash, text.toWellFormed());
+  for (const { hash, text } of [...(isFull ? files : fresh), ...runs]) trusted.set(hash, text.toWellFormed());
 }
 
 /** @throws PortolanError where a collector fills the source: it would go on writing what nobody reads any more */
