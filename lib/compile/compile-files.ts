@@ -3,6 +3,7 @@ import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts"
 import type { FolderState } from "../config/folder/folder-state.ts";
 import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
+import { sameElements } from "../config/same-elements.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { eachClass } from "../mesh/classes/enter-classes.ts";
@@ -15,7 +16,7 @@ import { joinShards } from "./collected/join-shards.ts";
 import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
 import { type CountedWorld, compile, countClasses, type Reuse } from "./compile.ts";
 import { isCollected, type Shard } from "./shards/read-sources.ts";
-import { textsOfShard } from "./shards/source-shard.ts";
+import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
@@ -114,7 +115,8 @@ function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnosti
 
 /** What shards say together; files and objects that read as before keep their identity. */
 function createShardsReader(options: WorldOptions) {
-  let folders: ReadonlyMap<string, FolderState> = new Map();
+  let folders: ReadonlyMap<string, LoadedFolder> = new Map();
+  let last: LoadedDirectory | undefined;
   const loaders = new Map<string, CollectedLoader>();
   const load = (name: string): CollectedLoader => {
     const loader = loaders.get(name) ?? createCollectedLoader();
@@ -122,19 +124,44 @@ function createShardsReader(options: WorldOptions) {
     return loader;
   };
   return (shards: readonly Shard[]) => {
-    const states = new Map<string, FolderState>();
+    const now = new Map<string, LoadedFolder>();
     const loaded = shards.map((shard, i): LoadedShard => {
       if (isCollected(shard)) return load(shard.name)(shard);
       const under = i === 0 ? "" : `${shard.name}/`;
       const before = folders.get(shard.name);
-      const state = folderOf(textsOfShard(shard), before?.under === under ? before : emptyFolder(under));
-      states.set(shard.name, state);
-      return { content: wholeFolder(state) };
+      const folder = loadFolder(shard, under, before?.state.under === under ? before : undefined);
+      now.set(shard.name, folder);
+      return { content: folder.content };
     });
-    folders = states;
+    folders = now;
     const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
-    return { content, consul, clusterId: primaryCluster };
+    last = withListsOf(last, content);
+    return { content: last, consul, clusterId: primaryCluster };
   };
+}
+
+/** What sources say, with the lists of before where they have the same elements: what was made of such a list is found by it. */
+const withListsOf = (before: LoadedDirectory | undefined, now: LoadedDirectory): LoadedDirectory => ({
+  ...now,
+  configs: sameList(before?.configs, now.configs),
+  objects: sameList(before?.objects, now.objects),
+  others: sameList(before?.others, now.others),
+});
+
+const sameList = <T>(before: readonly T[] | undefined, now: readonly T[]): readonly T[] =>
+  before !== undefined && sameElements(before, now) ? before : now;
+
+/** A source of files, as it was read. */
+interface LoadedFolder {
+  readonly shard: SourceShard;
+  readonly state: FolderState;
+  readonly content: LoadedDirectory;
+}
+
+function loadFolder(shard: SourceShard, under: string, before: LoadedFolder | undefined): LoadedFolder {
+  if (before?.shard === shard) return before;
+  const state = folderOf(textsOfShard(shard), before?.state ?? emptyFolder(under));
+  return { shard, state, content: wholeFolder(state) };
 }
 
 /** Compiles the files of one folder that lies in no store; an object that breaks from call to call keeps its last valid form. */

@@ -3,7 +3,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import type { RootObjects } from "../xds/explain/root-object.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
 import { objectsOfShards } from "./explain/root-objects.ts";
-import { readShard } from "./shards/source-shard.ts";
+import { readShard } from "./shards/read-shard.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { fileKey, readShard } from "../../lib/compile/shards/source-shard.ts";
+import { readShard } from "../../lib/compile/shards/read-shard.ts";
+import { fileKey } from "../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../lib/config/canonical-json.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler, createSourcesCompiler } from "../../lib/compile/recompile.ts";
 import { collectedSources } from "../../lib/compile/shards/collect-sources.ts";
-import { readShard } from "../../lib/compile/shards/source-shard.ts";
+import { readShard } from "../../lib/compile/shards/read-shard.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";

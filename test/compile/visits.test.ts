@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFileCompiler, type FilesCompiled } from "../../lib/compile/compile-files.ts";
+import { createFileCompiler, createShardCompiler, type FilesCompiled } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
@@ -93,6 +93,20 @@ describe("what a compile makes", () => {
     // Endpoints stand by themselves in streams, and within their clusters in polls.
     expect(columnsThatChanged).toEqual(["clusters poll", "endpoints stream"]);
     expect(compile([...edited], []).value.table).toBe(after.table);
+  });
+
+  it("keeps each list of objects of which nothing is new", () => {
+    const compile = createShardCompiler(defaultWorldOptions);
+    const loadedOf = (files: readonly SourceFile[]) => compile([{ name: "main", version: "", files }]).loaded;
+    const files = filesOf(20);
+    const edited = (pattern: RegExp, by: string) =>
+      files.map((file) => (file.file === "app-0.yaml" ? { ...file, text: file.text.replace(pattern, by) } : file));
+    const first = loadedOf(files);
+    const endpoint = loadedOf(edited(/"ready":true/, '"ready":false'));
+    expect([endpoint.configs === first.configs, endpoint.objects === first.objects]).toEqual([true, false]);
+    const virtualService = loadedOf(edited(/"timeout":"\d+s"/, '"timeout":"77s"'));
+    expect(virtualService.configs).not.toBe(endpoint.configs);
+    expect(loadedOf(edited(/"timeout":"\d+s"/, '"timeout":"78s"')).objects).toBe(virtualService.objects);
   });
 
   it("is one cluster and one load assignment for sidecars and gateways that see a service alike", () => {

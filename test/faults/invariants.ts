@@ -1,6 +1,6 @@
 /** What may never happen, whatever is done to a store. */
 import { remakeWorlds, sourceProblems } from "../../lib/compile/remake-worlds.ts";
-import { readShard } from "../../lib/compile/shards/source-shard.ts";
+import { readShard } from "../../lib/compile/shards/read-shard.ts";
 import { cohortsOf, lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import { type HistoryEntry, readHistory } from "../../lib/snapshot/head/history.ts";
 import type { Head } from "../../lib/snapshot/root.ts";

@@ -1,5 +1,6 @@
+import { readShard } from "../../compile/shards/read-shard.ts";
 import { createSourcesReader, isCollected, type Shard } from "../../compile/shards/read-sources.ts";
-import { readShard, type SourceShard, textsOfShard } from "../../compile/shards/source-shard.ts";
+import { type SourceShard, textsOfShard } from "../../compile/shards/source-shard.ts";
 import { type Diagnostic, keyText, type Origin } from "../../config/diagnostic.ts";
 import { readFiles } from "../../config/folder/directory.ts";
 import { newestRoot, readHead } from "../../snapshot/head/head.ts";

@@ -5,8 +5,9 @@ import { type TouchedResource, touchedBy } from "../../compile/explain/impact.ts
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
 import { placesIn } from "../../compile/places.ts";
 import { settleSettings, worldOptionsOf } from "../../compile/recorded-settings.ts";
+import { readShard } from "../../compile/shards/read-shard.ts";
 import { isCollected, type Shard } from "../../compile/shards/read-sources.ts";
-import { listKey, readShard, textsOfShard, versionKey } from "../../compile/shards/source-shard.ts";
+import { listKey, textsOfShard, versionKey } from "../../compile/shards/source-shard.ts";
 import { versionText } from "../../compile/shards/version-text.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";

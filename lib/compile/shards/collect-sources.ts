@@ -2,8 +2,9 @@ import type { Collectable } from "../../snapshot/upkeep/collect-garbage.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { nodesNamedBy } from "../collected/collected-shard.ts";
 import { readShardHead } from "../collected/shard-head.ts";
-import { readList } from "./shard-list.ts";
+import { openList } from "./open-list.ts";
 import { sourceNames } from "./source-names.ts";
+import { readText } from "./source-shard.ts";
 
 /**
  * The texts of sources: those stay that a source holds now, and those that a root was compiled from which stays. The history of
@@ -42,10 +43,11 @@ async function namedBy(
   const roots = new Set<string>();
   for (const text of texts) {
     if (text === undefined) continue;
-    const list = readList(text);
+    const open = await openList(text, (hash) => readText(store, name, hash));
     const root = readShardHead(text)?.root;
-    if (list === undefined && root === undefined) return undefined;
-    for (const { hash } of [...(list?.files ?? []), ...(list?.kept ?? [])]) names.add(hash);
+    if (open === undefined && root === undefined) return undefined;
+    const { list, runs = [] } = open ?? {};
+    for (const { hash } of [...runs, ...(list?.files ?? []), ...(list?.kept ?? [])]) names.add(hash);
     if (root !== undefined) roots.add(root);
   }
   const nodes = await nodesNamedBy(store, name, roots);

@@ -7,6 +7,7 @@ import { folderOf, readAgain, readAlone, textsOf } from "../../config/folder/las
 import { nameIn, unescaped } from "../../config/folder/may-hold.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { pairUp } from "./pair-up.ts";
 import { holdObjects } from "./refuse-empty.ts";
 import type { ShardEntry, ShardList } from "./shard-list.ts";
 import { nameOf, readText, type TextsByHash } from "./source-shard.ts";
@@ -33,7 +34,12 @@ export interface ListOptions {
 /** Of a source that was never filled. */
 export const emptyList: ShardList = { hasParts: true, files: [], kept: [], isMeantEmpty: false };
 
-/** What a source consists of once one part of it is replaced. @returns with the last valid forms of what is refused */
+/**
+ * What a source consists of once one part of it is replaced. What an entry says as before is the same object.
+ *
+ * @param given in the order of their names
+ * @returns with the last valid forms of what is refused
+ */
 export async function nextList(
   store: ObjectStore,
   name: string,
@@ -48,25 +54,25 @@ export async function nextList(
     (entry) => entry.applied !== applied && !(applied && !before.hasParts && isOfOldApply(entry)),
   );
   const ofPart = before.files.filter((entry) => entry.applied === applied);
-  const there = new Set(given.map(({ file }) => file));
-  const hidden = ofPart.filter(({ file }) => !there.has(file) && isHidden(file, given));
+  const { entries, gone } = pairUp(given, ofPart);
+  const hidden = gone.filter(({ file }) => isHidden(file, given));
   const stay = await inParallel(hidden, async ({ file, hash }) => ({ file, hash, text: await textOf(hash) }));
-  const files: readonly HashedFile[] = [...given, ...stay];
+  const files: readonly HashedFile[] = stay.length === 0 ? given : [...given, ...stay];
   const isMeantEmpty = allowEmpty && others.length === 0 && !holdObjects(files);
-  const hashes = new Map(ofPart.map(({ file, hash }) => [file, hash]));
-  const ours = files.map(({ file, hash, problem }) => ({
-    file,
-    hash,
-    applied,
-    halfSaved: false,
-    ...(problem === undefined ? {} : { problem }),
-  }));
-  const changed = files.filter(({ file, hash }) => hashes.get(file) !== hash);
+  const ours = [
+    ...given.map((file, at) => entryOf(file, applied, entries[at])),
+    ...stay.map((file) => entryOf(file, applied, undefined)),
+  ];
+  const changed = given.flatMap((file, at): readonly ChangedFile[] => {
+    const entry = entries[at];
+    return entry?.hash === file.hash ? [] : [{ file, before: entry }];
+  });
+  const went = gone.filter((entry) => !hidden.includes(entry));
   const mayKeep =
     before.kept.length > 0 ||
-    ofPart.some(({ file, halfSaved, problem }) => !there.has(file) && (halfSaved || problem !== undefined)) ||
-    (halfSaves && (await areHalfSaved(changed, hashes, textOf))) ||
-    (before.files.length > 0 && (await mayLose({ hashes, files, changed, others }, textOf)));
+    gone.some(({ halfSaved, problem }) => halfSaved || problem !== undefined) ||
+    (halfSaves && (await areHalfSaved(changed, textOf))) ||
+    (before.files.length > 0 && (await mayLose({ files, changed, went, others }, textOf)));
   if (!mayKeep) return { files: [...ours, ...others], kept: [], isMeantEmpty, origin };
 
   const text = await loadTexts(before, textOf);
@@ -83,7 +89,8 @@ export async function nextList(
   return {
     files: [...ours, ...others].map((entry) => {
       const { text, halfSaved = false } = read.get(nameOf(entry)) ?? { text: "" };
-      return { ...entry, hash: sha256(text), halfSaved };
+      const hash = sha256(text);
+      return entry.hash === hash && entry.halfSaved === halfSaved ? entry : { ...entry, hash, halfSaved };
     }),
     kept: texts.kept.map(({ key, file, text }) => ({ key, file, hash: sha256(text) })),
     isMeantEmpty,
@@ -91,24 +98,37 @@ export async function nextList(
   };
 }
 
+/** @param before of the same name */
+function entryOf({ file, hash, problem }: HashedFile, applied: boolean, before: ShardEntry | undefined): ShardEntry {
+  if (before?.hash === hash && !before.halfSaved && before.problem === problem) return before;
+  return { file, hash, applied, halfSaved: false, ...(problem === undefined ? {} : { problem }) };
+}
+
 type TextOf = (hash: string) => Promise<string>;
 
+/** A file that has another text than before, or was not there. */
+interface ChangedFile {
+  readonly file: HashedFile;
+  readonly before: ShardEntry | undefined;
+}
+
 interface Replaced {
-  /** Of the texts of the part before, by file. */
-  readonly hashes: ReadonlyMap<string, string>;
   readonly files: readonly HashedFile[];
-  readonly changed: readonly HashedFile[];
+  readonly changed: readonly ChangedFile[];
+  /** What the part has no more. */
+  readonly went: readonly ShardEntry[];
   /** Of the other part, which stays. */
   readonly others: readonly ShardEntry[];
 }
 
 /** Whether an object may be refused now that was valid. Of what stays only files are read that name one that went. */
-async function mayLose({ hashes, files, changed, others }: Replaced, textOf: TextOf): Promise<boolean> {
-  const came = changed.map(readAlone);
-  if (holdErrors(came) || changed.some(({ problem }) => problem !== undefined)) return true;
-  const now = new Map(files.map(({ file, hash }) => [file, hash]));
-  const went = [...hashes].filter(([file, hash]) => now.get(file) !== hash);
-  const gone = await inParallel(went, async ([file, hash]) => readAlone({ file, text: await textOf(hash) }));
+async function mayLose({ files, changed, went, others }: Replaced, textOf: TextOf): Promise<boolean> {
+  const came = changed.map(({ file }) => readAlone(file));
+  if (holdErrors(came) || changed.some(({ file }) => file.problem !== undefined)) return true;
+  const replaced = changed.map(({ before }) => before).filter((entry) => entry !== undefined);
+  const gone = await inParallel([...replaced, ...went], async ({ file, hash }) =>
+    readAlone({ file, text: await textOf(hash) }),
+  );
   const names = keysLost(gone, came).map((key) => nameIn({ key }));
   if (names.length === 0) return false;
   const stays = await inParallel(others, async (entry) => ({ file: nameOf(entry), text: await textOf(entry.hash) }));
@@ -119,16 +139,11 @@ async function mayLose({ hashes, files, changed, others }: Replaced, textOf: Tex
   return holdErrors(naming.map(readAlone));
 }
 
-/** Whether any file cannot be read, or is under way to be saved. @param hashes of the texts before */
-async function areHalfSaved(
-  files: readonly HashedFile[],
-  hashes: ReadonlyMap<string, string>,
-  textOf: TextOf,
-): Promise<boolean> {
-  const halves = await inParallel(files, async ({ file, text, problem }) => {
-    const hash = hashes.get(file);
-    if (hash === undefined) return false;
-    return problem !== undefined || isHalfSaved(await textOf(hash), text);
+/** Whether any file cannot be read, or is under way to be saved. */
+async function areHalfSaved(changed: readonly ChangedFile[], textOf: TextOf): Promise<boolean> {
+  const halves = await inParallel(changed, async ({ file: { text, problem }, before }) => {
+    if (before === undefined) return false;
+    return problem !== undefined || isHalfSaved(await textOf(before.hash), text);
   });
   return halves.includes(true);
 }

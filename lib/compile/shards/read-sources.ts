@@ -2,8 +2,9 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
+import { type ReadShard, readShardAgain } from "./read-shard.ts";
 import { sourceNames } from "./source-names.ts";
-import { readShard, type SourceShard, type TextMemory, type TextsByHash } from "./source-shard.ts";
+import type { SourceShard, TextsByHash } from "./source-shard.ts";
 
 /** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
 export type Shard = SourceShard | CollectedShard;
@@ -37,29 +38,35 @@ export const orderedSources = async (
 ];
 
 /**
- * A reader that remembers texts, so that the next time only what changed is read.
+ * A reader that remembers what it read, so that the next time only what changed is read.
  *
  * @param written texts that lie in the store, from whoever puts them there in this process; these need not be read at all
  * @returns a function of the sources that come first, in their order; the others follow by name, `main` before them
  */
 export function createSourcesReader(store: ObjectStore, written: TextsByHash = new Map()): SourcesReader {
-  let before: TextsByHash = new Map();
-  const known: TextsByHash = { get: (hash) => written.get(hash) ?? before.get(hash) };
+  let before: ReadonlyMap<string, ReadShard> = new Map();
   const collected = new Map<string, CollectedReader>();
   const readCollected = (name: string, version: string | undefined) => {
     const read = collected.get(name) ?? createCollectedReader(store, name);
     collected.set(name, read);
     return read(version);
   };
-  const readEither = async (name: string, version: string | undefined, texts: TextMemory): Promise<Shard | undefined> =>
-    (await readShard(store, name, version, texts)) ?? (await readCollected(name, version));
   let namesBefore: readonly string[] = [];
   return async (order, versions) => {
     const wanted = new Map(versions?.map(({ name, version }) => [name, version]));
-    const texts: TextMemory = { known, used: new Map() };
+    // Another reading may end while this one waits: each goes on from what it began with.
+    const last = before;
+    const now = new Map<string, ReadShard>();
+    const readEither = async (name: string): Promise<Shard | undefined> => {
+      const version = wanted.get(name);
+      const read = await readShardAgain(store, name, version, { written, before: last.get(name) });
+      if (read === undefined) return readCollected(name, version);
+      now.set(name, read);
+      return read.shard;
+    };
     const readings = new Map<string, Promise<Shard | undefined>>();
     const readOne = (name: string): Promise<Shard | undefined> => {
-      const reading = readings.get(name) ?? readEither(name, wanted.get(name), texts);
+      const reading = readings.get(name) ?? readEither(name);
       readings.set(name, reading);
       return reading;
     };
@@ -72,7 +79,7 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     const shards = found.filter((shard) => shard !== undefined);
     for (const { name } of shards) wanted.delete(name);
     if (wanted.size > 0) throw notHere([...wanted.keys()]);
-    before = texts.used;
+    before = now;
     return shards;
   };
 }

@@ -4,7 +4,7 @@ import type { SourceFile } from "../../config/folder/directory.ts";
 import { readAlone } from "../../config/folder/last-valid.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { readList } from "./shard-list.ts";
+import { openList } from "./open-list.ts";
 import { listKey, readText, textIn } from "./source-shard.ts";
 
 /**
@@ -17,13 +17,14 @@ export async function replacedObjects(
   files: readonly SourceFile[],
 ): Promise<readonly Origin[]> {
   const found = await store.get(listKey(name));
-  const before = found.kind === "found" ? readList(textIn(found.bytes)) : undefined;
+  const textOf = (hash: string): Promise<string | undefined> => readText(store, name, hash);
+  const before = found.kind === "found" ? await openList(textIn(found.bytes), textOf) : undefined;
   if (before === undefined) return [];
   const texts = new Map(files.map(({ file, text }) => [file, text]));
   const isReplaced = (text: string | undefined, hash: string): boolean => text === undefined || sha256(text) !== hash;
-  const replaced = before.files.filter(({ file, hash, applied }) => !applied && isReplaced(texts.get(file), hash));
+  const replaced = before.list.files.filter(({ file, hash, applied }) => !applied && isReplaced(texts.get(file), hash));
   const read = await inParallel(replaced, async ({ file, hash }) =>
-    readAlone({ file, text: (await readText(store, name, hash)) ?? "" }),
+    readAlone({ file, text: (await textOf(hash)) ?? "" }),
   );
   return read.flatMap(({ configs, objects }) => [...configs, ...objects].map(({ origin }) => origin));
 }

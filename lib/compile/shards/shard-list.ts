@@ -1,12 +1,19 @@
 import { isSha256 } from "../../config/canonical-json.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isFields, jsonIn } from "../../config/untyped.ts";
+import { type Fields, isFields, jsonIn } from "../../config/untyped.ts";
 
 /** What a source consists of: names and hashes of texts. */
-export interface ShardList {
+export interface ShardList extends ListHead {
+  readonly files: readonly ShardEntry[];
+}
+
+/** A list as it is stored: a long one names the texts of the runs that its entries lie in. */
+export type StoredList = ListHead & ({ readonly files: readonly ShardEntry[] } | { readonly runs: readonly string[] });
+
+/** What a list says beside its entries. */
+interface ListHead {
   /** Whether what was applied is told from a folder's files; lists of earlier versions do not. */
   readonly hasParts: boolean;
-  readonly files: readonly ShardEntry[];
   readonly kept: readonly KeptEntry[];
   /** Somebody has said that the source may hold nothing. */
   readonly isMeantEmpty: boolean;
@@ -35,37 +42,66 @@ export interface KeptEntry {
 export const listInOrder = ({ files, ...list }: Omit<ShardList, "hasParts">): ShardList => ({
   ...list,
   hasParts: true,
-  files: [...files].sort((a, b) => Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file)),
+  files: isInOrder(files) ? files : files.toSorted(byPlace),
 });
 
-/** A list as it is stored. What is not so is not mentioned. */
-export function listText({ files, kept, isMeantEmpty, origin }: ShardList): string {
+const byPlace = (a: ShardEntry, b: ShardEntry): number =>
+  Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file);
+
+/** Nearly always it is: a loop says so in less time than sorting takes. */
+function isInOrder(files: readonly ShardEntry[]): boolean {
+  let last = files[0];
+  for (const entry of files) {
+    if (last !== undefined && byPlace(last, entry) > 0) return false;
+    last = entry;
+  }
+  return true;
+}
+
+/** A list as it is stored. What is not so is not mentioned. @param runs that its entries lie in; none where it has them itself */
+export function listText(
+  { files, kept, isMeantEmpty, origin }: ShardList,
+  runs: readonly { readonly hash: string }[],
+): string {
   return JSON.stringify({
     hasParts: true,
-    files: files.map(({ file, hash, applied, halfSaved, problem }) => ({
-      file,
-      hash,
-      ...(applied ? { applied } : {}),
-      ...(halfSaved ? { halfSaved } : {}),
-      ...(problem === undefined ? {} : { problem }),
-    })),
+    ...(runs.length === 0 ? { files: files.map(storedEntry) } : { runs: runs.map(({ hash }) => hash) }),
     ...(kept.length === 0 ? {} : { kept: kept.map(({ key, file, hash }) => ({ key, file, hash })) }),
     ...(isMeantEmpty ? { empty: true } : {}),
     ...(origin === undefined ? {} : { origin }),
   });
 }
 
+export const storedEntry = ({ file, hash, applied, halfSaved, problem }: ShardEntry): Partial<ShardEntry> => ({
+  file,
+  hash,
+  ...(applied ? { applied } : {}),
+  ...(halfSaved ? { halfSaved } : {}),
+  ...(problem === undefined ? {} : { problem }),
+});
+
 /** @returns undefined for what is no such list */
-export function readList(text: string): ShardList | undefined {
+export function readList(text: string): StoredList | undefined {
   const json = jsonIn(text);
   if (!isFields(json)) return undefined;
-  const files = entriesOf(json.files, readEntry);
   const kept = entriesOf(json.kept ?? [], readKept);
-  if (files === undefined || kept === undefined) return undefined;
+  const named = readNamed(json);
+  if (named === undefined || kept === undefined) return undefined;
   const { hasParts, empty, origin } = json;
   const followed = typeof origin === "string" ? { origin } : {};
-  return { hasParts: hasParts === true, files, kept, isMeantEmpty: empty === true, ...followed };
+  return { hasParts: hasParts === true, ...named, kept, isMeantEmpty: empty === true, ...followed };
 }
+
+function readNamed({
+  files,
+  runs,
+}: Fields): { readonly files: readonly ShardEntry[] } | { readonly runs: readonly string[] } | undefined {
+  if (runs !== undefined) return Array.isArray(runs) && runs.every(isSha256) ? { runs } : undefined;
+  const entries = readEntries(files);
+  return entries && { files: entries };
+}
+
+export const readEntries = (value: unknown): readonly ShardEntry[] | undefined => entriesOf(value, readEntry);
 
 function entriesOf<T>(value: unknown, read: (value: unknown) => T | undefined): readonly T[] | undefined {
   if (!Array.isArray(value)) return undefined;

@@ -13,12 +13,9 @@ const wantedSource = "wanted";
  * @param now the store's clock as well as it is known
  */
 export async function fillWanted(store: ObjectStore, now: () => number): Promise<void> {
-  const nowMs = (await store.time?.()) ?? now();
-  const [records, filled] = await Promise.all([
-    recordsAt(store, nowMs),
-    // Nearly always there are none, and never were.
-    store.get(listKey(wantedSource)),
-  ]);
+  const [listed, filled] = await Promise.all([recordsIn(store), store.get(listKey(wantedSource))]);
+  // Nearly always there are none, and never were: then nobody need know how late it is.
+  const records = listed.length === 0 ? [] : await recordsAt(store, listed, (await store.time?.()) ?? now());
   if (records.length === 0 && filled.kind === "absent") return;
   // The oldest first: however many come, they take no room from those that are there.
   const kept = records.toSorted((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1)).slice(0, maxWanted);
@@ -33,14 +30,21 @@ interface ListedRecord {
   readonly modifiedMs: number;
 }
 
-/** Those that count; the others are deleted. */
-async function recordsAt(store: ObjectStore, nowMs: number): Promise<readonly ListedRecord[]> {
+async function recordsIn(store: ObjectStore): Promise<readonly ListedRecord[]> {
   const records: ListedRecord[] = [];
-  for await (const record of store.list(wantedPrefix)) {
-    if (record.modifiedMs <= nowMs - wantedMs) await store.delete(record.key);
-    else records.push(record);
-  }
+  for await (const record of store.list(wantedPrefix)) records.push(record);
   return records;
+}
+
+/** Those that count; the others are deleted. */
+async function recordsAt(
+  store: ObjectStore,
+  listed: readonly ListedRecord[],
+  nowMs: number,
+): Promise<readonly ListedRecord[]> {
+  const isOver = ({ modifiedMs }: ListedRecord): boolean => modifiedMs <= nowMs - wantedMs;
+  for (const record of listed) if (isOver(record)) await store.delete(record.key);
+  return listed.filter((record) => !isOver(record));
 }
 
 async function textOf(store: ObjectStore, key: string): Promise<string> {

@@ -2,13 +2,17 @@ import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
+import { listChanges } from "../../registry/changes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { originText } from "../collected/shard-head.ts";
+import { createFileHasher } from "./hashed-files.ts";
+import { runsOf } from "./list-runs.ts";
 import { emptyList, type HashedFile, type ListOptions, nextList } from "./next-list.ts";
+import { type OpenList, openList } from "./open-list.ts";
 import { refuseEmpty } from "./refuse-empty.ts";
-import { listInOrder, listText, readList, type ShardList } from "./shard-list.ts";
-import { fileKey, listKey, versionKey } from "./source-shard.ts";
+import { listInOrder, listText, type ShardList } from "./shard-list.ts";
+import { fileKey, listKey, readText, versionKey } from "./source-shard.ts";
 import { writeTexts } from "./write-texts.ts";
 
 export interface WriteOptions extends ListOptions {
@@ -19,6 +23,8 @@ export interface WriteOptions extends ListOptions {
   /** The store itself keeps from being collected what a writer finds in place. */
   readonly storeRescues?: boolean;
 }
+
+type HashedText = Pick<HashedFile, "hash" | "text">;
 
 /** So many writes trust what earlier ones have seen; then everything is looked at again, should something else have deleted or damaged it. */
 const trustedWrites = 50;
@@ -52,52 +58,77 @@ export function createShardWriter(
   name: string,
   trusted: Map<string, string> = new Map(),
 ): ShardWriter {
-  /** By file. Texts are compared in a tenth of the time that it takes to hash them. */
-  let last: ReadonlyMap<string, HashedFile> = new Map();
+  const hashFiles = createFileHasher();
+  /** The files whose texts are trusted, as they were given last. */
+  let settled: readonly HashedFile[] = [];
   /** The list that was put in place last. */
-  let known: { readonly text: string; readonly list: ShardList } | undefined;
-  const listIn = (text: string): ShardList | undefined => (text === known?.text ? known.list : readList(text));
+  let known: (OpenList & { readonly text: string }) | undefined;
+  const textOf = async (hash: string): Promise<string | undefined> =>
+    trusted.get(hash) ?? (await readText(store, name, hash));
+  const listIn = async (text: string): Promise<OpenList | undefined> =>
+    text === known?.text ? known : openList(text, textOf);
   let writes = 0;
   return async (sources, options = {}) => {
     writes += 1;
-    if (writes % trustedWrites === 0) trusted.clear();
-    const files = sources.map((file): HashedFile => {
-      const before = last.get(file.file);
-      return { ...file, hash: before?.text === file.text ? before.hash : sha256(file.text) };
-    });
-    last = new Map(files.map((file) => [file.file, file]));
+    if (writes % trustedWrites === 0) {
+      trusted.clear();
+      settled = [];
+    }
+    const files = hashFiles(sources);
+    const fresh = files.filter((file, at) => file !== settled[at]);
     refuseSecrets(
       name,
-      files.filter(({ hash }) => !trusted.has(hash)),
+      fresh.filter(({ hash }) => !trusted.has(hash)),
     );
     for (;;) {
       const found = await store.get(listKey(name));
       if (found.kind === "absent") await refuseCollected(store, name);
       // What cannot be read is replaced: a folder brings everything that it has to say.
-      const before = found.kind === "found" ? listIn(new TextDecoder().decode(found.bytes)) : undefined;
-      refuseOtherFolder(name, before, options);
-      const made = await nextList(store, name, before ?? emptyList, files, { ...options, known: trusted });
-      const next = listInOrder(made);
+      const before = found.kind === "found" ? await listIn(new TextDecoder().decode(found.bytes)) : undefined;
+      refuseOtherFolder(name, before?.list, options);
+      const beforeList = before?.list ?? emptyList;
+      const next = listInOrder(await nextList(store, name, beforeList, files, { ...options, known: trusted }));
       if (options.allowEmpty === false) refuseEmpty(files, next);
-      const list = listText(next);
+      const runs = runsOf(next.files, before?.runs ?? []);
+      const list = listText(next, runs);
       const version = sha256(list);
-      const named = new Set(before?.files.map(({ hash }) => hash));
-      const unsure = files.filter(({ hash }) => !(trusted.has(hash) && named.has(hash)));
+      // What the list at hand does not name may have been collected.
+      const came = new Set(
+        [listChanges(beforeList.files, next.files), listChanges(before?.runs ?? [], runs)].flatMap(({ added }) =>
+          added.map(({ hash }) => hash),
+        ),
+      );
+      const unsure = [
+        ...files.filter((file, at) => came.has(file.hash) || !(file === settled[at] || trusted.has(file.hash))),
+        ...runs.filter(({ hash }) => came.has(hash) || !trusted.has(hash)),
+      ];
       const texts = new Map(unsure.map(({ hash, text }) => [fileKey(name, hash), text]));
-      const keysNamed = new Set(unsure.flatMap(({ hash }) => (named.has(hash) ? [fileKey(name, hash)] : [])));
+      const keysNamed = new Set(unsure.flatMap(({ hash }) => (came.has(hash) ? [] : [fileKey(name, hash)])));
       const written = texts.set(versionKey(name, version), list);
       const settle = await writeTexts(store, written, options.storeRescues === true, keysNamed);
       await options.mayWrite?.();
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();
-      known = { text: list, list: next };
-      trusted.clear();
-      // As they are read back: what is no Unicode has no place in UTF-8.
-      for (const { hash, text } of files) trusted.set(hash, text.toWellFormed());
+      known = { text: list, list: next, runs };
+      keepTrusted(trusted, fresh, files, runs);
+      settled = files;
       return version;
     }
   };
+}
+
+/** Adds the texts that came to be named. Where there are as many that are named no more, these are dropped. */
+function keepTrusted(
+  trusted: Map<string, string>,
+  fresh: readonly HashedText[],
+  files: readonly HashedText[],
+  runs: readonly HashedText[],
+): void {
+  const isFull = trusted.size > 2 * (files.length + runs.length);
+  if (isFull) trusted.clear();
+  // As they are read back: what is no Unicode has no place in UTF-8.
+  for (const { hash, text } of [...(isFull ? files : fresh), ...runs]) trusted.set(hash, text.toWellFormed());
 }
 
 /** @throws PortolanError where a collector fills the source: it would go on writing what nobody reads any more */

@@ -37,7 +37,7 @@ function haveGone(last: readonly SourceFile[], now: readonly SourceFile[]): bool
   const gone = last.filter(({ file, text }) => (texts.get(file)?.length ?? 0) < text.length);
   if (gone.length === 0) return false;
   const before = new Map(last.map(({ file, text }) => [file, text]));
-  const { files: changed } = folderOf({ files: now.filter(({ file, text }) => before.get(file) !== text), kept: [] });
+  const changed = folderOf({ files: now.filter(({ file, text }) => before.get(file) !== text), kept: [] }).files();
   const came = Array.from(changed.values(), ({ read }) => read());
   const refused = new Set(came.flatMap(errorsIn).flatMap(refusedKeys));
   const mayHold = createMayHold(changed);

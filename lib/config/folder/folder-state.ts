@@ -9,10 +9,13 @@ import {
   settingsFile,
 } from "./directory.ts";
 import type { FileKeys, FolderKeys } from "./folder-keys.ts";
+import type { FolderPart } from "./folder-part.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
 export interface FolderTexts {
   readonly files: readonly FolderFile[];
+  /** Lists that the files stand in, one after the other, no name twice; absent: they stand in one. */
+  readonly runs?: readonly (readonly FolderFile[])[];
   /** Sorted by key and file. */
   readonly kept: readonly KeptText[];
 }
@@ -32,10 +35,14 @@ export interface KeptText extends SourceFile {
 export interface FolderState {
   /** Put before a file's name in origins. */
   readonly under: string;
-  readonly files: ReadonlyMap<string, FileState>;
+  readonly parts: readonly FolderPart[];
+  /** All files by their names: put together when they are first asked for, since who only goes over them needs none. */
+  readonly files: () => FilesByName;
   readonly kept: readonly KeptState[];
   readonly keys: FolderKeys;
 }
+
+export type FilesByName = ReadonlyMap<string, FileState>;
 
 export interface FileState {
   readonly text: string;

@@ -1,7 +1,7 @@
 import {
   errorsIn,
   type FileState,
-  type FolderState,
+  type FilesByName,
   isUnreadable,
   type KeptText,
   keyOf,
@@ -20,7 +20,7 @@ export interface Holdings {
   copiesOf(form: Pick<KeptText, "key" | "file">): readonly string[];
 }
 
-export function createHoldings(files: FolderState["files"]): Holdings {
+export function createHoldings(files: FilesByName): Holdings {
   let filesByKey: ReadonlyMap<string, readonly string[]> | undefined;
   const filesOf = (key: string): readonly string[] => {
     filesByKey ??= listFiles(files);
@@ -45,7 +45,7 @@ export function createHoldings(files: FolderState["files"]): Holdings {
   };
 }
 
-function listFiles(files: FolderState["files"]): ReadonlyMap<string, readonly string[]> {
+function listFiles(files: FilesByName): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const [file, { read }] of files) {
     for (const key of keysIn(read())) {

@@ -2,6 +2,7 @@ import { beforeCopies, keptInForce } from "./copies.ts";
 import {
   errorsIn,
   type FileState,
+  type FilesByName,
   type FolderState,
   isUnreadable,
   isWhole,
@@ -15,11 +16,11 @@ import { createMayHold } from "./may-hold.ts";
 
 /** The last valid forms of what is refused now. */
 export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
-  if (previous.kept.length === 0 && !mayLose(previous.files, now)) return [];
+  if (previous.kept.length === 0 && !mayLose(previous.files(), now)) return [];
 
   const holdings = createHoldings(now);
   const { refused, unreadable } = refusalsIn(now);
-  const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files);
+  const before = previous.kept.length === 0 ? noRefusals : refusalsIn(previous.files());
   const isKept = new Set(previous.kept);
   // One that is kept already may have been refused elsewhere than where it was valid, or stand where nobody can read it.
   const elsewhere = new Set([...before.unreadable].filter((file) => !isWhole(file)));
@@ -27,7 +28,7 @@ export function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileSt
     before.refused.get(key) ?? (before.unreadable.has(file) ? new Set([file]) : elsewhere);
   const mayStand = (form: KeptState): boolean =>
     unreadable.has(form.file) || (isKept.has(form) && [...stoodIn(form)].some((file) => unreadable.has(file)));
-  const changed = new Set([...unreadable].filter((file) => isChanged(previous.files.get(file), now.get(file))));
+  const changed = new Set([...unreadable].filter((file) => isChanged(previous.files().get(file), now.get(file))));
   // It may have been moved, or its file renamed, to where nobody can read it: now, or earlier, if nothing else was why it is kept.
   const mayHold = createMayHold(now);
   const hadMoved = (form: KeptState): boolean =>
@@ -66,7 +67,7 @@ function refusalsIn(files: ReadonlyMap<string, FileState>): Refusals {
 }
 
 /** Whether an object may be refused now that was valid. */
-function mayLose(before: FolderState["files"], now: FolderState["files"]): boolean {
+function mayLose(before: FilesByName, now: FilesByName): boolean {
   if (before.size === 0) return false;
   const changed = [...now].filter(([file, state]) => isChanged(before.get(file), state));
   const came = changed.map(([, { read }]) => read());
@@ -87,13 +88,13 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** What the state before had in a valid form, and may have no more: one for each key. */
 function earlierForms(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
-  const gone = [...previous.files].filter(([file, { text }]) => now.get(file)?.text !== text);
+  const gone = [...previous.files()].filter(([file, { text }]) => now.get(file)?.text !== text);
   const forms = gone.flatMap(([file, { text, read }]) => {
     if (isWhole(file)) return errorsIn(read()).length === 0 ? [{ key: "", file, text, read }] : [];
     return keysIn(read()).map((key) => ({ key, file, text, read }));
   });
   const byKey = new Map(
-    [...forms, ...keptInForce(previous.kept, previous.files)].map((form) => [
+    [...forms, ...keptInForce(previous.kept, previous.files())].map((form) => [
       `${form.key}\n${form.key === "" ? form.file : ""}`,
       form,
     ]),

@@ -1,6 +1,16 @@
+import { joinLists } from "../join-lists.ts";
 import type { SourceFile } from "./directory.ts";
-import { createFolderKeys, type FolderKeys } from "./folder-keys.ts";
-import { type FileState, type FolderState, type FolderTexts, isHidden, type ReadFile } from "./folder-state.ts";
+import { createFolderKeys } from "./folder-keys.ts";
+import { type FolderPart, filesByName, folderPart } from "./folder-part.ts";
+import {
+  type FileState,
+  type FilesByName,
+  type FolderFile,
+  type FolderState,
+  type FolderTexts,
+  isHidden,
+  type ReadFile,
+} from "./folder-state.ts";
 import { isHalfSaved } from "./half-saved.ts";
 import { keptAfter } from "./kept-forms.ts";
 import { readerOf } from "./read-file.ts";
@@ -9,7 +19,8 @@ import { withNewNames } from "./renamed-files.ts";
 /** @param under put before the names of files in origins: where the folder lies among others */
 export const emptyFolder = (under: string): FolderState => ({
   under,
-  files: new Map(),
+  parts: [],
+  files: () => new Map(),
   kept: [],
   keys: createFolderKeys(() => []),
 });
@@ -26,47 +37,67 @@ export const noFolder: FolderState = emptyFolder("");
  * @param options.halfSaves false where every file is known to be whole
  */
 export function readAgain(
-  last: FolderState,
+  earlier: FolderState,
   files: readonly SourceFile[],
   { halfSaves = true }: { readonly halfSaves?: boolean } = {},
 ): FolderState {
-  const previous = withNewNames(last, files);
+  const previous = withNewNames(earlier, files);
+  const before = previous.files();
   const now = new Map(
     files.map(({ file, text, problem }): readonly [string, FileState] => {
-      const before = previous.files.get(file);
-      const half = halfSaves && problem === undefined && before !== undefined && isHalfSaved(before.text, text);
-      const whole = before !== undefined && (half || problem !== undefined) ? before.text : text;
-      return [file, { text: whole, halfSaved: half, problem, read: readerOf(previous, file, whole) }];
+      const last = before.get(file);
+      const half = halfSaves && problem === undefined && last !== undefined && isHalfSaved(last.text, text);
+      const whole = last !== undefined && (half || problem !== undefined) ? last.text : text;
+      const read = readerOf(previous, last, { file, text: whole });
+      return [file, { text: whole, halfSaved: half, problem, read }];
     }),
   );
-  for (const [file, state] of previous.files) if (!now.has(file) && isHidden(file, files)) now.set(file, state);
-  return { under: previous.under, files: now, kept: keptAfter(previous, now), keys: keysAfter(previous, now) };
+  for (const [file, state] of before) if (!now.has(file) && isHidden(file, files)) now.set(file, state);
+  return { ...ofParts(previous, [folderPart([...now])]), kept: keptAfter(previous, now) };
 }
 
 /** The state of stored texts. @param previous of which what did not change is taken, objects and all */
-export function folderOf({ files, kept }: FolderTexts, previous: FolderState = noFolder): FolderState {
-  const now = new Map(
-    files.map(({ file, text, halfSaved = false, problem }): readonly [string, FileState] => {
-      const before = previous.files.get(file);
-      const isSame = before?.text === text && before.halfSaved === halfSaved && before.problem === problem;
-      return [file, isSame ? before : { text, halfSaved, problem, read: readerOf(previous, file, text) }];
+export function folderOf({ files, runs = [files], kept }: FolderTexts, previous: FolderState = noFolder): FolderState {
+  const known = new Map(previous.parts.map((part) => [part.given, part]));
+  const there = new Set(runs);
+  // Of parts that changed; a file that stands elsewhere now is read anew.
+  const before = filesByName(previous.parts.filter(({ given }) => given === undefined || !there.has(given)));
+  const stateOf = ({ file, text, halfSaved = false, problem }: FolderFile): FileState => {
+    const last = before.get(file);
+    const isSame = last?.text === text && last.halfSaved === halfSaved && last.problem === problem;
+    return isSame ? last : { text, halfSaved, problem, read: readerOf(previous, last, { file, text }) };
+  };
+  const partOf = (run: readonly FolderFile[]): FolderPart =>
+    known.get(run) ?? folderPart([...new Map(run.map((file) => [file.file, stateOf(file)]))], run);
+  return {
+    ...ofParts(previous, runs.map(partOf)),
+    kept: kept.map(({ key, file, text }) => {
+      const read = readerOf(previous, previous.files().get(file), { file, text });
+      return { key, file, text, read };
     }),
-  );
+  };
+}
+
+function ofParts(previous: FolderState, parts: readonly FolderPart[]): Omit<FolderState, "kept"> {
+  let byName: FilesByName | undefined;
   return {
     under: previous.under,
-    files: now,
-    keys: keysAfter(previous, now),
-    kept: kept.map(({ key, file, text }) => ({ key, file, text, read: readerOf(previous, file, text) })),
+    parts,
+    files: () => {
+      byName ??= filesByName(parts);
+      return byName;
+    },
+    keys: createFolderKeys(() => joinLists(parts.map((part) => part.read().keys)), previous.keys),
   };
 }
 
 /** A file by itself. */
-export const readAlone = ({ file, text }: SourceFile): ReadFile => readerOf(noFolder, file, text)();
+export const readAlone = (file: SourceFile): ReadFile => readerOf(noFolder, undefined, file)();
 
 /** What has to be stored of a state. */
 export function textsOf({ files, kept }: FolderState): FolderTexts {
   return {
-    files: [...files].map(([file, { text, halfSaved, problem }]) => ({
+    files: [...files()].map(([file, { text, halfSaved, problem }]) => ({
       file,
       text,
       ...(halfSaved ? { halfSaved } : {}),
@@ -75,6 +106,3 @@ export function textsOf({ files, kept }: FolderState): FolderTexts {
     kept: kept.map(({ key, file, text }) => ({ key, file, text })),
   };
 }
-
-const keysAfter = (previous: FolderState, now: ReadonlyMap<string, FileState>): FolderKeys =>
-  createFolderKeys(() => Array.from(now.values(), ({ read }) => read().keys), previous.keys);

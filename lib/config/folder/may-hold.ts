@@ -1,4 +1,4 @@
-import { type FolderState, isUnreadable, isWhole, type KeptText } from "./folder-state.ts";
+import { type FilesByName, isUnreadable, isWhole, type KeptText } from "./folder-state.ts";
 
 /** An object that is looked for: its key, and the file in which it stood. */
 export type Sought = Pick<KeptText, "key" | "file">;
@@ -7,7 +7,7 @@ export type Sought = Pick<KeptText, "key" | "file">;
 export type MayHold = (file: string, sought: Sought) => boolean;
 
 /** @param files of which each text is searched as often as it is asked for, and unescaped once */
-export function createMayHold(files: FolderState["files"]): MayHold {
+export function createMayHold(files: FilesByName): MayHold {
   const texts = new Map<string, string>();
   function textOf(file: string, text: string): string {
     const known = texts.get(file) ?? unescaped(text);

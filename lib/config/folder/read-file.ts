@@ -1,14 +1,16 @@
-import { readFiles } from "./directory.ts";
+import { readFiles, type SourceFile } from "./directory.ts";
 import { sameKeys } from "./folder-keys.ts";
-import { type FolderState, keyOf, type Placed, type ReadFile } from "./folder-state.ts";
+import { type FileState, type FolderState, keyOf, type Placed, type ReadFile } from "./folder-state.ts";
 
-/** Reads a text when it is first asked for; objects that read as in the text before are the same objects. */
-export function readerOf(previous: FolderState, file: string, text: string): () => ReadFile {
-  const inPlace = previous.files.get(file);
+/** Reads a text when it is first asked for; objects that read as in the text before are the same objects. @param inPlace the file as it was */
+export function readerOf(
+  { under, kept }: Pick<FolderState, "under" | "kept">,
+  inPlace: FileState | undefined,
+  { file, text }: Pick<SourceFile, "file" | "text">,
+): () => ReadFile {
   if (inPlace?.text === text) return inPlace.read;
-  const known = previous.kept.find((kept) => kept.file === file && kept.text === text);
+  const known = kept.find((form) => form.file === file && form.text === text);
   if (known !== undefined) return known.read;
-  const { under } = previous;
   let before = inPlace?.read;
   let read: ReadFile | undefined;
   return () => {

@@ -1,5 +1,6 @@
 import { clusterFile, type SourceFile } from "./directory.ts";
-import { errorsIn, type FileState, type FolderState, isHidden, isSettings } from "./folder-state.ts";
+import { folderPart } from "./folder-part.ts";
+import { errorsIn, type FileState, type FilesByName, type FolderState, isHidden, isSettings } from "./folder-state.ts";
 import { isHalfSaved } from "./half-saved.ts";
 import { readerOf } from "./read-file.ts";
 
@@ -11,23 +12,26 @@ import { readerOf } from "./read-file.ts";
  * @param previous itself where nothing is renamed
  */
 export function withNewNames(previous: FolderState, files: readonly SourceFile[]): FolderState {
-  const names = newNames(previous.files, files);
+  const before = previous.files();
+  const names = newNames(before, files);
   if (names.size === 0) return previous;
   const renamed = <T extends Pick<FileState, "text" | "read">>(file: string, state: T): T => {
     const name = names.get(file);
-    return name === undefined ? state : { ...state, read: readerOf(previous, name, state.text) };
+    if (name === undefined) return state;
+    const read = readerOf(previous, before.get(name), { file: name, text: state.text });
+    return { ...state, read };
   };
+  const now = new Map(Array.from(before, ([file, state]) => [names.get(file) ?? file, renamed(file, state)] as const));
   return {
     ...previous,
-    files: new Map(
-      Array.from(previous.files, ([file, state]) => [names.get(file) ?? file, renamed(file, state)] as const),
-    ),
+    parts: [folderPart([...now])],
+    files: () => now,
     kept: previous.kept.map((form) => ({ ...renamed(form.file, form), file: names.get(form.file) ?? form.file })),
   };
 }
 
 /** Earlier names to later ones, of files of which it is beyond doubt. */
-function newNames(previous: FolderState["files"], files: readonly SourceFile[]): ReadonlyMap<string, string> {
+function newNames(previous: FilesByName, files: readonly SourceFile[]): ReadonlyMap<string, string> {
   const there = new Set(files.map(({ file }) => file));
   const gone = [...previous].filter(
     ([file, state]) => !there.has(file) && isUnsettled(state) && !isHidden(file, files),

@@ -1,4 +1,5 @@
 import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
+import { joinLists } from "../join-lists.ts";
 import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
@@ -6,6 +7,7 @@ import { keptInForce } from "./copies.ts";
 import { type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
 import {
   errorsIn,
+  type FilesByName,
   type FolderState,
   isUnreadable,
   isWhole,
@@ -18,30 +20,27 @@ import { latest } from "./join-folders.ts";
 import { createMayHold } from "./may-hold.ts";
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
-export function wholeFolder({ under, files, kept: allKept, keys }: FolderState): LoadedDirectory {
-  const kept = keptInForce(allKept, files);
-  const reads = Array.from(files.values(), ({ read }) => read());
+export function wholeFolder({ under, parts, files, kept: allKept, keys }: FolderState): LoadedDirectory {
+  const byName = allKept.length === 0 ? noFiles : files();
+  const kept = keptInForce(allKept, byName);
+  const reads = parts.map((part) => part.read());
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
-  const wholeOf = (file: string) => instead.get(file) ?? files.get(file)?.read();
+  const wholes = new Map(reads.flatMap((read) => read.wholes));
+  const wholeOf = (file: string) => instead.get(file) ?? wholes.get(file);
   const areDistinct = keys.areDistinct();
-  const configs = latest(
-    reads.flatMap((read) => read.configs),
-    areDistinct,
-  );
-  const objects = latest(
-    reads.flatMap((read) => read.objects),
-    areDistinct,
-  );
+  const configs = latest(joinLists(reads.map((read) => read.configs)), areDistinct);
+  const objects = latest(joinLists(reads.map((read) => read.objects)), areDistinct);
   const keptConfigs = pick(kept, ({ configs: list }) => list);
   const keptObjects = pick(kept, ({ objects: list }) => list);
-  const speaking = reads.filter(({ diagnostics }) => diagnostics.length > 0);
+  const speaking = reads.flatMap((read) => read.speaking);
+  const unsettled = reads.flatMap((read) => read.unsettled);
   const errors = speaking.flatMap(errorsIn);
   const refusals = Map.groupBy(
     errors.flatMap((error) => refusedKeys(error).map((key) => ({ key, origin: error.origin }))),
     ({ key }) => key,
   );
-  const hiding = kept.length === 0 ? [] : filesThatHide(files);
-  const mayHold = createMayHold(files);
+  const hiding = kept.length === 0 ? [] : filesThatHide(byName);
+  const mayHold = createMayHold(byName);
   const hiddenIn = (object: Placed): Diagnostic => {
     const { file, key } = object.origin;
     const sought = { key: keyOf(object), file: file.slice(under.length) };
@@ -60,8 +59,8 @@ export function wholeFolder({ under, files, kept: allKept, keys }: FolderState):
   return {
     configs: withKept(configs.list, keptConfigs),
     objects: withKept(objects.list, keptObjects),
-    others: reads.flatMap((read) => read.others),
-    clusters: Array.from(files, ([file, { read }]) => (instead.get(file) ?? read()).clusters).flat(),
+    others: joinLists(reads.map((read) => read.others)),
+    clusters: Array.from(wholes, ([file, read]) => (instead.get(file) ?? read).clusters).flat(),
     meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
     settings: wholeOf(settingsFile)?.settings ?? noFolderSettings,
@@ -69,18 +68,21 @@ export function wholeFolder({ under, files, kept: allKept, keys }: FolderState):
       ...speaking.flatMap(({ diagnostics }) => diagnostics),
       ...configs.diagnostics,
       ...objects.diagnostics,
-      ...[...files].flatMap(([file, { problem }]) =>
+      ...unsettled.flatMap(([file, { problem }]) =>
         problem === undefined ? [] : [unreadableFile(under + file, problem)],
       ),
-      ...[...files].filter(([, { halfSaved }]) => halfSaved).map(([file]) => halfSavedWarning(under + file)),
+      ...unsettled.filter(([, { halfSaved }]) => halfSaved).map(([file]) => halfSavedWarning(under + file)),
       ...[...keptConfigs, ...keptObjects].map(warningOf),
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
     ],
   };
 }
 
+/** Where nothing is kept, nobody asks for a file by its name. */
+const noFiles: FilesByName = new Map();
+
 /** Files that nobody can read and that may hold objects. */
-const filesThatHide = (files: FolderState["files"]): readonly string[] =>
+const filesThatHide = (files: FilesByName): readonly string[] =>
   [...files].filter(([file, state]) => !isWhole(file) && isUnreadable(state)).map(([file]) => file);
 
 /** The kept objects of one sort. Many may be of one file, which is gone through once. */

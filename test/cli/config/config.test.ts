@@ -13,7 +13,7 @@ import { registerApply, registerCreate, registerReplace } from "../../../lib/cli
 import { registerHistory } from "../../../lib/cli/history.ts";
 import { createShardWriter } from "../../../lib/collect/write-collected.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
-import { readShard } from "../../../lib/compile/shards/source-shard.ts";
+import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
-import { readShard } from "../../../lib/compile/shards/source-shard.ts";
 import { createShardWriter, writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";

@@ -4,7 +4,7 @@ import { createCollector } from "../../../lib/collect/collector.ts";
 import { readNewestStatuses } from "../../../lib/compile/newest-statuses.ts";
 import type { Recompiled } from "../../../lib/compile/recompile/recompiled.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
-import { readShard } from "../../../lib/compile/shards/source-shard.ts";
+import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets, type WebhookSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readShard } from "../../../lib/compile/shards/source-shard.ts";
+import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
