@@ -26,7 +26,8 @@ export function assignmentApart(
 /** What comes before the members of a load assignment: as long as that of one without any, whose bracket is a comma there. */
 const headLength = messageText("endpoints", {}).length;
 
-interface WrittenAssignment {
+/** A load assignment as clusters that have it in them and the resource that it is have in common. */
+export interface WrittenAssignment {
   /** As a resource is written. */
   readonly text: () => string;
   /** Whether Envoy takes it, for its form. */
