@@ -9,10 +9,10 @@ import { listMessage, longLength } from "../snapshot/long/pieces.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { memberText } from "./assignment-apart.ts";
+import { memberText, type WrittenAssignment } from "./assignment-apart.ts";
 import { type MessageParts, partsOf, type WrittenAs } from "./message-parts.ts";
 import { cutMessage, manyElements, textRuns } from "./message-runs.ts";
-import { messageText, textAgain, WrittenResource } from "./text-again.ts";
+import { messageText, TextAgain, WrittenResource } from "./text-again.ts";
 
 /**
  * A resource as it is stored and sent. Whoever asks remembers it by the resource: the generators keep the identity of what did not change.
@@ -30,10 +30,9 @@ export function encodeResource(
   const { json, name } = resource;
   const from = textsOf(resource.from, memo);
   const written = writtenMessage(resource, as, memo, parts);
-  if (typeof written !== "string") return longResource({ name, from, runs: written });
+  if (!(written instanceof TextAgain)) return longResource({ name, from, runs: written });
   const binary = as.withBinary ? binaryForm(as.type, { json }) : undefined;
-  const text = textAgain(written, () => messageText(as.type, json));
-  return new WrittenResource({ name, version: hashOf(written), from, ...(binary && { binary }) }, text);
+  return new WrittenResource({ name, version: hashOf(written.text), from, ...(binary && { binary }) }, written);
 }
 
 /** Most resources are made from one object or two: a list of their texts is sooner made than looked up. */
@@ -46,14 +45,23 @@ const textsOfKeys = step(
   { from: "identity" },
   ({ from }: { readonly from: readonly ConfigKey[] }, memo: Memo): readonly string[] =>
     // A table names most of its objects more than once.
-    oneOfLists(memo, "texts of keys", sortedTexts([...new Set(from)], memo)),
+    oneOfLists(
+      memo,
+      "texts of keys",
+      [...new Set(Array.from(new Set(from), (key) => textOfKey(memo, { key })))].sort(byCodePoint),
+    ),
 );
 
-/** Each once. */
+/** Of few keys, each once: sorted as they come, which costs less than a set. */
 function sortedTexts(keys: readonly ConfigKey[], memo: Memo): readonly string[] {
-  const texts = keys.map((key) => textOfKey(memo, { key }));
-  if (texts.length < 2) return texts;
-  return texts.sort(byCodePoint).filter((text, at) => text !== texts[at - 1]);
+  const texts: string[] = [];
+  for (const key of keys) {
+    const text = textOfKey(memo, { key });
+    let at = texts.length;
+    while (at > 0 && byCodePoint(texts[at - 1] ?? "", text) > 0) at -= 1;
+    if (texts[at - 1] !== text) texts.splice(at, 0, text);
+  }
+  return texts;
 }
 
 const textOfKey = step("text of a key", { key: "identity" }, ({ key }: { readonly key: ConfigKey }) => keyText(key));
@@ -64,25 +72,23 @@ function writtenMessage(
   { type, withBinary }: WrittenAs,
   memo: Memo,
   parts: MessageParts,
-): string | readonly TextRun[] {
+): TextAgain | readonly TextRun[] {
   switch (parts.kind) {
     case "assignment":
-      return textAround(type, parts);
+      return parts.around === undefined
+        ? parts.assignment.written
+        : new TextAgain(type, json, textAround(type, parts.around, parts.assignment));
     case "cut":
-      return textRuns(parts.cut, memo) ?? messageText(type, json);
+      return textRuns(parts.cut, memo) ?? new TextAgain(type, json);
     case "whole": {
       const text = messageText(type, json);
       // A list of few elements is cut only if they are long.
       const message = text.length < longLength ? undefined : listMessage(type, json);
-      return (message && textRuns(cutMessage({ type, name, message, withBinary }, memo), memo)) ?? text;
+      const runs = message && textRuns(cutMessage({ type, name, message, withBinary }, memo), memo);
+      return runs ?? new TextAgain(type, json, text);
     }
   }
 }
 
-function textAround(
-  type: ResourceType,
-  { assignment, around }: Extract<MessageParts, { readonly kind: "assignment" }>,
-): string {
-  if (around === undefined) return assignment.text();
-  return `${messageText(type, around).slice(0, -1)},"loadAssignment":${memberText(assignment.text())}}`;
-}
+const textAround = (type: ResourceType, around: object, { written }: WrittenAssignment): string =>
+  `${messageText(type, around).slice(0, -1)},"loadAssignment":${memberText(written.text)}}`;
