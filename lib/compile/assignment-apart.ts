@@ -2,7 +2,7 @@ import { step } from "../mesh/memo/step.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { messageText, textAgain } from "./text-again.ts";
+import { messageText, TextAgain } from "./text-again.ts";
 
 /** A cluster that has its load assignment in it, which streams have as a resource: apart, so that this is gone over once for both. */
 export interface AssignmentApart {
@@ -26,9 +26,10 @@ export function assignmentApart(
 /** What comes before the members of a load assignment: as long as that of one without any, whose bracket is a comma there. */
 const headLength = messageText("endpoints", {}).length;
 
-interface WrittenAssignment {
+/** A load assignment as clusters that have it in them and the resource that it is have in common. */
+export interface WrittenAssignment {
   /** As a resource is written. */
-  readonly text: () => string;
+  readonly written: TextAgain;
   /** Whether Envoy takes it, for its form. */
   readonly isSound: boolean;
 }
@@ -36,11 +37,10 @@ interface WrittenAssignment {
 export const writtenAssignment = step(
   "written load assignment",
   { json: "identity" },
-  ({ json }: { readonly json: Resource["json"] }): WrittenAssignment => {
-    const make = () => messageText("endpoints", json);
-    const isSound = checkResource("endpoints", { name: "", json, from: [] }) === undefined;
-    return { text: textAgain(make(), make), isSound };
-  },
+  ({ json }: { readonly json: Resource["json"] }): WrittenAssignment => ({
+    isSound: checkResource("endpoints", { name: "", json, from: [] }) === undefined,
+    written: new TextAgain("endpoints", json),
+  }),
 );
 
 /** The text of a load assignment as a member of its cluster. */

@@ -1,40 +1,43 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { listMessage } from "../snapshot/long/pieces.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource, type Reader } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { assignmentApart, writtenAssignment } from "./assignment-apart.ts";
-import { cutMessage, manyElements } from "./message-runs.ts";
+import { type MessageParts, partsOf, type WrittenAs } from "./message-parts.ts";
 
 /** For whom a resource is checked, and how it is written then. */
-export interface CheckedFor {
-  readonly type: ResourceType;
+export interface CheckedFor extends WrittenAs {
   readonly reader: Reader;
-  readonly withBinary: boolean;
 }
 
-/** As `checkResource`; of a message with a long list each element is checked once, whichever messages have it, and so is a load assignment. */
+/**
+ * As `checkResource`; of a message with a long list each element is checked once, whichever messages have it, and so is a load assignment.
+ *
+ * @param parts of the resource, where they are known
+ */
 export function checkByElements(
   resource: Resource,
-  { type, reader, withBinary }: CheckedFor,
+  as: CheckedFor,
   memo: Memo,
+  parts: MessageParts = partsOf(resource, as, memo),
 ): Diagnostic | undefined {
   // Parts are remembered as Envoy takes them; what programs read is small. The whole says where in it something is wrong.
-  return reader === "envoy" && isSoundInParts(resource, { type, withBinary }, memo)
+  return as.reader === "envoy" && isSoundInParts(resource, as.type, parts)
     ? undefined
-    : checkResource(type, resource, reader);
+    : checkResource(as.type, resource, as.reader);
 }
 
 /** @returns false, too, for what has no parts that are worth remembering */
-function isSoundInParts(resource: Resource, { type, withBinary }: Omit<CheckedFor, "reader">, memo: Memo): boolean {
-  const { name, json } = resource;
-  if (type === "endpoints") return writtenAssignment(memo, { json }).isSound;
+function isSoundInParts(resource: Resource, type: ResourceType, parts: MessageParts): boolean {
   const isSound = (around: object): boolean => checkResource(type, { ...resource, json: around }) === undefined;
-  const apart = assignmentApart(type, json);
-  if (apart !== undefined) return writtenAssignment(memo, { json: apart.assignment }).isSound && isSound(apart.around);
-  const message = listMessage(type, json);
-  if (message === undefined || message.elements.length < manyElements) return false;
-  const { runs } = cutMessage({ type, name, message, withBinary }, memo);
-  return runs.every(({ made }) => made.isSound) && isSound({ ...json, [message.field]: [] });
+  switch (parts.kind) {
+    case "whole":
+      return false;
+    case "assignment":
+      return parts.assignment.isSound && (parts.around === undefined || isSound(parts.around));
+    case "cut": {
+      const { runs, message } = parts.cut;
+      return runs.every(({ made }) => made.isSound) && isSound({ ...resource.json, [message.field]: [] });
+    }
+  }
 }

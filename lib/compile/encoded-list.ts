@@ -6,6 +6,7 @@ import type { CompiledResource } from "../snapshot/compiled.ts";
 import type { Resource } from "../xds/resource.ts";
 import { type CheckedFor, checkByElements } from "./check-by-elements.ts";
 import { encodeResource } from "./encode-resource.ts";
+import { partsOf } from "./message-parts.ts";
 import { manyElements } from "./message-runs.ts";
 
 /** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
@@ -41,9 +42,10 @@ const checkedAndEncoded = step(
   "checked and encoded resource",
   { type: "value", resource: "identity", reader: "value", withBinary: "value" },
   ({ resource, ...as }: CheckedFor & { readonly resource: Resource }, memo: Memo): Encoded => {
-    const diagnostic = checkByElements(resource, as, memo);
+    const parts = partsOf(resource, as, memo);
+    const diagnostic = checkByElements(resource, as, memo, parts);
     return diagnostic === undefined
-      ? { kind: "accepted", compiled: encodeResource(as.type, resource, as.withBinary, memo) }
+      ? { kind: "accepted", compiled: encodeResource(resource, as, memo, parts) }
       : { kind: "refused", diagnostic };
   },
 );

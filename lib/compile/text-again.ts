@@ -1,28 +1,39 @@
 import type { CompiledResource } from "../snapshot/compiled.ts";
-import { madeAgain } from "../snapshot/made-again.ts";
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 
 /** Texts from this length on, in UTF-16 code units, are not held: a mesh has far more in long ones than in short ones. */
 const longText = 1024;
 
-/**
- * A text that is there as long as it is used, and made again for whoever asks later. It is asked for when it is written, and after that
- * hardly ever, while what it is made of stays anyway.
- *
- * @param make gives the same text each time
- */
-export const textAgain = (text: string, make: () => string): (() => string) =>
-  text.length < longText ? () => text : textMadeAgain(new WeakRef({ text }), make);
-
-/** Apart from the text, which its function would hold otherwise. */
-function textMadeAgain(first: WeakRef<{ readonly text: string }>, make: () => string): () => string {
-  const held = madeAgain(first, () => ({ text: make() }));
-  return () => held().text;
-}
-
 /** The JSON of a message with its type in front, as every resource is written. */
 export const messageText = (type: ResourceType, json: object): string =>
   JSON.stringify({ "@type": typeUrlOf(type), ...json });
+
+/**
+ * A message's text, which is there as long as it is used, and made again for whoever asks later. It is asked for when it is written, and
+ * after that hardly ever, while the message stays anyway. One object and no functions: a mesh has thousands.
+ */
+export class TextAgain {
+  readonly #type: ResourceType;
+  readonly #json: object;
+  /** Itself where it is short. */
+  #text: string | WeakRef<{ readonly text: string }>;
+
+  /** @param text as `messageText` writes it, from parts perhaps */
+  constructor(type: ResourceType, json: object, text: string = messageText(type, json)) {
+    this.#type = type;
+    this.#json = json;
+    this.#text = text.length < longText ? text : new WeakRef({ text });
+  }
+
+  get text(): string {
+    if (typeof this.#text === "string") return this.#text;
+    const known = this.#text.deref();
+    if (known !== undefined) return known.text;
+    const again = { text: messageText(this.#type, this.#json) };
+    this.#text = new WeakRef(again);
+    return again.text;
+  }
+}
 
 /** A resource of one text. */
 export class WrittenResource implements CompiledResource {
@@ -30,17 +41,17 @@ export class WrittenResource implements CompiledResource {
   readonly version: string;
   readonly from: readonly string[];
   readonly binary?: Uint8Array<ArrayBuffer>;
-  readonly #text: () => string;
+  readonly #written: TextAgain;
 
-  constructor({ name, version, from, binary }: Omit<CompiledResource, "text" | "runs">, text: () => string) {
+  constructor({ name, version, from, binary }: Omit<CompiledResource, "text" | "runs">, written: TextAgain) {
     this.name = name;
     this.version = version;
     this.from = from;
     if (binary !== undefined) this.binary = binary;
-    this.#text = text;
+    this.#written = written;
   }
 
   get text(): string {
-    return this.#text();
+    return this.#written.text;
   }
 }

@@ -31,7 +31,7 @@ export function createFormCheck(typeOf: TypeLookup, constraintsOf?: (schema: Des
     const known = checks.get(schema);
     if (known !== undefined) return known;
     // Messages hold each other: the table is there before its fields are looked at.
-    const table: Table = { fields: new Map(), needed: 0 };
+    const table: Table = { fields: new Map(), needed: 0, next: undefined };
     const check = wellKnown(schema, anyCheck) ?? messageCheck(table);
     checks.set(schema, check);
     const constraints = constraintsOf?.(schema);
@@ -41,10 +41,13 @@ export function createFormCheck(typeOf: TypeLookup, constraintsOf?: (schema: Des
       const bit = field.oneof === undefined && !isNeeded ? 0 : bitOf(counted, field.oneof ?? field);
       if (isNeeded) table.needed |= bit;
       table.fields.set(field.jsonName, {
+        name: field.jsonName,
         check: bit === lastBit ? never : fieldCheck(field, checkOf),
         rules: constraints?.rules.get(field.jsonName) ?? [],
         bit,
-        last: undefined,
+        next: undefined,
+        lastText: undefined,
+        lastObject: nothing,
         lastDepth: 0,
       });
     }
@@ -62,7 +65,13 @@ export function createFormCheck(typeOf: TypeLookup, constraintsOf?: (schema: Des
   return (schema, json) => checkOf(schema)(json, 0);
 }
 
-interface Table {
+/** What comes before a field: another one, or nothing. */
+interface Before {
+  /** The field that came next in the last message: generators write all of a kind in one order, so it mostly does again. */
+  next: FieldForm | undefined;
+}
+
+interface Table extends Before {
   /** By the field's name in JSON. */
   readonly fields: Map<string, FieldForm>;
   /** The bits of what has to be there. */
@@ -70,15 +79,21 @@ interface Table {
 }
 
 /** One field of a message. */
-interface FieldForm {
+interface FieldForm extends Before {
+  /** As messages have it, which is the same text in memory and quickly compared. */
+  name: string;
   readonly check: Check;
   readonly rules: readonly RuleCheck[];
   /** Its own, or that of its oneof; 0 for a field of none that need not be there. */
   readonly bit: number;
   /** The value that was right here last, so deep: much of what one message has is the same object in the next. */
-  last: unknown;
+  lastText: string | undefined;
+  lastObject: object;
   lastDepth: number;
 }
+
+/** No value of any message. */
+const nothing: object = Object.freeze({});
 
 const lastBit = 1 << 31;
 
@@ -92,12 +107,19 @@ function messageCheck(table: Table): Check {
   return (json, depth, inAny) => {
     if (!isObject(json) || depth > maxDepth) return false;
     let seen = 0;
+    let before: Before = table;
     for (const name in json) {
-      const field = table.fields.get(name);
-      if (field === undefined) {
-        if (name === "@type" && inAny === true) continue;
-        return false;
+      let field = before.next;
+      if (field?.name !== name) {
+        field = table.fields.get(name);
+        if (field === undefined) {
+          if (name === "@type" && inAny === true) continue;
+          return false;
+        }
+        field.name = name;
+        before.next = field;
       }
+      before = field;
       if ((seen & field.bit) !== 0 || !isRight(field, json[name], depth + 1)) return false;
       seen |= field.bit;
     }
@@ -106,11 +128,17 @@ function messageCheck(table: Table): Check {
 }
 
 function isRight(field: FieldForm, value: unknown, depth: number): boolean {
-  if (value === field.last && depth <= field.lastDepth) return true;
+  // Texts apart from objects: comparing values of any kind costs more than most checks.
+  if (typeof value === "string") {
+    if (value === field.lastText) return true;
+  } else if (typeof value === "object" && value === field.lastObject && depth <= field.lastDepth) return true;
   if (!field.check(value, depth)) return false;
   for (const rule of field.rules) if (rule(value) !== undefined) return false;
-  field.last = value;
-  field.lastDepth = depth;
+  if (typeof value === "string") field.lastText = value;
+  else if (typeof value === "object" && value !== null) {
+    field.lastObject = value;
+    field.lastDepth = depth;
+  }
   return true;
 }
 

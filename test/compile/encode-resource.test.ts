@@ -34,7 +34,8 @@ function table(virtualHosts: readonly Host[]): Resource {
 
 const check = (type: ResourceType, resource: Resource, memo: Memo) =>
   checkByElements(resource, { type, reader: "envoy", withBinary: false }, memo);
-const encode = (resource: Resource, memo = noMemo): CompiledResource => encodeResource("routes", resource, true, memo);
+const encode = (resource: Resource, memo = noMemo): CompiledResource =>
+  encodeResource(resource, { type: "routes", withBinary: true }, memo);
 
 function parsed(text: string) {
   const message: { readonly virtualHosts: readonly Host[] } = JSON.parse(text);
@@ -55,7 +56,11 @@ describe("a cluster with its load assignment in it", () => {
   it("is written as it is, from the text that the assignment has as a resource", () => {
     const memo = createMemo();
     const json = assignment(1);
-    const alone = encodeResource("endpoints", { name: json.clusterName, json, from: [] }, false, memo);
+    const alone = encodeResource(
+      { name: json.clusterName, json, from: [] },
+      { type: "endpoints", withBinary: false },
+      memo,
+    );
     expect(JSON.parse(alone.text)).toEqual({
       "@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
       ...json,
@@ -66,7 +71,7 @@ describe("a cluster with its load assignment in it", () => {
       { ...inlined(json), json: { ...inlined(json).json, lbPolicy: "RANDOM" } },
     ]) {
       const typed = { "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", ...cluster.json };
-      expect(encodeResource("clusters", cluster, false, memo).text).toBe(JSON.stringify(typed));
+      expect(encodeResource(cluster, { type: "clusters", withBinary: false }, memo).text).toBe(JSON.stringify(typed));
     }
   });
 

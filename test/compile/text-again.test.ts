@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../lib/compile/compile.ts";
-import { textAgain } from "../../lib/compile/text-again.ts";
+import { messageText, TextAgain } from "../../lib/compile/text-again.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import { type CompiledResource, type CompiledShape, resourcesIn } from "../../lib/snapshot/compiled.ts";
@@ -16,21 +16,24 @@ async function collected(): Promise<void> {
 
 describe("a text that is made again", () => {
   it("is held as long as it is used, and made anew after a collection", async () => {
-    const long = "x".repeat(4096);
+    const name = "x".repeat(4096);
     let made = 0;
-    const text = textAgain(`${long}!`, () => {
-      made += 1;
-      return `${long}!`;
-    });
-    expect([text(), made]).toEqual([`${long}!`, 0]);
+    const json = {
+      get name() {
+        made += 1;
+        return name;
+      },
+    };
+    const written = new TextAgain("clusters", json);
+    expect([written.text, made]).toEqual([messageText("clusters", { name }), 1]);
     await collected();
-    expect([text(), text(), made]).toEqual([`${long}!`, `${long}!`, 1]);
+    expect([written.text, written.text, made]).toEqual([...Array(2).fill(messageText("clusters", { name })), 2]);
   });
 
   it("is held where it is short", async () => {
-    const text = textAgain(["a", "b"].join(""), () => "never");
+    const written = new TextAgain("clusters", {}, ["a", "b"].join(""));
     await collected();
-    expect(text()).toBe("ab");
+    expect(written.text).toBe("ab");
   });
 
   it("is the same for every resource of every case, in both shapes", async () => {

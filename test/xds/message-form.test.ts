@@ -173,6 +173,17 @@ describe("the form of a message, by its table", () => {
     expect(hasForm(ClusterSchema, { name: "c", clusterType })).toBe(false);
   });
 
+  it("is seen whatever order fields stand in, and whatever came next in the last message", () => {
+    const of = (cluster: object) => hasForm(ClusterSchema, cluster);
+    expect(of({ name: "c", type: "STATIC", connectTimeout: "1s" })).toBe(true);
+    expect(of({ connectTimeout: "1s", name: "c", type: "STATIC" })).toBe(true);
+    expect(of({ name: "c", connectTimeout: "1s" })).toBe(true);
+    expect(of({ name: "c", type: 3, connectTimeout: "1s" })).toBe(false);
+    expect(of({ name: "c", connectTimeout: "STATIC", type: "1s" })).toBe(false);
+    expect(of({ type: "STATIC", clusterType: { name: "x" } })).toBe(false);
+    expect(of({ name: "c", type: "STATIC", none: 1 })).toBe(false);
+  });
+
   it("is looked at again in a value that was right where less was around it", () => {
     const nested = (inner: JsonValue, times: number): JsonValue =>
       times === 0 ? inner : nested({ notMatch: inner }, times - 1);

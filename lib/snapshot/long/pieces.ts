@@ -38,14 +38,20 @@ export interface ListMessage {
   readonly after: string;
 }
 
+/** The elements of the list that can make a message long; none where it has no such list. */
+export function listedElements(type: ResourceType, json: object): readonly object[] {
+  const field = listFields[type];
+  const elements: unknown = field === undefined ? undefined : Reflect.get(json, field);
+  return isObjects(elements) ? elements : [];
+}
+
 /** @returns undefined for a message that has no list that it could be cut in */
 export function listMessage(type: ResourceType, json: object): ListMessage | undefined {
   const field = listFields[type];
-  if (field === undefined) return undefined;
+  const elements = listedElements(type, json);
+  if (field === undefined || elements.length === 0) return undefined;
   const members = Object.entries(json);
   const at = members.findIndex(([name]) => name === field);
-  const elements: unknown = members[at]?.[1];
-  if (!isObjects(elements) || elements.length === 0) return undefined;
   const typed = Object.hasOwn(json, "@type") ? {} : { "@type": typeUrlOf(type) };
   const head = JSON.stringify({ ...typed, ...Object.fromEntries(members.slice(0, at)), [field]: [] });
   const tail = JSON.stringify(Object.fromEntries(members.slice(at + 1)));

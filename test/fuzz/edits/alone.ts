@@ -23,7 +23,7 @@ export function strangersIn(folder: Folder, options: WorldOptions, compiled: Com
     if (found === undefined) return [`${proxy.id} has no class`];
     const own = wholeResources(generate(mesh, proxy, noMemo).value);
     return resourceTypes.flatMap((type) => {
-      const texts = own[type].map((resource) => encodeResource(type, resource, false, noMemo).text);
+      const texts = own[type].map((resource) => encodeResource(resource, { type, withBinary: false }, noMemo).text);
       const differs = resourcesIn(listIn(found.stream, type)).find(({ text }) => !texts.includes(text));
       return differs === undefined
         ? []

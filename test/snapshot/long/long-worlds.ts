@@ -16,7 +16,7 @@ export function longWorld(timeout: string, memo: Memo, withBinary = true): Compi
   hosts.sort((a, b) => (a.name < b.name ? -1 : 1));
   const encode = (type: "listeners" | "routes", name: string, json: object): CompiledResource => {
     const from = hosts.map((host) => ({ group: "", kind: "Service", namespace: host.namespace, name: host.app }));
-    return encodeResource(type, { name, json: { name, ...json }, from }, withBinary, memo);
+    return encodeResource({ name, json: { name, ...json }, from }, { type, withBinary }, memo);
   };
   const ids = Array.from({ length: namespaces }, (_, at) => `team-${at}`);
   const classes = ids.map((id) => {
