@@ -1,7 +1,7 @@
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
-import { accountKey, type Classifier, project } from "../../snapshot/classifier.ts";
+import { accountKey, type Classifier, projectorOf } from "../../snapshot/classifier.ts";
 import type { Memo } from "../memo/memo.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -77,10 +77,11 @@ const projectionTable = step(
   ({ census, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
     const table = new Map<string, string | undefined>();
     const wanted = new Map<string, string | undefined>();
+    const projector = projectorFor(memo, { reads });
     for (const [at, { members }] of groups.entries()) {
       for (const position of members) {
         const proxy = census[position];
-        const projection = proxy && projectionOf(memo, { proxy, reads });
+        const projection = proxy && projectionOf(memo, { projector, proxy });
         if (proxy === undefined || projection === undefined) continue;
         const rows = proxy.isWanted === true ? wanted : table;
         rows.set(projection, !rows.has(projection) || rows.get(projection) === ids[at] ? ids[at] : undefined);
@@ -91,11 +92,15 @@ const projectionTable = step(
   },
 );
 
+const projectorFor = step("projector", { reads: "identity" }, ({ reads }: { readonly reads: ClassReads }) =>
+  projectorOf(reads),
+);
+
 const projectionOf = step(
   "projection of a proxy",
-  { proxy: "identity", reads: "identity" },
-  ({ proxy, reads }: { readonly proxy: Proxy; readonly reads: ClassReads }) =>
-    project({ ...reads, classes: {}, defaults: {} }, claimsOf(proxy)),
+  { projector: "identity", proxy: "identity" },
+  ({ projector, proxy }: { readonly projector: ReturnType<typeof projectorOf>; readonly proxy: Proxy }) =>
+    projector(claimsOf(proxy)),
 );
 
 const nodesOf = step(
