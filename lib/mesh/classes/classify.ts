@@ -107,25 +107,24 @@ const nodesOf = step(
   "nodes of a census",
   { census: "identity", groups: "identity", ids: "identity" },
   ({ census, groups, ids }: Placed): readonly CensusNode[] => {
-    const idOf = new Map<number, string>();
-    for (const [at, { members }] of groups.entries()) {
-      for (const position of members) idOf.set(position, ids[at] ?? "");
+    const idOf: string[] = [];
+    for (const [at, { members }] of groups.entries()) for (const position of members) idOf[position] = ids[at] ?? "";
+    const nodes: CensusNode[] = [];
+    for (const [position, proxy] of census.entries()) {
+      if (proxy.isWanted !== true) nodes.push({ keys: keysOf(proxy), classId: idOf[position] ?? "" });
     }
-    const named = census.map((proxy, position) => ({ proxy, position })).filter(({ proxy }) => proxy.isWanted !== true);
-    return named.map(({ proxy: { id, alias, addresses, serviceAccount }, position }) => ({
-      keys: [
-        id,
-        ...(alias === undefined ? [] : [alias]),
-        // The pods of templates share an address that none of them has.
-        ...addresses.filter((address) => address !== standInAddress),
-        ...(serviceAccount === "" ? [] : [id, ...(alias === undefined ? [] : [alias])]).map((name) =>
-          accountKey(serviceAccount, name),
-        ),
-      ],
-      classId: idOf.get(position) ?? "",
-    }));
+    return nodes;
   },
 );
+
+function keysOf({ id, alias, addresses, serviceAccount }: Proxy): readonly string[] {
+  const names = alias === undefined ? [id] : [id, alias];
+  const keys = names.slice();
+  // The pods of templates share an address that none of them has.
+  for (const address of addresses) if (address !== standInAddress) keys.push(address);
+  if (serviceAccount !== "") for (const name of names) keys.push(accountKey(serviceAccount, name));
+  return keys;
+}
 
 const defaultsOf = step(
   "default sidecars",
