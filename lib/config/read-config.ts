@@ -57,13 +57,13 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
 
 /** Kubernetes' own kinds have more fields than are read here; which ones, its own table says. */
 function kubernetesFindings(
-  { origin: _origin, metadata: _metadata, ...written }: ParsedObject,
+  object: ParsedObject,
   { group, kind }: KindSchema,
   version: string,
   unknownFields: NonNullable<ReadOptions["unknownFields"]>,
 ): readonly Finding[] {
   if (group !== "networking.k8s.io" || version !== "v1") return [];
-  return structureFindings(written, kind, [])
+  return structureFindings(object, kind, [], ["origin", "metadata"])
     .filter(({ code }) => code === "unknown-field")
     .map((finding) =>
       unknownFields === "refuse" ? finding : warning(finding.path, finding.message, finding.hint, finding.code),

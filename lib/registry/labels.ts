@@ -34,17 +34,22 @@ export interface Topology {
 
 /**
  * Workload labels with the topology laid over them, so that subsets and failover priorities can name it.
- * Only what is known is added, and what is added overrides.
+ * Only what is known is added, and what is added overrides; labels that say it all already stay as they are.
  * @see docs/how-istio-does-it/services.md#labels
  */
-export function withTopology(labels: Labels, topology: Topology): Labels {
-  const { region, zone, subzone } = splitLocality(topology.locality);
-  const out: Record<string, string> = { ...labels };
-  if (region !== "") out[regionLabel] = region;
-  if (zone !== "") out[zoneLabel] = zone;
-  if (subzone !== "") out[subzoneLabel] = subzone;
-  if (topology.clusterId !== "") out[clusterLabel] = topology.clusterId;
-  if (topology.nodeName !== "") out[nodeLabel] = topology.nodeName;
-  if (topology.network !== "") out[networkLabel] = topology.network;
-  return out;
+export function withTopology(labels: Labels, { locality, clusterId, nodeName, network }: Topology): Labels {
+  const { region, zone, subzone } = splitLocality(locality);
+  let out: Record<string, string> | undefined;
+  const add = (name: string, value: string): void => {
+    if (value === "" || (out ?? labels)[name] === value) return;
+    out ??= { ...labels };
+    out[name] = value;
+  };
+  add(regionLabel, region);
+  add(zoneLabel, zone);
+  add(subzoneLabel, subzone);
+  add(clusterLabel, clusterId);
+  add(nodeLabel, nodeName);
+  add(networkLabel, network);
+  return out ?? labels;
 }

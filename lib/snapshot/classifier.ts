@@ -53,20 +53,37 @@ export function namespaceOf(claims: NodeClaims, nodeId: NodeId): string {
   return textOf(claims.metadata.NAMESPACE) || (nodeId.dnsDomain.split(".")[0] ?? "");
 }
 
+/** What of a classifier says what is read of nodes. */
+export type ClassifierReads = Pick<Classifier, "attributes" | "labels">;
+
 /**
  * The projection of a node on what the classifier reads: two nodes with equal projections get equal answers.
  * A JSON list of the attributes' values, then of the labels' values, in the classifier's order; absent is null.
  *
  * @returns undefined when the node brings too little to be projected: no Istio node id, or no metadata
  */
-export function project(classifier: Classifier, claims: NodeClaims): string | undefined {
-  const nodeId = parseNodeId(claims.id);
-  if (nodeId === undefined || Object.keys(claims.metadata).length === 0) return undefined;
-  const labels = labelsOf(claims);
-  const namespace = namespaceOf(claims, nodeId);
-  const attributes = classifier.attributes.map((attribute) => attributeOf(attribute, claims, nodeId));
-  const keys = [...(classifier.labels["*"]?.keys ?? []), ...(own(classifier.labels, namespace)?.keys ?? [])];
-  return JSON.stringify([...attributes, ...keys.map((key) => own(labels, key) ?? null)]);
+export const project = (classifier: ClassifierReads, claims: NodeClaims): string | undefined =>
+  projectorOf(classifier)(claims);
+
+/** As `project`, for whoever projects many nodes: what the classifier reads is looked at once. */
+export function projectorOf({ attributes, labels }: ClassifierReads): (claims: NodeClaims) => string | undefined {
+  const ofAttributes = attributes.map(readerOf);
+  const everywhere = labels["*"]?.keys ?? [];
+  return (claims) => {
+    const nodeId = parseNodeId(claims.id);
+    if (nodeId === undefined || isEmpty(claims.metadata)) return undefined;
+    const values: unknown[] = [];
+    for (const read of ofAttributes) values.push(read(claims, nodeId));
+    const ownLabels = labelsOf(claims);
+    for (const key of everywhere) values.push(own(ownLabels, key) ?? null);
+    for (const key of own(labels, namespaceOf(claims, nodeId))?.keys ?? []) values.push(own(ownLabels, key) ?? null);
+    return JSON.stringify(values);
+  };
+}
+
+function isEmpty(record: JsonRecord): boolean {
+  for (const name in record) if (Object.hasOwn(record, name)) return false;
+  return true;
 }
 
 /** What answers a node takes: those of its id's type (`sidecar`, `router`), or `grpc` for a program that speaks xDS itself. */
@@ -99,45 +116,43 @@ export const accountKey = (serviceAccount: string, name: string): string => `${s
 /** Whether a key of the node index is a pod's name: these have a letter, and neither what addresses nor what accounts have. */
 export const isPodName = (key: string): boolean => /^[^:/]*[A-Za-z][^:/]*$/.test(key);
 
-/** Value of one attribute, as it goes into the projection. */
-function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unknown {
-  const { metadata } = claims;
-  if (attribute.startsWith("metadata:")) return own(metadata, attribute.slice("metadata:".length)) ?? null;
-  if (attribute.startsWith("annotation:")) {
-    return own(recordOf(metadata.ANNOTATIONS), attribute.slice("annotation:".length)) ?? null;
-  }
-  if (attribute.startsWith("proxyConfig:")) {
-    return settingOf(metadata.PROXY_CONFIG, attribute.slice("proxyConfig:".length));
-  }
-  switch (attribute) {
-    case "type":
-      return typeOf(claims, nodeId);
-    case "namespace":
-      return namespaceOf(claims, nodeId);
-    case "dnsDomain":
-      return nodeId.dnsDomain;
-    case "clusterId":
-      return textOf(metadata.CLUSTER_ID) || "Kubernetes";
-    case "network":
-      return textOf(metadata.NETWORK);
-    case "locality":
-      return claims.locality;
-    case "families":
-      return familiesOf(addressesOf(claims, nodeId));
-    case "address":
-      return addressesOf(claims, nodeId)[0] ?? nodeId.address;
-    case "name":
-      return nodeId.name;
-    case "interceptionMode":
-      return textOf(metadata.INTERCEPTION_MODE) || "REDIRECT";
-    case "nodeName":
-      return textOf(metadata.NODE_NAME);
-    case "cluster":
-      return claims.cluster;
+/** Gives the value of one attribute, as it goes into the projection. */
+type AttributeReader = (claims: NodeClaims, nodeId: NodeId) => unknown;
+
+function readerOf(attribute: string): AttributeReader {
+  const colon = attribute.indexOf(":");
+  if (colon < 0) return readers.get(attribute) ?? nothing;
+  const name = attribute.slice(colon + 1);
+  switch (attribute.slice(0, colon)) {
+    case "metadata":
+      return ({ metadata }) => own(metadata, name) ?? null;
+    case "annotation":
+      return ({ metadata }) => own(recordOf(metadata.ANNOTATIONS), name) ?? null;
+    case "proxyConfig":
+      return ({ metadata }) => settingOf(metadata.PROXY_CONFIG, name);
     default:
-      return null;
+      return nothing;
   }
 }
+
+/** What a classifier may name that this program does not know. */
+const nothing: AttributeReader = () => null;
+
+/** Attributes that go by one word. */
+const readers: ReadonlyMap<string, AttributeReader> = new Map<string, AttributeReader>([
+  ["type", typeOf],
+  ["namespace", namespaceOf],
+  ["dnsDomain", (_claims, nodeId) => nodeId.dnsDomain],
+  ["clusterId", ({ metadata }) => textOf(metadata.CLUSTER_ID) || "Kubernetes"],
+  ["network", ({ metadata }) => textOf(metadata.NETWORK)],
+  ["locality", ({ locality }) => locality],
+  ["families", (claims, nodeId) => familiesOf(addressesOf(claims, nodeId))],
+  ["address", (claims, nodeId) => addressesOf(claims, nodeId)[0] ?? nodeId.address],
+  ["name", (_claims, nodeId) => nodeId.name],
+  ["interceptionMode", ({ metadata }) => textOf(metadata.INTERCEPTION_MODE) || "REDIRECT"],
+  ["nodeName", ({ metadata }) => textOf(metadata.NODE_NAME)],
+  ["cluster", ({ cluster }) => cluster],
+]);
 
 /**
  * One setting of a node's ProxyConfig; false where it says none, null without a ProxyConfig. Where spans are sent to is the
@@ -168,7 +183,12 @@ function addressesOf(claims: NodeClaims, nodeId: NodeId): readonly string[] {
 
 /** `4`, `6`, or both in the order in which they come first: `46`, `64`. */
 function familiesOf(addresses: readonly string[]): string {
-  return [...new Set(addresses.map((address) => (address.includes(":") ? "6" : "4")))].join("");
+  let families = "";
+  for (const address of addresses) {
+    const family = address.includes(":") ? "6" : "4";
+    if (!families.includes(family)) families += family;
+  }
+  return families;
 }
 
 /** A text; "" for anything else that a node may have sent. */

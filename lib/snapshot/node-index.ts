@@ -58,6 +58,7 @@ export function createNodeIndexEncoder(): (nodes: readonly CompiledNode[]) => No
 function sortedKeys(classes: ReadonlyMap<string, string>, last: readonly EncodedShard[]): readonly string[] {
   const kept = last.flatMap(({ keys }) => keys.filter((key) => classes.has(key)));
   if (kept.length === classes.size) return kept;
+  if (kept.length === 0) return [...classes.keys()].sort();
   const known = new Set(kept);
   const come = [...classes.keys()].filter((key) => !known.has(key)).sort();
   return [...kept, ...come].sort();

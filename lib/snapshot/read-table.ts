@@ -1,3 +1,4 @@
+import { inParallel } from "../storage/in-parallel.ts";
 import { partsIn } from "./long/listed-part.ts";
 import { versionOfParts } from "./parts-version.ts";
 import type { ListRef, ListRefs, Part, PartRef, TreeList, TypeTable, WholeTypeTable } from "./root.ts";
@@ -9,10 +10,19 @@ export interface TableTree {
   readonly parts: readonly PartRef[];
 }
 
+/** The parts and trees of a table. */
+export interface WholeTable {
+  readonly parts: readonly PartRef[];
+  /** Of each tree the places of its parts. */
+  readonly trees: readonly (readonly number[])[];
+}
+
 /** Reads type tables, of any version; of their lists those that are asked for. */
 export interface TableReader {
   /** @returns undefined when the table has no such tree */
   tree(table: string, index: number): Promise<TableTree | undefined>;
+  /** All of it, for whoever wants most of its trees: each by itself costs a promise for each of its parts. */
+  whole(table: string): Promise<WholeTable>;
   parts(table: string): Promise<readonly PartRef[]>;
   /** The table's own blobs. */
   blobs(table: string): Promise<readonly string[]>;
@@ -60,17 +70,27 @@ export function createTableReader(text: (hash: string) => Promise<string>, maxBy
     return { version: versionOfParts(parts.flat()), parts: parts.flat() };
   }
 
+  const namedIn = async (lists: readonly ListRef[]) => withoutNames(await withNamed(lists, read));
+  const partsOf = async ({ partLists: lists }: TypeTable): Promise<readonly Part[]> =>
+    (await inParallel(await namedIn(lists), (list) => partLists.get(list.hash))).flat();
+
   return {
     async tree(hash, index) {
       const table = await tables.get(hash);
       return "parts" in table ? wholeTree(table, index) : treeIn(table, index);
     },
+    async whole(hash) {
+      const table = await tables.get(hash);
+      if ("parts" in table) return { parts: table.parts, trees: table.trees.map(({ parts }) => parts) };
+      const [parts, lists] = await Promise.all([
+        partsOf(table),
+        namedIn(table.treeLists).then((named) => inParallel(named, (list) => treeLists.get(list.hash))),
+      ]);
+      return { parts, trees: lists.flatMap(({ trees }) => trees.map((tree) => tree.parts)) };
+    },
     async parts(hash) {
       const table = await tables.get(hash);
-      if ("parts" in table) return table.parts;
-      const named = withoutNames(await withNamed(table.partLists, read));
-      const lists = await Promise.all(named.map((list) => partLists.get(list.hash)));
-      return lists.flat();
+      return "parts" in table ? table.parts : partsOf(table);
     },
     async blobs(hash) {
       const table = await tables.get(hash);
@@ -93,7 +113,7 @@ interface Place {
 }
 
 /** Lists, each with those that it names behind it. @param read reads one that names others */
-export async function withNamed(
+async function withNamed(
   lists: readonly ListRef[],
   read: (hash: string) => Promise<ListRefs>,
 ): Promise<readonly ListRef[]> {
@@ -104,5 +124,5 @@ export async function withNamed(
 }
 
 /** Those of them that have elements. */
-export const withoutNames = (lists: readonly ListRef[]): readonly ListRef[] =>
+const withoutNames = (lists: readonly ListRef[]): readonly ListRef[] =>
   lists.filter((list) => list.lists === undefined);

@@ -1,4 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, concatBytes, hashOf } from "./blob.ts";
 import { type Classifier, own } from "./classifier.ts";
@@ -13,6 +14,7 @@ import type {
   BinaryRef,
   ClassTable,
   Gate,
+  LongRef,
   NodeShard,
   NodeShardList,
   PartRef,
@@ -46,6 +48,17 @@ export interface LoadedTree {
 export interface LoadedPart {
   readonly key: string;
   readonly segments: readonly SegmentRef[];
+  /** As it is stored. */
+  readonly ref: PartRef;
+}
+
+/** All of a type's table. */
+export interface LoadedTable {
+  readonly parts: readonly LoadedPart[];
+  /** Of each tree the places of its parts. */
+  readonly trees: readonly (readonly number[])[];
+  /** Every blob that it names, its own among them. */
+  readonly blobs: ReadonlySet<string>;
 }
 
 export interface LoadedSegment {
@@ -63,6 +76,8 @@ export interface SnapshotReader {
   tree(root: Root, type: ResourceType, index: number | undefined): Promise<LoadedTree>;
   /** The parts of a tree, each with its segments and a key that names them. */
   parts(root: Root, type: ResourceType, index: number | undefined): Promise<readonly LoadedPart[]>;
+  /** All answers of one type, for whoever wants most of them. */
+  table(root: Root, type: ResourceType): Promise<LoadedTable>;
   /** Version of such an answer, for whoever needs no more of it. */
   treeVersion(root: Root, type: ResourceType, index: number | undefined): Promise<string | undefined>;
   /** The blobs of a type's table itself: names and hashes, and no resources. */
@@ -97,6 +112,7 @@ export interface SnapshotReader {
 
 /** Of a type that nothing was compiled of. Its version is one that readers can compare, as those of all others are. */
 const noTree: LoadedTree = { version: hashOf(""), segments: [], parts: [] };
+const noTable: LoadedTable = { parts: [], trees: [], blobs: new Set() };
 
 /** All that a reader needs of a store. */
 export type BlobSource = Pick<ObjectStore, "get">;
@@ -133,6 +149,11 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
   });
   const segmentsOf = async (part: PartRef): Promise<readonly SegmentRef[]> =>
     "list" in part ? (await lists.get(part.list)).segments : [part.segment];
+  const loadPart = async (ref: PartRef): Promise<LoadedPart> => ({
+    key: "list" in ref ? ref.list : ref.segment.hash,
+    segments: await segmentsOf(ref),
+    ref,
+  });
   const trees = createLoadCache<{ readonly table: string; readonly index: number }, LoadedTree>({
     nameOf: ({ table, index }) => `${table} ${index}`,
     maxBytes: maxBytes / 8,
@@ -231,6 +252,23 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     if (span !== undefined) yield bytes.subarray(span.offset, span.offset + span.bytes);
   }
 
+  /** @param parts of the table */
+  async function blobsOf(table: string, parts: readonly LoadedPart[]): Promise<ReadonlySet<string>> {
+    const blobs = new Set(await tables.blobs(table));
+    const longRefs: LongRef[] = [];
+    for (const { ref, segments } of parts) {
+      if ("list" in ref) blobs.add(ref.list);
+      for (const segment of segments) {
+        if (segment.long === undefined) blobs.add(segment.hash);
+        else longRefs.push(segment.long);
+        if (segment.binary !== undefined) blobs.add(segment.binary.hash);
+      }
+    }
+    for (const ofLong of await inParallel(longRefs, (ref) => long.blobs(ref)))
+      for (const hash of ofLong) blobs.add(hash);
+    return blobs;
+  }
+
   return {
     root: (hash) => roots.get(hash),
     tree: async (root, type, index) => {
@@ -241,12 +279,14 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
       const table = root.tables[type];
       if (table === undefined || index === undefined) return [];
       const { parts = [] } = (await tables.tree(table, index)) ?? {};
-      return Promise.all(
-        parts.map(async (part) => ({
-          key: "list" in part ? part.list : part.segment.hash,
-          segments: await segmentsOf(part),
-        })),
-      );
+      return Promise.all(parts.map(loadPart));
+    },
+    async table(root, type) {
+      const hash = root.tables[type];
+      if (hash === undefined) return noTable;
+      const { parts: refs, trees } = await tables.whole(hash);
+      const parts = await inParallel(refs, loadPart);
+      return { parts, trees, blobs: await blobsOf(hash, parts) };
     },
     async treeVersion(root, type, index) {
       const table = root.tables[type];
@@ -258,17 +298,8 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     },
     async blobsOfType(root, type) {
       const hash = root.tables[type];
-      if (hash === undefined) return new Set();
-      const parts = await tables.parts(hash);
-      const segments = (await Promise.all(parts.map(segmentsOf))).flat();
-      const ofLong = await Promise.all(segments.map((ref) => (ref.long === undefined ? [] : long.blobs(ref.long))));
-      return new Set([
-        ...(await tables.blobs(hash)),
-        ...parts.flatMap((part) => ("list" in part ? [part.list] : [])),
-        ...segments.flatMap((ref) => (ref.long === undefined ? [ref.hash] : [])),
-        ...segments.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash])),
-        ...ofLong.flat(),
-      ]);
+      if (hash === undefined) return noTable.blobs;
+      return blobsOf(hash, await inParallel(await tables.parts(hash), loadPart));
     },
     async entries(ref) {
       if (ref.long === undefined) return (await segments.get(ref)).spans;

@@ -47,6 +47,17 @@ describe("a type table of many lists", () => {
     expect(written).toBeLessThan(64 * 1_024);
   });
 
+  it("says the same whether it is read whole or tree by tree", async () => {
+    const { reader, loaded } = await read();
+    const { parts, trees, blobs } = await reader.table(loaded.root, "clusters");
+    expect(trees).toHaveLength(4_000);
+    for (const index of [0, 7, 2_500, 3_999]) {
+      const whole = (trees[index] ?? []).map((place) => parts[place]);
+      expect(whole).toEqual(await reader.parts(loaded.root, "clusters", index));
+    }
+    expect(blobs).toEqual(await reader.blobsOfType(loaded.root, "clusters"));
+  });
+
   it("leads to the tree of each class, also in a store that was collected", async () => {
     await collectGarbage(store, { keepPublications: 1, graceMs: 0, now: Date.now });
     expect((await fsck(store)).problems).toEqual([]);

@@ -39,6 +39,7 @@ export function* containerPortNameRules(value: unknown, path: Path): Generator<F
 
 /** Names that ports of one list share. */
 export function* duplicateNameRules(ports: unknown, path: Path): Generator<Finding> {
+  if (listOf(ports).length < 2) return;
   const seen = new Set<string>();
   for (const [index, port] of listOf(ports).entries()) {
     const name = textOf(fieldsOf(port).name);

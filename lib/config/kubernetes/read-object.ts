@@ -33,14 +33,15 @@ function* findingsOf(object: ParsedObject, kind: KubernetesKind, version: string
   }
   yield* objectMetaRules(object, kind);
   if (version === kind.structured) {
-    const { origin: _origin, ...written } = object;
-    const typeName = kind.kind;
-    const wrong = structureFindings(written, typeName, []).filter(({ path }) => !isOwnRule(path));
+    const wrong = structureFindings(object, kind.kind, [], notWritten).filter(({ path }) => !isOwnRule(path));
     yield* wrong;
     if (wrong.length > 0) return;
   }
   yield* kind.rules(object);
 }
+
+/** What reading an object has put beside what was written. */
+const notWritten: readonly string[] = ["origin"];
 
 /** Labels and annotations have rules of their own, which say more. */
 function isOwnRule([first, second]: Finding["path"]): boolean {

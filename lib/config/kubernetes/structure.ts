@@ -47,15 +47,29 @@ function typeNamed(name: string, all: ReadonlyMap<string, Type>): Type {
  * object, `null` is absent and nothing is converted: `010` is a number, and no text.
  *
  * @param typeName as `fields.ts` names it, `ServicePort`
+ * @param apart fields of the value that nobody looks at, such as the origin of an object, which is no part of what was written
  */
-export function structureFindings(value: unknown, typeName: string, path: Path): readonly Finding[] {
+export function structureFindings(
+  value: unknown,
+  typeName: string,
+  path: Path,
+  apart: readonly string[] = noNames,
+): readonly Finding[] {
   const findings: Finding[] = [];
-  collect(value, typeNamed(typeName, types), [...path], findings);
+  collect(value, typeNamed(typeName, types), [...path], findings, apart);
   return findings;
 }
 
+const noNames: readonly string[] = [];
+
 /** @param path of the value; the same list goes down and comes back, since every object of a source passes here */
-function collect(value: unknown, type: Type, path: (string | number)[], findings: Finding[]): void {
+function collect(
+  value: unknown,
+  type: Type,
+  path: (string | number)[],
+  findings: Finding[],
+  apart: readonly string[] = noNames,
+): void {
   if (value === null || value === undefined) return;
   switch (type.of) {
     case "scalar": {
@@ -82,6 +96,7 @@ function collect(value: unknown, type: Type, path: (string | number)[], findings
         return;
       }
       for (const name in value) {
+        if (apart.length > 0 && apart.includes(name)) continue;
         const of = type.of === "map" ? type.each : type.fields.get(name);
         path.push(name);
         if (of !== undefined) collect(value[name], of, path, findings);

@@ -2,6 +2,7 @@ import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import type { KindSchema } from "../kind-schema.ts";
+import { isFields } from "../untyped.ts";
 import { isLabelKey, isLabelValue } from "./names.ts";
 
 const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FALSE false False".split(" "));
@@ -55,32 +56,46 @@ export function* labelAndAnnotationRules(
   { labels, annotations }: { readonly labels?: unknown; readonly annotations?: unknown },
   path: Path,
 ): Generator<Finding> {
-  for (const [key, value] of yield* textMembers(labels, [...path, "labels"])) {
-    if (!isLabelKey(key)) yield error([...path, "labels", key], `${JSON.stringify(key)} is not a label key`);
-    if (!isLabelValue(value) || value.length > longestLabelValue) {
-      const hint = `use letters, digits, -, _ and ., at most ${longestLabelValue}, a letter or digit at both ends`;
-      yield error([...path, "labels", key], `${JSON.stringify(value)} is not a label value`, hint);
-    }
-  }
-  for (const [key] of yield* textMembers(annotations, [...path, "annotations"])) {
-    if (!isLabelKey(key)) yield error([...path, "annotations", key], `${JSON.stringify(key)} is not an annotation key`);
-  }
+  yield* memberFindings(labels, [...path, "labels"], labelFindings);
+  yield* memberFindings(annotations, [...path, "annotations"], annotationFindings);
 }
 
-/** The members that are texts; the others are findings. */
-function* textMembers(value: unknown, path: Path): Generator<Finding, readonly (readonly [string, string])[]> {
-  if (value === undefined || value === null) return [];
-  if (typeof value !== "object" || Array.isArray(value)) {
-    yield error(path, "must be an object of texts");
-    return [];
+/** @param path of the object that the member is one of */
+type MemberRule = (key: string, value: string, path: Path) => readonly Finding[];
+
+const none: readonly never[] = [];
+
+const labelFindings: MemberRule = (key, value, path) => {
+  const isGoodKey = isLabelKey(key);
+  const isGoodValue = isLabelValue(value) && value.length <= longestLabelValue;
+  if (isGoodKey && isGoodValue) return none;
+  const hint = `use letters, digits, -, _ and ., at most ${longestLabelValue}, a letter or digit at both ends`;
+  return [
+    ...(isGoodKey ? none : [error([...path, key], `${JSON.stringify(key)} is not a label key`)]),
+    ...(isGoodValue ? none : [error([...path, key], `${JSON.stringify(value)} is not a label value`, hint)]),
+  ];
+};
+
+const annotationFindings: MemberRule = (key, _value, path) =>
+  isLabelKey(key) ? none : [error([...path, key], `${JSON.stringify(key)} is not an annotation key`)];
+
+/** Of the members of an object, all of which have to be texts. */
+function memberFindings(value: unknown, path: Path, rule: MemberRule): readonly Finding[] {
+  if (value === undefined || value === null) return none;
+  if (!isFields(value)) return [error(path, "must be an object of texts")];
+  // Most objects give no reason to make a list.
+  let findings: readonly Finding[] = none;
+  for (const key in value) {
+    const member = value[key];
+    const found = typeof member === "string" ? rule(key, member, path) : noTextFindings(key, member, path);
+    if (found.length > 0) findings = [...findings, ...found];
   }
-  const texts: [string, string][] = [];
-  for (const [key, member] of Object.entries(value)) {
-    if (typeof member === "string") texts.push([key, member]);
-    else if (member !== null)
-      yield error([...path, key], `${JSON.stringify(member)} must be a text`, "put it between quotes");
-  }
-  return texts;
+  return findings;
+}
+
+function noTextFindings(key: string, member: unknown, path: Path): readonly Finding[] {
+  if (member === null) return none;
+  return [error([...path, key], `${JSON.stringify(member)} must be a text`, "put it between quotes")];
 }
 
 function* dryRunRules(value: unknown, object: ParsedObject): Generator<Finding> {

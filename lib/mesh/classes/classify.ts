@@ -1,7 +1,7 @@
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
-import { accountKey, type Classifier, project } from "../../snapshot/classifier.ts";
+import { accountKey, type Classifier, projectorOf } from "../../snapshot/classifier.ts";
 import type { Memo } from "../memo/memo.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -86,10 +86,11 @@ const projectionTable = step(
   ({ census, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
     const table = new Map<string, string | undefined>();
     const wanted = new Map<string, string | undefined>();
+    const projector = projectorFor(memo, { reads });
     for (const [at, { members }] of groups.entries()) {
       for (const position of members) {
         const proxy = census[position];
-        const projection = proxy && projectionOf(memo, { proxy, reads });
+        const projection = proxy && projectionOf(memo, { projector, proxy });
         if (proxy === undefined || projection === undefined) continue;
         const rows = proxy.isWanted === true ? wanted : table;
         rows.set(projection, !rows.has(projection) || rows.get(projection) === ids[at] ? ids[at] : undefined);
@@ -100,36 +101,39 @@ const projectionTable = step(
   },
 );
 
+const projectorFor = step("projector", { reads: "identity" }, ({ reads }: { readonly reads: ClassReads }) =>
+  projectorOf(reads),
+);
+
 const projectionOf = step(
   "projection of a proxy",
-  { proxy: "identity", reads: "identity" },
-  ({ proxy, reads }: { readonly proxy: Proxy; readonly reads: ClassReads }) =>
-    project({ ...reads, classes: {}, defaults: {} }, claimsOf(proxy)),
+  { projector: "identity", proxy: "identity" },
+  ({ projector, proxy }: { readonly projector: ReturnType<typeof projectorOf>; readonly proxy: Proxy }) =>
+    projector(claimsOf(proxy)),
 );
 
 const nodesOf = step(
   "nodes of a census",
   { census: "identity", groups: "identity", ids: "identity" },
   ({ census, groups, ids }: Placed): readonly CensusNode[] => {
-    const idOf = new Map<number, string>();
-    for (const [at, { members }] of groups.entries()) {
-      for (const position of members) idOf.set(position, ids[at] ?? "");
+    const idOf: string[] = [];
+    for (const [at, { members }] of groups.entries()) for (const position of members) idOf[position] = ids[at] ?? "";
+    const nodes: CensusNode[] = [];
+    for (const [position, proxy] of census.entries()) {
+      if (proxy.isWanted !== true) nodes.push({ keys: keysOf(proxy), classId: idOf[position] ?? "" });
     }
-    const named = census.map((proxy, position) => ({ proxy, position })).filter(({ proxy }) => proxy.isWanted !== true);
-    return named.map(({ proxy: { id, alias, addresses, serviceAccount }, position }) => ({
-      keys: [
-        id,
-        ...(alias === undefined ? [] : [alias]),
-        // The pods of templates share an address that none of them has.
-        ...addresses.filter((address) => address !== standInAddress),
-        ...(serviceAccount === "" ? [] : [id, ...(alias === undefined ? [] : [alias])]).map((name) =>
-          accountKey(serviceAccount, name),
-        ),
-      ],
-      classId: idOf.get(position) ?? "",
-    }));
+    return nodes;
   },
 );
+
+function keysOf({ id, alias, addresses, serviceAccount }: Proxy): readonly string[] {
+  const names = alias === undefined ? [id] : [id, alias];
+  const keys = names.slice();
+  // The pods of templates share an address that none of them has.
+  for (const address of addresses) if (address !== standInAddress) keys.push(address);
+  if (serviceAccount !== "") for (const name of names) keys.push(accountKey(serviceAccount, name));
+  return keys;
+}
 
 const defaultsOf = step(
   "default sidecars",

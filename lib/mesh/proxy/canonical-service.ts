@@ -1,10 +1,14 @@
 import type { Labels } from "../../config/labels.ts";
 
-const canonicalName = "service.istio.io/canonical-name";
-const canonicalRevision = "service.istio.io/canonical-revision";
+/** Labels by which a workload says whose instance it is, and of which revision. */
+export const canonicalName = "service.istio.io/canonical-name";
+export const canonicalRevision = "service.istio.io/canonical-revision";
 
 /** The labels that injection gives a workload where it lacks them: whose instance it is, and of which revision. */
-export function canonicalLabels(labels: Labels, workloadName: string): Labels {
+export function canonicalLabels(
+  labels: Labels,
+  workloadName: string,
+): Readonly<Record<typeof canonicalName | typeof canonicalRevision, string>> {
   return {
     [canonicalName]: labels[canonicalName] || labels["app.kubernetes.io/name"] || labels.app || workloadName,
     [canonicalRevision]: labels[canonicalRevision] || labels["app.kubernetes.io/version"] || labels.version || "latest",

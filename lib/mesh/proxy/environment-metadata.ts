@@ -12,6 +12,21 @@ const flags = [
 ] as const;
 
 const metaPrefix = "ISTIO_META_";
+
+/** Keys of the variables that injection gives every pod: cut off anew, each would be another text of each of ten thousand pods. */
+const injectedKeys: ReadonlyMap<string, string> = new Map(
+  [
+    "APP_CONTAINERS",
+    "CLUSTER_ID",
+    "INTERCEPTION_MODE",
+    "MESH_ID",
+    "NETWORK",
+    "NODE_NAME",
+    "OWNER",
+    "WORKLOAD_NAME",
+  ].map((key) => [metaPrefix + key, key]),
+);
+
 const jsonPrefix = "ISTIO_METAJSON_";
 
 /** What the variables of an agent's process say of its node. */
@@ -33,8 +48,10 @@ export function metadataOfEnvironment(environment: Labels, proxyMetadata: Labels
   const unreadable: Record<string, string> = {};
   const metadata: Record<string, unknown> = {};
   for (const variables of [proxyMetadata, environment])
-    for (const name in variables)
-      if (name.startsWith(metaPrefix)) metadata[name.slice(metaPrefix.length)] = variables[name];
+    for (const name in variables) {
+      const key = injectedKeys.get(name) ?? (name.startsWith(metaPrefix) ? name.slice(metaPrefix.length) : undefined);
+      if (key !== undefined) metadata[key] = variables[name];
+    }
   let staticLabels: Labels = {};
   for (const name in environment) {
     if (!name.startsWith(jsonPrefix)) continue;

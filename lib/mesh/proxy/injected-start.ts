@@ -4,7 +4,7 @@ import { expand } from "../../registry/kubernetes/environment.ts";
 import { tlsModeLabel } from "../../registry/labels.ts";
 import type { Workload, WorkloadOwner } from "../../registry/service.ts";
 import { type Memo, noMemo } from "../memo/memo.ts";
-import { canonicalLabels } from "./canonical-service.ts";
+import { canonicalLabels, canonicalName, canonicalRevision } from "./canonical-service.ts";
 import { injectedSettings, type ProxyConfigLayers } from "./proxy-settings.ts";
 import { followedIstioVersion, type ProxyStart } from "./proxy-start.ts";
 import { isProxyless } from "./proxyless.ts";
@@ -39,8 +39,8 @@ export function startAsInjected(
 ): ProxyStart {
   const { name, namespace, serviceAccount, nodeName, network, clusterId, pod } = workload;
   const owner: WorkloadOwner = pod?.owner ?? { apiVersion: "v1", kind: "Pod", name };
-  const named = { POD_NAME: name, POD_NAMESPACE: namespace, SERVICE_ACCOUNT: serviceAccount };
   const variables = (): ReadonlyMap<string, string> => {
+    const named = { POD_NAME: name, POD_NAMESPACE: namespace, SERVICE_ACCOUNT: serviceAccount };
     const beside = { INSTANCE_IP: workload.addresses[0] ?? "", HOST_IP: pod?.hostAddress ?? "" };
     return new Map(Object.entries({ ...named, ...beside }).filter(([, value]) => value !== ""));
   };
@@ -49,8 +49,10 @@ export function startAsInjected(
   const mode = (type === "sidecar" ? annotations.interceptionMode : undefined) ?? own.interceptionMode ?? "REDIRECT";
   // Only sidecars may be told another name.
   const stated = type === "sidecar" ? workload.labels["service.istio.io/workload-name"] : undefined;
-  const environment = {
-    ...named,
+  const environment: Record<string, string> = {
+    POD_NAME: name,
+    POD_NAMESPACE: namespace,
+    SERVICE_ACCOUNT: serviceAccount,
     ISTIO_META_APP_CONTAINERS: (pod?.appContainers ?? []).join(","),
     ISTIO_META_CLUSTER_ID: clusterId,
     ISTIO_META_NODE_NAME: nodeName,
@@ -59,13 +61,13 @@ export function startAsInjected(
     ISTIO_META_WORKLOAD_NAME: stated || owner.name,
     ISTIO_META_OWNER: ownerPath(owner, namespace),
     ISTIO_META_MESH_ID: own.meshId || meshConfig.trustDomain,
-    ...own.proxyMetadata,
-    // No traffic is captured of a program that finds its own way, nor are its questions to DNS.
-    ...(isProxyless(workload)
-      ? { ISTIO_META_GENERATOR: "grpc", ISTIO_META_DNS_CAPTURE: "false", ISTIO_META_INTERCEPTION_MODE: "" }
-      : {}),
-    ...pod?.proxyContainer?.environment,
   };
+  Object.assign(
+    environment,
+    own.proxyMetadata,
+    isProxyless(workload) ? environmentOfProxyless : undefined,
+    pod?.proxyContainer?.environment,
+  );
   return {
     type,
     dnsDomain: `${namespace}.svc.${domain}`,
@@ -75,6 +77,13 @@ export function startAsInjected(
     labels: injectedLabels(workload, type, owner.name),
   };
 }
+
+/** No traffic is captured of a program that finds its own way, nor are its questions to DNS. */
+const environmentOfProxyless: Labels = {
+  ISTIO_META_GENERATOR: "grpc",
+  ISTIO_META_DNS_CAPTURE: "false",
+  ISTIO_META_INTERCEPTION_MODE: "",
+};
 
 function withoutEmpty(texts: Labels): Labels {
   const filled: Record<string, string> = {};
@@ -92,12 +101,15 @@ function injectedLabels(workload: Workload, type: ProxyStart["type"], ownerName:
   const { labels } = workload;
   const canonical = canonicalLabels(labels, ownerName);
   if (type === "router") return { ...labels, ...canonical };
-  const { "service.istio.io/canonical-name": name = "" } = canonical;
-  return {
-    ...labels,
-    ...canonical,
-    "service.istio.io/canonical-name": name.slice(0, maxNameLength).replace(/-$/, ""),
-    // Only its author knows whether a program takes mutual TLS.
-    ...(isProxyless(workload) ? {} : { [tlsModeLabel]: labels[tlsModeLabel] || "istio" }),
-  };
+  const injected: Record<string, string> = { ...labels };
+  injected[canonicalName] = shortened(canonical[canonicalName]);
+  injected[canonicalRevision] = canonical[canonicalRevision];
+  // Only its author knows whether a program takes mutual TLS.
+  if (!isProxyless(workload)) injected[tlsModeLabel] = labels[tlsModeLabel] || "istio";
+  return injected;
+}
+
+function shortened(name: string): string {
+  const short = name.slice(0, maxNameLength);
+  return short.endsWith("-") ? short.slice(0, -1) : short;
 }

@@ -69,8 +69,11 @@ export function numberOf(value: unknown): number {
   return Number.isFinite(read) ? read : 0;
 }
 
+const none: readonly string[] = [];
+
 /** A list, or a text with commas. */
 export function listOf(value: unknown): readonly string[] {
+  if (value === undefined || value === "") return none;
   const parts = Array.isArray(value) ? value.filter((part) => typeof part === "string") : textOf(value).split(",");
   return parts.filter((part) => part !== "");
 }

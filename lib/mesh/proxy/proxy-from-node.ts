@@ -86,9 +86,9 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 
 /** `INSTANCE_IPS` if all of them are addresses, else the address of the node id. */
 function addressesOf(raw: Readonly<Record<string, unknown>>, address: string): readonly string[] | undefined {
-  const listed = text(raw.INSTANCE_IPS)
-    .split(",")
-    .filter((part) => part !== "");
+  const only = text(raw.INSTANCE_IPS);
+  if (isIpAddress(only)) return [only];
+  const listed = only.split(",").filter((part) => part !== "");
   // A copy is as long as it is; a list that has grown keeps room for seventeen, for each proxy of the mesh.
   if (listed.length > 0 && listed.every(isIpAddress)) return listed.slice();
   return isIpAddress(address) ? [address] : undefined;

@@ -71,11 +71,14 @@ function selecting(
     known = byFirstLabel(services);
     selectable.set(services, known);
   }
-  return Array.from(known, ([key, byValue]) => byValue.get(labels[key]) ?? [])
-    .flat()
-    .filter(({ service }) => isNonEmptySubset(service.service.attributes.selector, labels))
-    .sort((a, b) => a.place - b.place)
-    .map(({ service }) => service);
+  const found: Selectable[] = [];
+  for (const [key, byValue] of known) {
+    for (const candidate of byValue.get(labels[key]) ?? []) {
+      if (isNonEmptySubset(candidate.service.service.attributes.selector, labels)) found.push(candidate);
+    }
+  }
+  if (found.length > 1) found.sort((a, b) => a.place - b.place);
+  return found.map(({ service }) => service);
 }
 
 /** A service and its place in the list of its namespace. */

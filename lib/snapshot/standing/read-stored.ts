@@ -1,14 +1,11 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { inParallel } from "../../storage/in-parallel.ts";
 import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobFolder, blobKey } from "../blob.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
-import { partsIn } from "../long/listed-part.ts";
-import { withNamed, withoutNames } from "../read-table.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
-import type { ListRef, ListRefs, Part, Root, SegmentList, SegmentRef, Shape, TreeList, TypeTable } from "../root.ts";
-import { createSnapshotReader, type SnapshotReader } from "../snapshot-reader.ts";
+import type { Part, PartRef, Root, Shape } from "../root.ts";
+import { createSnapshotReader, type LoadedPart, type LoadedTable } from "../snapshot-reader.ts";
 import { readRecord, type StandingRecord } from "./standing-record.ts";
 import { storedPart } from "./stored-part.ts";
 
@@ -39,23 +36,23 @@ export async function readStored(
   if (record === undefined || record.key !== (key ?? record.key)) return undefined;
   const [listed, tables] = await Promise.all([
     sizesOfBlobs(store),
-    Promise.all(resourceTypes.map((type) => readTable(reader, root.tables[type]))),
+    Promise.all(resourceTypes.map((type) => reader.table(root, type))),
   ]);
+  refuseMissing(tables, listed);
   const lists = new Map<ResourceType, readonly CompiledList[]>();
-  const sizes = new Map<string, number>();
   for (const [at, type] of resourceTypes.entries()) {
-    const table = tables[at];
-    if (table === undefined) return undefined;
-    for (const { hash, bodyOffset, bodyBytes, long } of table.segments) {
-      if (long === undefined) sizes.set(hash, bodyOffset + bodyBytes);
+    const { parts = [], trees = [] } = tables[at] ?? {};
+    const stored: CompiledPart[] = [];
+    for (const part of parts) {
+      // In a table of an earlier version parts do not say what they hold.
+      if (!isPart(part.ref)) return undefined;
+      stored.push(partOf(part, part.ref, record.secrets));
     }
-    const parts = table.parts.map((part, at) => partOf(part, table.segmentsOf[at] ?? [], record.secrets));
     lists.set(
       type,
-      table.trees.map((tree) => tree.map((at) => parts[at] ?? noPart)),
+      trees.map((tree) => tree.map((at) => stored[at] ?? noPart)),
     );
   }
-  await refuseMissing(reader, root, { listed, sizes });
   const listAt = (type: ResourceType, index: number | undefined): CompiledList =>
     (index === undefined ? undefined : lists.get(type)?.[index]) ?? noList;
   const shapeOf = (shape: Shape): CompiledShape => ({
@@ -76,44 +73,14 @@ export async function readStored(
 const noList: CompiledList = [];
 const noPart: CompiledPart = [];
 
-interface ReadTable {
-  readonly parts: readonly Part[];
-  /** Of each part. */
-  readonly segmentsOf: readonly (readonly SegmentRef[])[];
-  readonly segments: readonly SegmentRef[];
-  /** Indexes of parts. */
-  readonly trees: readonly (readonly number[])[];
-}
+const isPart = (ref: PartRef): ref is Part => "content" in ref;
 
-const noTable: ReadTable = { parts: [], segmentsOf: [], segments: [], trees: [] };
-
-/** @returns undefined for a table of an earlier version */
-async function readTable(reader: SnapshotReader, hash: string | undefined): Promise<ReadTable | undefined> {
-  if (hash === undefined) return noTable;
-  const { partLists, treeLists }: Partial<TypeTable> = JSON.parse(await reader.text(hash));
-  if (partLists === undefined || treeLists === undefined) return undefined;
-  const listsOf = async (lists: readonly ListRef[]) =>
-    withoutNames(await withNamed(lists, async (list): Promise<ListRefs> => JSON.parse(await reader.text(list))));
-  const parts = await inParallel(await listsOf(partLists), async (list) => partsIn(await reader.text(list.hash)));
-  const trees = await inParallel(await listsOf(treeLists), async (list): Promise<readonly (readonly number[])[]> => {
-    const { trees: found }: TreeList = JSON.parse(await reader.text(list.hash));
-    return found.map((tree) => tree.parts);
-  });
-  const segmentsOf = await inParallel(parts.flat(), async (part): Promise<readonly SegmentRef[]> => {
-    if (!("list" in part)) return [part.segment];
-    const { segments }: SegmentList = JSON.parse(await reader.text(part.list));
-    return segments;
-  });
-  return { parts: parts.flat(), segmentsOf, segments: segmentsOf.flat(), trees: trees.flat() };
-}
-
-function partOf(part: Part, segments: readonly SegmentRef[], secrets: StandingRecord["secrets"]): CompiledPart {
-  const key = "list" in part ? part.list : part.segment.hash;
+function partOf({ key, segments }: LoadedPart, ref: Part, secrets: StandingRecord["secrets"]): CompiledPart {
   return storedPart({
     first: segments[0]?.first ?? "",
     last: segments.at(-1)?.last ?? "",
     count: segments.reduce((sum, { resources }) => sum + resources, 0),
-    reference: { key, content: part.content, text: JSON.stringify(part), secrets: secrets[key] ?? [] },
+    reference: { key, content: ref.content, text: JSON.stringify(ref), secrets: secrets[key] ?? [] },
   });
 }
 
@@ -124,20 +91,21 @@ async function sizesOfBlobs(store: ObjectStore): Promise<ReadonlyMap<string, num
   return listed;
 }
 
-interface BlobSizes {
-  /** What the store says, by key. */
-  readonly listed: ReadonlyMap<string, number>;
-  /** What blobs have to be, by hash, where it is known. */
-  readonly sizes: ReadonlyMap<string, number>;
-}
-
-/** @throws PortolanError for the first blob that the store does not list, or lists with another size */
-async function refuseMissing(reader: SnapshotReader, root: Root, { listed, sizes }: BlobSizes): Promise<void> {
-  const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));
-  for (const hash of ofTypes.flatMap((blobs) => [...blobs])) {
-    const found = listed.get(blobKey(hash));
-    if (found === undefined || found !== (sizes.get(hash) ?? found)) {
-      throw new PortolanError(`the store has no blob ${hash}, or one of another size`);
+/**
+ * @param listed what the store says, by key
+ * @throws PortolanError for the first blob that the store does not list, or lists with another size than a segment has to have
+ */
+function refuseMissing(tables: readonly LoadedTable[], listed: ReadonlyMap<string, number>): void {
+  for (const { parts, blobs } of tables) {
+    const sizes = new Map<string, number>();
+    for (const { hash, bodyOffset, bodyBytes, long } of parts.flatMap(({ segments }) => segments)) {
+      if (long === undefined) sizes.set(hash, bodyOffset + bodyBytes);
+    }
+    for (const hash of blobs) {
+      const found = listed.get(blobKey(hash));
+      if (found === undefined || found !== (sizes.get(hash) ?? found)) {
+        throw new PortolanError(`the store has no blob ${hash}, or one of another size`);
+      }
     }
   }
 }

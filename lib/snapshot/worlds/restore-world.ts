@@ -35,15 +35,14 @@ export async function restoreWorld(
   const blobs = new Set<string>([rootHash, root.classes, root.classifier, root.diagnostics, ...blobsOfNodes(root)]);
 
   async function listsOf(type: ResourceType): Promise<ListOf> {
-    const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
-    const [named, lists] = await Promise.all([
-      reader.blobsOfType(root, type),
-      Promise.all(
-        [...indexes].map(async (index) => [index, await loadList(await reader.parts(root, type, index))] as const),
-      ),
-    ]);
+    const { parts, trees, blobs: named } = await reader.table(root, type);
     for (const hash of named) blobs.add(hash);
-    const byIndex = new Map(lists);
+    const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
+    const lists = Array.from(indexes, async (index) => {
+      const tree = index === undefined ? undefined : trees[index];
+      return [index, await loadList((tree ?? []).flatMap((place) => parts[place] ?? []))] as const;
+    });
+    const byIndex = new Map(await Promise.all(lists));
     return (shape) => byIndex.get(shape[type]) ?? [];
   }
   const extrasThere = extraTypes.filter((type) => root.tables[type] !== undefined);
@@ -94,7 +93,7 @@ export async function restoreWorld(
 }
 
 /** Loads lists by their parts; each part and segment is read once, so that lists share them and their resources as objects. */
-export type ListLoader = (parts: readonly LoadedPart[]) => Promise<CompiledList>;
+export type ListLoader = (parts: readonly LoadedPart[]) => CompiledList | Promise<CompiledList>;
 
 /** @param like is taken from what it has */
 export function createListLoader(reader: SnapshotReader, like: EncodedWorld | undefined): ListLoader {
@@ -121,8 +120,8 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
     loaded.set(part.key, known);
     return known;
   };
-  const lists = new Map<string, Promise<CompiledList>>();
-  const loadList = (parts: readonly LoadedPart[]): Promise<CompiledList> => {
+  const lists = new Map<string, CompiledList | Promise<CompiledList>>();
+  const loadList = (parts: readonly LoadedPart[]): CompiledList | Promise<CompiledList> => {
     const list: (CompiledPart | Promise<CompiledPart>)[] = [];
     for (let at = 0; at < parts.length; ) {
       const part = parts[at];
@@ -133,7 +132,7 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
       else if (part !== undefined) list.push(load(part));
       at += known?.parts.length ?? 1;
     }
-    return Promise.all(list);
+    return list.every(isThere) ? list : Promise.all(list);
   };
   return (parts) => {
     const key = parts.map((part) => part.key).join();
@@ -142,6 +141,8 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
     return list;
   };
 }
+
+const isThere = (part: CompiledPart | Promise<CompiledPart>): part is CompiledPart => !(part instanceof Promise);
 
 /** What is known already, the longest runs first. */
 function runsByFirstPart(like: EncodedWorld | undefined): ReadonlyMap<string, readonly EncodedRun[]> {
