@@ -1,4 +1,6 @@
+import type { Config } from "../config.ts";
 import { type Diagnostic, errorsOf, keyText, type Origin } from "../diagnostic.ts";
+import type { ParsedObject } from "../documents/parse.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import {
   clusterFile,
@@ -9,7 +11,6 @@ import {
   settingsFile,
 } from "./directory.ts";
 import type { FileKeys, FolderKeys } from "./folder-keys.ts";
-import type { FolderPart } from "./folder-part.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
 export interface FolderTexts {
@@ -43,6 +44,30 @@ export interface FolderState {
 }
 
 export type FilesByName = ReadonlyMap<string, FileState>;
+
+/** Files of a folder that stand next to each other. What they say together is made once, when it is first asked for. */
+export interface FolderPart {
+  /** The very list that it was made of, where it was made of nothing else; a folder that has it again has the part again. */
+  readonly given: readonly FolderFile[] | undefined;
+  readonly files: readonly NamedFile[];
+  read(): ReadPart;
+}
+
+export type NamedFile = readonly [string, FileState];
+
+/** What the files of a part say, one after the other. */
+export interface ReadPart {
+  readonly keys: readonly FileKeys[];
+  readonly configs: readonly Config[];
+  readonly objects: readonly ParsedObject[];
+  readonly others: readonly ParsedObject[];
+  /** Those that mean something as a whole. */
+  readonly wholes: readonly (readonly [string, ReadFile])[];
+  /** Those of which there is something to be said. */
+  readonly speaking: readonly ReadFile[];
+  /** Those that are not served as they were written. */
+  readonly unsettled: readonly NamedFile[];
+}
 
 export interface FileState {
   readonly text: string;

@@ -1,11 +1,12 @@
 import { joinLists } from "../join-lists.ts";
 import type { SourceFile } from "./directory.ts";
 import { createFolderKeys } from "./folder-keys.ts";
-import { type FolderPart, filesByName, folderPart } from "./folder-part.ts";
+import { filesByName, folderPart } from "./folder-part.ts";
 import {
   type FileState,
   type FilesByName,
   type FolderFile,
+  type FolderPart,
   type FolderState,
   type FolderTexts,
   isHidden,

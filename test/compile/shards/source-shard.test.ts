@@ -123,6 +123,15 @@ describe("a writer that goes on", () => {
     expect(shards).toEqual([await readShard(store, "main")]);
   });
 
+  it("holds no more than three times the texts that are named, whatever is written", async () => {
+    const written = new Map<string, string>();
+    const write = createShardWriter(memoryStore(), "main", written);
+    for (let round = 0; round < 20; round += 1) {
+      await write(many.map(({ file }) => ({ file, text: namespace(`${file}-${round}`) })));
+      expect(written.size).toBeLessThanOrEqual(3 * many.length);
+    }
+  });
+
   it("takes nothing for granted that another process has seen, nor for ever what itself has", async () => {
     const { store, texts } = counted();
     const write = createShardWriter(store, "main");
