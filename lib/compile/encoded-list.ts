@@ -41,7 +41,8 @@ type Encoded =
 const checkedAndEncoded = step(
   "checked and encoded resource",
   { type: "value", resource: "identity", reader: "value", withBinary: "value" },
-  ({ resource, ...as }: CheckedFor & { readonly resource: Resource }, memo: Memo): Encoded => {
+  (as: CheckedFor & { readonly resource: Resource }, memo: Memo): Encoded => {
+    const { resource } = as;
     const parts = partsOf(resource, as, memo);
     const diagnostic = checkByElements(resource, as, memo, parts);
     return diagnostic === undefined
