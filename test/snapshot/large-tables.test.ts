@@ -8,6 +8,7 @@ import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { worldOf } from "./worlds.ts";
 
 /** Each class has a cluster of its own, so that the table of clusters has a part and a tree for each. */
@@ -28,8 +29,8 @@ describe("a type table of many lists", () => {
       if (result.kind === "published") written = result.written.bytes;
     }
   });
-  const read = async () => {
-    const reader = createSnapshotReader(store);
+  const read = async (from: Pick<ObjectStore, "get"> = store) => {
+    const reader = createSnapshotReader(from);
     const head = await createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } }).head();
     const loaded = await reader.root(lastRoot(head?.head.steps ?? []));
     const table: TypeTable = JSON.parse(await reader.text(loaded.root.tables.clusters));
@@ -56,6 +57,21 @@ describe("a type table of many lists", () => {
       expect(whole).toEqual(await reader.parts(loaded.root, "clusters", index));
     }
     expect(blobs).toEqual(await reader.blobsOfType(loaded.root, "clusters"));
+  });
+
+  it("is read blob by blob, each once, where it is read whole", async () => {
+    const asked: string[] = [];
+    const get: ObjectStore["get"] = (key, condition) => {
+      asked.push(key);
+      return store.get(key, condition);
+    };
+    const { reader, loaded } = await read({ get });
+    asked.length = 0;
+    const { parts, trees } = await reader.table(loaded.root, "clusters");
+    expect([parts.length, trees.length]).toEqual([4_000, 4_000]);
+    expect(new Set(asked).size).toBe(asked.length);
+    // Lists of parts and of trees, and lists of these; none of the four thousand segments.
+    expect(asked.length).toBeLessThan(400);
   });
 
   it("leads to the tree of each class, also in a store that was collected", async () => {

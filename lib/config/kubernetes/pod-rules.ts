@@ -5,36 +5,44 @@ import { fieldsOf, listOf, textOf } from "../untyped.ts";
 import { containerPortNameRules, duplicateNameRules, isLowerLabel, numberRules, transportRules } from "./port-rules.ts";
 
 /** What the API server refuses of a Pod, in the parts that a mesh reads. */
-export function* podRules({ spec, status }: ParsedObject): Generator<Finding> {
-  yield* podSpecRules(spec, ["spec"]);
+export function podRules({ spec, status }: ParsedObject): readonly Finding[] {
   const { podIP, podIPs } = fieldsOf(status);
-  yield* ipRules(podIP, ["status", "podIP"]);
+  const findings = podSpecRules(spec, ["spec"]);
+  if (!isAddress(podIP)) findings.push(noAddress(podIP, ["status", "podIP"]));
   for (const [index, entry] of listOf(podIPs).entries()) {
-    yield* ipRules(fieldsOf(entry).ip, ["status", "podIPs", index, "ip"]);
+    const { ip } = fieldsOf(entry);
+    if (!isAddress(ip)) findings.push(noAddress(ip, ["status", "podIPs", index, "ip"]));
   }
+  return findings;
 }
 
-function* ipRules(value: unknown, path: Path): Generator<Finding> {
-  const text = textOf(value);
-  if (text !== "" && !isIpAddress(text)) yield error(path, `${JSON.stringify(text)} is no IP address`);
-}
+/** Whether it is one, or there is none. */
+const isAddress = (value: unknown): boolean => textOf(value) === "" || isIpAddress(textOf(value));
 
-/** Of a pod, or of the template of one. */
-export function* podSpecRules(spec: unknown, path: Path): Generator<Finding> {
-  const names = new Set<string>();
-  for (const list of ["containers", "initContainers"]) {
+const noAddress = (value: unknown, path: Path): Finding => error(path, `${JSON.stringify(value)} is no IP address`);
+
+const containerLists = ["containers", "initContainers"] as const;
+
+/** Of a pod, or of the template of one. @returns a list of its own */
+export function podSpecRules(spec: unknown, path: Path): Finding[] {
+  const findings: Finding[] = [];
+  const names: string[] = [];
+  for (const list of containerLists) {
     for (const [index, container] of listOf(fieldsOf(spec)[list]).entries()) {
-      const here = [...path, list, index];
       const { name, ports } = fieldsOf(container);
       const text = textOf(name);
-      if (text !== "" && !isLowerLabel(text)) yield error([...here, "name"], `${JSON.stringify(text)} is no DNS label`);
-      if (text !== "" && names.has(text)) {
-        yield error([...here, "name"], `${JSON.stringify(text)} is the name of an earlier container`);
+      const here = () => [...path, list, index];
+      if (text !== "" && !isLowerLabel(text)) {
+        findings.push(error([...here(), "name"], `${JSON.stringify(text)} is no DNS label`));
       }
-      names.add(text);
-      yield* containerPortsRules(ports, [...here, "ports"]);
+      if (text !== "" && names.includes(text)) {
+        findings.push(error([...here(), "name"], `${JSON.stringify(text)} is the name of an earlier container`));
+      }
+      names.push(text);
+      if (listOf(ports).length > 0) findings.push(...containerPortsRules(ports, [...here(), "ports"]));
     }
   }
+  return findings;
 }
 
 function* containerPortsRules(ports: unknown, path: Path): Generator<Finding> {

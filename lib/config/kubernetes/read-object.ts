@@ -19,26 +19,29 @@ export function readKubernetesObject(object: ParsedObject, options: ReadOptions 
   const { group, version } = groupVersion(object.apiVersion);
   const kind = kubernetesKindOf(group, object.kind);
   if (kind === undefined) return { value: object, diagnostics: [] };
-  const findings = [...findingsOf(object, kind, version)].map((finding) => asAsked(finding, options));
+  const found = findingsOf(object, kind, version);
+  if (found.length === 0) return { value: object, diagnostics: [] };
+  const findings = found.map((finding) => asAsked(finding, options));
   const isRefused = findings.some(({ severity }) => severity === "error");
   const diagnostics: readonly Diagnostic[] = located(findings, object, object.origin, options.sourceOf);
   return { value: isRefused ? undefined : object, diagnostics };
 }
 
-function* findingsOf(object: ParsedObject, kind: KubernetesKind, version: string): Generator<Finding> {
+/** A list, as of all rules of pods: ten thousand of them are checked, most of which nothing is said of, and a generator costs more than its rules. */
+function findingsOf(object: ParsedObject, kind: KubernetesKind, version: string): readonly Finding[] {
   if (kind.versions.length > 0 && !kind.versions.includes(version)) {
     const hint = `known: ${kind.versions.join(", ")}`;
-    yield error(["apiVersion"], `"${version}" is no version of ${kind.kind}`, hint, "unknown-version");
-    return;
+    return [error(["apiVersion"], `"${version}" is no version of ${kind.kind}`, hint, "unknown-version")];
   }
-  yield* objectMetaRules(object, kind);
-  if (version === kind.structured) {
-    const wrong = structureFindings(object, kind.kind, [], notWritten).filter(({ path }) => !isOwnRule(path));
-    yield* wrong;
-    if (wrong.length > 0) return;
-  }
-  yield* kind.rules(object);
+  const ofMetadata = objectMetaRules(object, kind);
+  const wrong =
+    version === kind.structured
+      ? structureFindings(object, kind.kind, [], notWritten).filter(({ path }) => !isOwnRule(path))
+      : none;
+  return [...ofMetadata, ...wrong, ...(wrong.length > 0 ? none : kind.rules(object))];
 }
+
+const none: readonly never[] = [];
 
 /** What reading an object has put beside what was written. */
 const notWritten: readonly string[] = ["origin"];

@@ -98,6 +98,8 @@ function collect(
       for (const name in value) {
         if (apart.length > 0 && apart.includes(name)) continue;
         const of = type.of === "map" ? type.each : type.fields.get(name);
+        // Most members are plain and right: they take no way down.
+        if (of?.of === "scalar" && isScalar(value[name], of.scalar)) continue;
         path.push(name);
         if (of !== undefined) collect(value[name], of, path, findings);
         else if (type.of === "object" && value[name] !== null) findings.push(unknownField(name, type.fields, path));

@@ -35,29 +35,34 @@ const lowerLabel = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const longestLabelValue = 63;
 
 /** What holds for the metadata of every object that an API server keeps: its name and namespace, labels and annotations. */
-export function* objectMetaRules(
+export function objectMetaRules(
   { metadata }: ParsedObject,
   kind: { readonly isClusterScoped: boolean; readonly hasFreeNames: boolean },
-): Generator<Finding> {
+): readonly Finding[] {
   const { name, namespace, labels, annotations } = metadata;
+  const findings: Finding[] = [];
   if (kind.hasFreeNames ? /[/%]/.test(name) : !subdomain.test(name)) {
     const hint = "use lower-case letters, digits, - and ., at most 253, a letter or digit at both ends";
-    yield error(["metadata", "name"], `${JSON.stringify(name)} is no name of an object`, kind.hasFreeNames ? "" : hint);
+    const message = `${JSON.stringify(name)} is no name of an object`;
+    findings.push(error(["metadata", "name"], message, kind.hasFreeNames ? "" : hint));
   }
   if (namespace !== undefined && !kind.isClusterScoped && !lowerLabel.test(namespace)) {
     const hint = "use lower-case letters, digits and -, at most 63, a letter or digit at both ends";
-    yield error(["metadata", "namespace"], `${JSON.stringify(namespace)} is no name of a namespace`, hint);
+    const message = `${JSON.stringify(namespace)} is no name of a namespace`;
+    findings.push(error(["metadata", "namespace"], message, hint));
   }
-  yield* labelAndAnnotationRules({ labels, annotations }, ["metadata"]);
+  findings.push(...labelAndAnnotationRules({ labels, annotations }, ["metadata"]));
+  return findings;
 }
 
 /** Of an object, or of the template of one. */
-export function* labelAndAnnotationRules(
+export function labelAndAnnotationRules(
   { labels, annotations }: { readonly labels?: unknown; readonly annotations?: unknown },
   path: Path,
-): Generator<Finding> {
-  yield* memberFindings(labels, [...path, "labels"], labelFindings);
-  yield* memberFindings(annotations, [...path, "annotations"], annotationFindings);
+): readonly Finding[] {
+  const ofLabels = memberFindings(labels, [...path, "labels"], labelFindings);
+  const ofAnnotations = memberFindings(annotations, [...path, "annotations"], annotationFindings);
+  return ofAnnotations.length === 0 ? ofLabels : [...ofLabels, ...ofAnnotations];
 }
 
 /** @param path of the object that the member is one of */

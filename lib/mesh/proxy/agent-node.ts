@@ -56,8 +56,7 @@ export function nodeOfStart(
   const labels = labelsOf(read.staticLabels, start.labels);
   const annotated = annotationsOf(workload);
   // Field by field: there are some twenty for each of ten thousand pods, and a literal of several layers copies those of each.
-  const metadata: Record<string, unknown> = { ISTIO_VERSION: start.istioVersion };
-  for (const field in read.metadata) metadata[field] = read.metadata[field];
+  const metadata: Record<string, unknown> = { ISTIO_VERSION: start.istioVersion, ...read.metadata };
   metadata.NAME = name;
   metadata.NAMESPACE = namespace;
   if (environment.SERVICE_ACCOUNT !== undefined) metadata.SERVICE_ACCOUNT = environment.SERVICE_ACCOUNT;

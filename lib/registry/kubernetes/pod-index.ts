@@ -74,12 +74,12 @@ export function updatePods(index: ClusterIndex, changes: KindChanges): PodsUpdat
 /** What `updatePods` comes to where there were no pods. */
 function firstPods(read: ReadonlyMap<string, Pod | undefined>): PodsUpdate {
   const changed: Pod[] = [];
-  const byKey = new Map<string, Pod>();
+  const there: [string, Pod][] = [];
   const byAddress = new Map<string, Pod[]>();
   for (const [key, pod] of read) {
     if (pod === undefined) continue;
     changed.push(pod);
-    byKey.set(key, pod);
+    there.push([key, pod]);
     if (!pod.live) continue;
     for (const address of pod.workload.addresses) {
       const list = byAddress.get(address);
@@ -89,8 +89,8 @@ function firstPods(read: ReadonlyMap<string, Pod | undefined>): PodsUpdate {
   }
   for (const list of byAddress.values()) if (list.length > 1) list.sort(byObjectName);
   return {
-    pods: ShardedMap.from(byKey),
-    podsByNamespace: withPods(new Map(), byKey),
+    pods: ShardedMap.from(there),
+    podsByNamespace: withPods(new Map(), there),
     podsByAddress: ShardedMap.from(byAddress),
     changed,
   };

@@ -48,18 +48,16 @@ export function updateSlices(index: ClusterIndex, changes: KindChanges): SlicesU
     if (key !== undefined && discovered(index, slice)) slicesOf(key).set(objectKey(slice), slice);
   }
   const written: [string, readonly KubernetesObject[] | undefined][] = [];
-  const referrers = new Map<string, readonly string[]>();
+  const referrers = new Map<string, readonly string[] | undefined>();
   const referrersOf = (reference: string): readonly string[] =>
-    referrers.get(reference) ?? index.referrers.get(reference) ?? [];
+    (referrers.has(reference) ? referrers.get(reference) : index.referrers.get(reference)) ?? [];
   for (const [serviceKey, slices] of byService) {
     const before = new Set((index.slices.get(serviceKey) ?? []).flatMap(slicePodReferences));
     const after = new Set([...slices.values()].flatMap(slicePodReferences));
     for (const reference of before) {
       if (after.has(reference)) continue;
-      referrers.set(
-        reference,
-        referrersOf(reference).filter((key) => key !== serviceKey),
-      );
+      const others = referrersOf(reference).filter((key) => key !== serviceKey);
+      referrers.set(reference, others.length === 0 ? undefined : others);
     }
     // Nearly every pod is named by one service, so those of a service share one list.
     const alone = [serviceKey];
@@ -68,14 +66,13 @@ export function updateSlices(index: ClusterIndex, changes: KindChanges): SlicesU
       const others = referrersOf(reference);
       referrers.set(reference, others.length === 0 ? alone : [...others, serviceKey]);
     }
-    const sorted = [...slices.values()].sort((a, b) => byCodePoint(objectKey(a), objectKey(b)));
+    const sorted = [...slices.values()];
+    if (sorted.length > 1) sorted.sort((a, b) => byCodePoint(objectKey(a), objectKey(b)));
     written.push([serviceKey, sorted.length === 0 ? undefined : sorted]);
   }
   return {
     slices: index.slices.with(written),
-    referrers: index.referrers.with(
-      [...referrers].map(([reference, keys]) => [reference, keys.length === 0 ? undefined : keys] as const),
-    ),
+    referrers: index.referrers.with(referrers),
     changed: new Set(byService.keys()),
   };
 }
