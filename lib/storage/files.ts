@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
-import { checkKey, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
+import { checkKey, type GetResult, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
 import { layReserve } from "./reserve.ts";
 import { watchPath } from "./watch-path.ts";
 
@@ -89,7 +89,7 @@ export function fileStore(
       const current = await currentVersion(path);
       if (current === undefined) {
         if (ifMatch !== undefined) return { kind: "lost" };
-        if (await linkNew(path, bytes)) return { kind: "stored", etag: etagOf(0, bytes) };
+        if (await linkNew(path, bytes)) return storedAs(0, bytes);
         continue;
       }
       if (ifMatch !== undefined && ifMatch !== etagOf(current.number, current.bytes)) return { kind: "lost" };
@@ -99,7 +99,7 @@ export function fileStore(
         await forgetOldVersions(key, `${path}#`, next);
         // Only a store in use changes an object: one that is a copy needs no reserve.
         if (durable) await layReserve(reserve);
-        return { kind: "stored", etag: etagOf(next, bytes) };
+        return storedAs(next, bytes);
       }
       if (ifMatch !== undefined) return { kind: "lost" };
     }
@@ -109,14 +109,15 @@ export function fileStore(
     async get(key, condition = {}) {
       const current = await currentVersion(pathOf(key));
       if (current === undefined) return { kind: "absent" };
-      const etag = etagOf(current.number, current.bytes);
-      const { bytes, modifiedMs } = current;
-      return etag === condition.ifNoneMatch ? { kind: "unchanged" } : { kind: "found", bytes, etag, modifiedMs };
+      const { ifNoneMatch } = condition;
+      if (ifNoneMatch !== undefined && ifNoneMatch === etagOf(current.number, current.bytes))
+        return { kind: "unchanged" };
+      return foundAs(current);
     },
     async put(key, bytes, condition = {}) {
       const path = pathOf(key);
       if (condition.ifNoneMatch !== "*") return replace(key, path, bytes, condition.ifMatch);
-      return (await linkNew(path, bytes)) ? { kind: "stored", etag: etagOf(0, bytes) } : { kind: "lost" };
+      return (await linkNew(path, bytes)) ? storedAs(0, bytes) : { kind: "lost" };
     },
     list: (prefix, after = "") => listUnder(directory, "", prefix, after),
     async delete(key) {
@@ -153,6 +154,23 @@ interface Version {
 }
 
 const etagOf = (number: number, bytes: Uint8Array): string => `${number}-${hash("sha256", bytes).slice(0, 16)}`;
+
+/** A tag is worked out for those who ask for it: of the thousands of blobs of a compile nobody does. */
+const storedAs = (number: number, bytes: Uint8Array): PutResult => ({
+  kind: "stored",
+  get etag() {
+    return etagOf(number, bytes);
+  },
+});
+
+const foundAs = ({ number, bytes, modifiedMs }: Version): GetResult => ({
+  kind: "found",
+  bytes,
+  modifiedMs,
+  get etag() {
+    return etagOf(number, bytes);
+  },
+});
 
 /** Listed at once: these few names never wait for a disk, and a way to another thread and back would cost more. */
 function versionNumbers(folder: string): readonly number[] {
