@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import { checkByElements } from "../../lib/compile/check-by-elements.ts";
 import { encodeResource } from "../../lib/compile/encode-resource.ts";
+import { encodedList } from "../../lib/compile/encoded-list.ts";
 import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
@@ -73,6 +74,19 @@ describe("a cluster with its load assignment in it", () => {
       const typed = { "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", ...cluster.json };
       expect(encodeResource(cluster, { type: "clusters", withBinary: false }, memo).text).toBe(JSON.stringify(typed));
     }
+  });
+
+  it("is checked and written with one look for the assignment, which was gone over as a resource", () => {
+    const memo = createMemo();
+    const json = assignment(1);
+    const counted = (type: ResourceType, resource: Resource) => {
+      const { hits = 0, misses = 0 } = memo.known ?? {};
+      encodedList(memo, { type, resources: [resource], reader: "envoy", withBinary: false });
+      return { hits: (memo.known?.hits ?? 0) - hits, misses: (memo.known?.misses ?? 0) - misses };
+    };
+    // Lists, resources, and the assignment.
+    expect(counted("endpoints", { name: json.clusterName, json, from: [] })).toEqual({ hits: 0, misses: 3 });
+    expect(counted("clusters", inlined(json))).toEqual({ hits: 1, misses: 2 });
   });
 
   it("is refused with the path into it where either of the two is not what Envoy takes", () => {
