@@ -74,8 +74,8 @@ export function compileUnits(memo: Memo, { unit, generated, form, slot }: UnitIn
     second: hasSecond ? bothShapes(1) : undefined,
     diagnostics: allSaid(memo, place, {
       generated: diagnostics,
-      ofShared: shared.map((side) => side.diagnostics),
-      ofOwn: own.map((side) => side.diagnostics),
+      ofShared: saidOf(memo, { sides: shared }),
+      ofOwn: saidOf(memo, { sides: own }),
     }),
   };
 }
@@ -86,6 +86,12 @@ const partsOf = step(
   { sides: "identity", shape: "value", at: "value" },
   ({ sides, shape, at }: { readonly sides: readonly CompiledSide[]; readonly shape: ShapeName; readonly at: 0 | 1 }) =>
     sides.map((side) => side[shape][at]),
+);
+
+const saidOf = step(
+  "diagnostics of sides",
+  { sides: "identity" },
+  ({ sides }: { readonly sides: readonly CompiledSide[] }) => sides.map((side) => side.diagnostics),
 );
 
 /** The load assignments among which own clusters may have theirs, beside the class's own. */

@@ -117,6 +117,8 @@ export function worldOf(
     ...nodes.map((node) => proxyOf(node, registry.value, meshConfig)),
     ...(loaded.settings.proxies ?? []).map((named) => proxyOfName(named, registry.value, meshConfig)),
   ];
+  const counted = proxiesIn(memo, { census: census.value });
+  const told = besides.flatMap(({ value }) => (value === undefined ? [] : oneValue(memo, value)));
   return {
     value: {
       meshConfig,
@@ -124,10 +126,7 @@ export function worldOf(
       domain,
       configs,
       registry: registry.value,
-      proxies: [
-        ...proxiesIn(memo, { census: census.value }),
-        ...besides.flatMap(({ value }) => (value === undefined ? [] : oneValue(memo, value))),
-      ],
+      proxies: besides.length === 0 ? counted : sameList(memo, "proxies of a world", [...counted, ...told]),
       compat,
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,

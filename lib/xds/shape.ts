@@ -96,11 +96,28 @@ const polledClusters = step(
   "polled clusters",
   { clusters: "identity", endpoints: "identity", others: "identity", separate: "value", pollDelayMs: "value" },
   ({ clusters, endpoints, others, separate, pollDelayMs }: Inlining, memo: Memo): readonly Resource[] => {
-    const assignments = new Map([...endpoints, ...others].map((assignment) => [assignment.name, assignment]));
-    for (const name of separate) assignments.delete(name);
+    const [shared, own] = [placesOf(endpoints, memo), placesOf(others, memo)];
+    const isSeparate = new Set(separate);
+    const assignmentOf = (name: string): Resource | undefined => {
+      if (isSeparate.has(name)) return undefined;
+      return others[own.get(name) ?? -1] ?? endpoints[shared.get(name) ?? -1];
+    };
     const slot = `${pollDelayMs}|${clusters.length}|${clusters[0]?.name}`;
-    return eachPolledCluster(memo, slot, clusters, { pollDelayMs }, ({ json }) => assignments.get(serviceNameOf(json)));
+    return eachPolledCluster(memo, slot, clusters, { pollDelayMs }, ({ json }) => assignmentOf(serviceNameOf(json)));
   },
+);
+
+/** Where each name stands in a list. A change of endpoints leaves the names as they are, and with them their places. */
+const placesOf = (list: readonly Resource[], memo: Memo): ReadonlyMap<string, number> =>
+  placesOfNames(memo, { names: nameOfEach(memo, `${list.length}|${list[0]?.name}`, list, {}) });
+
+const nameOfEach = pass("names of resources in a list", {}, ({ name }: Resource): string => name);
+
+const placesOfNames = step(
+  "places of names",
+  { names: "identity" },
+  ({ names }: { readonly names: readonly string[] }): ReadonlyMap<string, number> =>
+    new Map(names.map((name, at) => [name, at])),
 );
 
 const eachPolledCluster = pass(

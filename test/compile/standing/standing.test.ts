@@ -100,7 +100,7 @@ describe("a process that starts cold", () => {
     };
     const everything = await made(text);
     // With listeners it is a sixth.
-    expect(await made(text.replace(/"timeout":"\d+s"/, '"timeout":"77s"'))).toBeLessThan(everything / 9);
+    expect(await made(text.replace(/"timeout":"\d+s"/, '"timeout":"77s"'))).toBeLessThan(everything / 8);
   });
 
   it("takes what slices have left as it takes what was compiled as a whole", async () => {
