@@ -12,3 +12,19 @@ export function sameElements<T>(a: readonly T[], b: readonly T[], alike: (a: T, 
   }
   return true;
 }
+
+/** How many elements two lists have in common at their beginning. */
+export function sameUntil(a: readonly unknown[], b: readonly unknown[]): number {
+  if (a === b) return b.length;
+  const most = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < most && a[at] === b[at]) at++;
+  return at;
+}
+
+/** The place from which on two lists of one length have the same elements. @param least no place before it is looked at */
+export function sameFrom(a: readonly unknown[], b: readonly unknown[], least: number): number {
+  let at = b.length;
+  while (at > least && a[at - 1] === b[at - 1]) at--;
+  return at;
+}

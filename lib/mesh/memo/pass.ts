@@ -1,4 +1,4 @@
-import { sameElements } from "../../config/same-elements.ts";
+import { sameElements, sameFrom, sameUntil } from "../../config/same-elements.ts";
 import type { Memo } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 import { type Slot, Slots } from "./slots.ts";
@@ -62,8 +62,12 @@ function passBy<C extends object, E, I, T>(
   const places: number[] = [];
   const nows: I[] = [];
   const values: T[] = [];
+  // Elements that are made from nothing else are looked at between those with which both lists begin and end.
+  const begin = read === undefined ? sameUntil(before.elements, elements) : 0;
+  const end =
+    read === undefined && known === elements.length ? sameFrom(before.elements, elements, begin) : elements.length;
   // A plain loop that makes no lists: there are tens of thousands of elements, most of which are what they were.
-  for (let at = 0; at < elements.length; at++) {
+  for (let at = begin; at < end; at++) {
     const element = elements[at] as E;
     const isKnown = at < known && before.elements[at] === element;
     if (isKnown && read === undefined) continue;

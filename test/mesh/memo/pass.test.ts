@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { pass } from "../../../lib/mesh/memo/pass.ts";
@@ -60,6 +61,23 @@ describe("a pass over a list", () => {
     expect(initials(memo, "s", [x, { name: "y" }, z], {})).toBe(first);
     expect(initials(memo, "s", [x, { name: "w" }], {})).toEqual(["x", "w"]);
     expect(initials(memo, "s", [x, y, z, x], {})).toEqual(["x", "y", "z", "x"]);
+  });
+
+  it("is what a fresh one is, whatever list came before, and makes nothing that stands where it stood", () => {
+    const elements = ["x", "y", "z", "w"].map((name) => ({ name }));
+    const lists = fc.array(fc.constantFrom(...elements), { maxLength: 7 });
+    fc.assert(
+      fc.property(lists, lists, fc.boolean(), (before, after, reads) => {
+        const warm = createMemo();
+        const over = (list: readonly Named[], with_: typeof memo) =>
+          named(with_, "n", list, { context: a }, reads ? () => b : undefined);
+        over(before, warm);
+        log = [];
+        expect(over(after, warm)).toEqual(over(after, noMemo));
+        const moved = after.filter((element, at) => element !== before[at]);
+        expect(log.slice(0, -after.length || undefined)).toEqual(moved.map(({ name }) => name));
+      }),
+    );
   });
 
   it("remembers nothing without a memory", () => {
