@@ -51,6 +51,7 @@ export function compileClasses(
 }
 
 const nothingSaid: readonly Diagnostic[] = [];
+const noValues: readonly never[] = [];
 
 /** Of each class what was found for it alone. */
 function besideEachOther(of: readonly OfClass[]): CompiledClasses {
@@ -68,15 +69,16 @@ type Units = OfUnits<CompiledColumns>;
 function compileAll({ ids, views }: ProxyClasses, forms: ClassForms, memo: Memo, onMade: OnMade): CompiledClasses {
   const envoys = unitsOf("envoy", views, forms, memo, onMade);
   const programs = unitsOf("grpc", views, forms, memo, onMade);
-  const inRows = <T>(of: (units: Units, rows: number) => readonly T[]): readonly T[] => {
-    const someRows = (rows: readonly number[], units: Units | undefined): SomeRows<T> => ({
+  const inRows = <T>(of: (units: Units, nothing: readonly CompiledList[]) => readonly T[]): readonly T[] => {
+    const someRows = (kind: string, rows: readonly number[], units: Units | undefined): SomeRows<T> => ({
       rows,
-      values: units === undefined ? [] : of(units, rows.length),
+      values:
+        units === undefined ? noValues : of(units, forAll(memo, `nothing of a type|${kind}`, noList, rows.length)),
     });
-    return together(memo, someRows(views.envoyRows, envoys), someRows(views.programRows, programs));
+    return together(memo, someRows("envoy", views.envoyRows, envoys), someRows("grpc", views.programRows, programs));
   };
   const columnOf = (type: ResourceType, shape: ShapeName): readonly CompiledList[] =>
-    inRows((units, rows) => listsIn(units, type)?.[shape] ?? forAll(memo, "nothing of a type", noList, rows));
+    inRows((units, nothing) => listsIn(units, type)?.[shape] ?? nothing);
   return {
     table: oneTable(memo, {
       ids,

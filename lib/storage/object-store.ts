@@ -39,7 +39,8 @@ export interface ListedObject {
  * fails; a condition that does not hold is a result. Keys obey `checkKey`, and no key is a folder of another.
  *
  * An etag may repeat when the same bytes are written again (S3's is their MD5), so an object that is compared and swapped
- * must never repeat its bytes: HEAD holds a growing generation for that.
+ * must never repeat its bytes: HEAD holds a growing generation for that. A tag may be worked out when it is asked for: nobody changes
+ * bytes that were put or gotten, or hands them to another thread, before that.
  */
 export interface ObjectStore {
   get(key: string, condition?: { readonly ifNoneMatch?: string }): Promise<GetResult>;

@@ -45,7 +45,7 @@ async function namedBy(
     if (text === undefined) continue;
     const open = await openList(text, (hash) => readText(store, name, hash));
     const root = readShardHead(text)?.root;
-    if (open === undefined && root === undefined) return undefined;
+    if (open?.lost !== undefined || (open === undefined && root === undefined)) return undefined;
     const { list, runs = [] } = open ?? {};
     for (const { hash } of [...runs, ...(list?.files ?? []), ...(list?.kept ?? [])]) names.add(hash);
     if (root !== undefined) roots.add(root);

@@ -9,6 +9,7 @@ import { readRun } from "./list-runs.ts";
 import { type KeptEntry, readList, type ShardEntry } from "./shard-list.ts";
 import {
   asNamed,
+  lacksRun,
   listKey,
   readText,
   type ShardFile,
@@ -59,12 +60,37 @@ export async function readShardAgain(
   store: ObjectStore,
   name: string,
   version: string | undefined,
-  { written, before }: KnownTexts,
+  known: KnownTexts,
 ): Promise<ReadShard | undefined> {
   const keys = { present: listKey(name), kept: versionKey(name, version ?? "") };
-  const found = version === undefined ? await store.get(keys.present) : await versionText(store, keys, version);
-  if (found?.kind !== "found") return undefined;
-  const text = new TextDecoder().decode(found.bytes);
+  const textNow = async (): Promise<string | undefined> => {
+    const found = version === undefined ? await store.get(keys.present) : await versionText(store, keys, version);
+    return found?.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
+  };
+  for (let text = await textNow(); ; ) {
+    if (text === undefined) return undefined;
+    try {
+      return await readListed(store, name, { version, text }, known);
+    } catch (cause) {
+      // What a list named that was replaced meanwhile may have been collected: then the new one counts.
+      const now = await textNow();
+      if (now === text) throw cause;
+      text = now;
+    }
+  }
+}
+
+interface ListText {
+  readonly version: string | undefined;
+  readonly text: string;
+}
+
+async function readListed(
+  store: ObjectStore,
+  name: string,
+  { version, text }: ListText,
+  { written, before }: KnownTexts,
+): Promise<ReadShard | undefined> {
   if (text === before?.listText) return before;
   const list = readList(text);
   if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;
@@ -110,7 +136,7 @@ const isRead = (run: NamedRun): run is FileRun => "files" in run;
 async function readNamedRun(store: ObjectStore, name: string, hash: string, written: TextsByHash): Promise<NamedRun> {
   const text = written.get(hash) ?? (await readText(store, name, hash));
   const entries = text === undefined ? undefined : readRun(text);
-  if (entries === undefined) throw new PortolanError(`source ${name} lacks a part of its list; fill it again`);
+  if (entries === undefined) throw new PortolanError(lacksRun(name));
   return { hash, entries };
 }
 

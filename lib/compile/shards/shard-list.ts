@@ -8,7 +8,13 @@ export interface ShardList extends ListHead {
 }
 
 /** A list as it is stored: a long one names the texts of the runs that its entries lie in. */
-export type StoredList = ListHead & ({ readonly files: readonly ShardEntry[] } | { readonly runs: readonly string[] });
+export type StoredList = ListHead & ({ readonly files: readonly ShardEntry[] } | InRuns);
+
+interface InRuns {
+  readonly runs: readonly string[];
+  /** How many of the entries were applied: whether one was in a run that is lost can be told. */
+  readonly applied: number;
+}
 
 /** What a list says beside its entries. */
 interface ListHead {
@@ -65,12 +71,20 @@ export function listText(
 ): string {
   return JSON.stringify({
     hasParts: true,
-    ...(runs.length === 0 ? { files: files.map(storedEntry) } : { runs: runs.map(({ hash }) => hash) }),
+    ...(runs.length === 0 ? { files: files.map(storedEntry) } : storedRuns(files, runs)),
     ...(kept.length === 0 ? {} : { kept: kept.map(({ key, file, hash }) => ({ key, file, hash })) }),
     ...(isMeantEmpty ? { empty: true } : {}),
     ...(origin === undefined ? {} : { origin }),
   });
 }
+
+function storedRuns(files: readonly ShardEntry[], runs: readonly { readonly hash: string }[]): Partial<InRuns> {
+  const applied = appliedIn(files);
+  return { runs: runs.map(({ hash }) => hash), ...(applied === 0 ? {} : { applied }) };
+}
+
+/** How many entries were applied. */
+export const appliedIn = (files: readonly ShardEntry[]): number => files.filter(({ applied }) => applied).length;
 
 export const storedEntry = ({ file, hash, applied, halfSaved, problem }: ShardEntry): Partial<ShardEntry> => ({
   file,
@@ -95,8 +109,12 @@ export function readList(text: string): StoredList | undefined {
 function readNamed({
   files,
   runs,
-}: Fields): { readonly files: readonly ShardEntry[] } | { readonly runs: readonly string[] } | undefined {
-  if (runs !== undefined) return Array.isArray(runs) && runs.every(isSha256) ? { runs } : undefined;
+  applied = 0,
+}: Fields): { readonly files: readonly ShardEntry[] } | InRuns | undefined {
+  if (runs !== undefined) {
+    const isRight = Array.isArray(runs) && runs.every(isSha256) && typeof applied === "number";
+    return isRight ? { runs, applied } : undefined;
+  }
   const entries = readEntries(files);
   return entries && { files: entries };
 }

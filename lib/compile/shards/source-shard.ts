@@ -25,6 +25,9 @@ export interface ShardFile extends FolderFile {
   readonly applied?: boolean;
 }
 
+/** What is said where a run of a source's list is lost: whoever brings all of the source writes it again. */
+export const lacksRun = (name: string): string => `source ${name} lacks a part of its list; fill it again`;
+
 export const listKey = (name: string) => `sources/${encodeKeyPart(name)}/list`;
 /** The same list, kept for as long as somebody may ask where an object of an earlier version stood. */
 export const versionKey = (name: string, version: string) => `sources/${encodeKeyPart(name)}/versions/${version}`;

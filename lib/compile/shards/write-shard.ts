@@ -9,10 +9,10 @@ import { originText } from "../collected/shard-head.ts";
 import { createFileHasher } from "./hashed-files.ts";
 import { runsOf } from "./list-runs.ts";
 import { emptyList, type HashedFile, type ListOptions, nextList } from "./next-list.ts";
-import { type OpenList, openList } from "./open-list.ts";
+import { type LostEntries, type OpenList, openList } from "./open-list.ts";
 import { refuseEmpty } from "./refuse-empty.ts";
 import { listInOrder, listText, type ShardList } from "./shard-list.ts";
-import { fileKey, listKey, readText, versionKey } from "./source-shard.ts";
+import { fileKey, lacksRun, listKey, readText, versionKey } from "./source-shard.ts";
 import { writeTexts } from "./write-texts.ts";
 
 export interface WriteOptions extends ListOptions {
@@ -86,6 +86,7 @@ export function createShardWriter(
       // What cannot be read is replaced: a folder brings everything that it has to say.
       const before = found.kind === "found" ? await listIn(new TextDecoder().decode(found.bytes)) : undefined;
       refuseOtherFolder(name, before?.list, options);
+      if (before?.lost !== undefined) refuseLost(name, before.lost, options);
       const beforeList = before?.list ?? emptyList;
       const next = listInOrder(await nextList(store, name, beforeList, files, { ...options, known: trusted }));
       if (options.allowEmpty === false) refuseEmpty(files, next);
@@ -110,7 +111,7 @@ export function createShardWriter(
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();
-      known = { text: list, list: next, runs };
+      known = { text: list, list: next, runs, lost: undefined };
       keepTrusted(trusted, fresh, files, runs);
       settled = files;
       return version;
@@ -150,6 +151,16 @@ function refuseOtherFolder(
   if (origin === undefined || takeOver || before?.origin === undefined || before.origin === origin) return;
   throw new PortolanError(
     `source ${name} is filled from ${before.origin}, and this is ${origin}; give this one a source of its own, or say --take-over`,
+  );
+}
+
+/** What is lost of a list is written again by who brings all of it, and nobody else may go on without it. */
+function refuseLost(name: string, lost: LostEntries, { part, takeOver = false }: WriteOptions): void {
+  if (part === "applied") throw new PortolanError(lacksRun(name));
+  if (lost.applied === 0 || takeOver) return;
+  const objects = lost.applied === 1 ? "an object that was" : `${lost.applied} objects that were`;
+  throw new PortolanError(
+    `source ${name} lacks a part of its list, and with it ${objects} applied; put the store back from a copy, or fill it by \`collect dir --take-over\` and apply them again`,
   );
 }
 

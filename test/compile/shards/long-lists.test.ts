@@ -124,6 +124,54 @@ describe("a long list of files", () => {
     expect((await readShard(store, "main"))?.files).toHaveLength(1_000);
   });
 
+  it("that lacks a run takes no single object, which would be all that is left of it", async () => {
+    const store = memoryStore();
+    await writeShard(store, "main", many);
+    const before = await textAt(store, "sources/main/list");
+    const [lost = ""] = await hashesIn(store);
+    await store.delete(`sources/main/files/${lost}`);
+    const extra = [{ file: "Namespace/extra.yaml", text: namespace("extra") }];
+    await expect(writeShard(store, "main", extra, { part: "applied" })).rejects.toThrow("lacks a part of its list");
+    expect(await textAt(store, "sources/main/list")).toBe(before);
+  });
+
+  it("that lacks a run keeps what was applied and lies in others, and is not written over what is lost", async () => {
+    const store = memoryStore();
+    const extra = [{ file: "Namespace/extra.yaml", text: namespace("extra") }];
+    await writeShard(store, "main", many, { origin: "one" });
+    const version = await writeShard(store, "main", extra, { part: "applied" });
+    const runs = await hashesIn(store);
+    await store.delete(`sources/main/files/${runs[0]}`);
+    await expect(writeShard(store, "main", many, { origin: "two" })).rejects.toThrow("is filled from one");
+    await writeShard(store, "main", many, { origin: "one" });
+    expect((await readShard(store, "main"))?.files).toHaveLength(1_001);
+
+    await store.delete(`sources/main/files/${(await hashesIn(store)).at(-1)}`);
+    const filling = writeShard(store, "main", many, { origin: "one" });
+    await expect(filling).rejects.toThrow("lacks a part of its list, and with it an object that was applied");
+    await writeShard(store, "main", many, { origin: "one", takeOver: true });
+    expect((await readShard(store, "main"))?.files).toHaveLength(1_000);
+    expect(await writeShard(store, "main", extra, { part: "applied" })).toBe(version);
+  });
+
+  it("is read anew where it was replaced, and its runs collected, while it was read", async () => {
+    const store = memoryStore();
+    await writeShard(store, "main", many);
+    const [collected = ""] = await hashesIn(store);
+    const slow: ObjectStore = {
+      ...store,
+      async get(key, condition) {
+        const found = await store.get(key, condition);
+        if (key === "sources/main/list" && (await textAt(store, `sources/main/files/${collected}`)) !== "") {
+          await writeShard(store, "main", many.slice(0, 10));
+          await store.delete(`sources/main/files/${collected}`);
+        }
+        return found;
+      },
+    };
+    expect((await readShard(slow, "main"))?.files).toEqual(inOrder(many.slice(0, 10)));
+  });
+
   it("loses none of its runs and texts to who collects garbage, and all while one cannot be read", async () => {
     const store = memoryStore();
     await writeShard(store, "main", many);
