@@ -7,6 +7,7 @@ import { nextStepMs, readHead, rootAt } from "../../snapshot/head/head.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
 import type { Head, ProxyClass } from "../../snapshot/root.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { wholeText } from "../../snapshot/whole-text.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { fileStore } from "../../storage/files.ts";
 import type { GenerationKeeper } from "./generation.ts";
@@ -123,9 +124,8 @@ async function holdingIn(
   const { segments } = await reader.tree(root, type, proxyClass.stream[type]);
   const resources: HeldResource[] = [];
   for (const segment of segments) {
-    const { bytes, spans } = await reader.segment(segment);
-    for (const { name, offset, bytes: length } of spans.values())
-      resources.push(heldResource(type, name, Buffer.from(bytes.subarray(offset, offset + length)).toString("utf8")));
+    for (const name of (await reader.entries(segment)).keys())
+      resources.push(heldResource(type, name, await wholeText(reader.texts(segment, name))));
   }
   return holdingOf(resources, createTreeEncoder());
 }

@@ -5,6 +5,8 @@ import { placeNode } from "../../front/nodes/place-node.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { wholeText } from "../../snapshot/whole-text.ts";
+import { inParallel } from "../../storage/in-parallel.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 
 /** A node as a root places it. */
@@ -91,7 +93,7 @@ export async function resourcesNamed(
     if (only !== undefined && only !== type) continue;
     for (const { name: itsName, read } of await spansOf(reader, loaded, answer, type)) {
       known.push(only === undefined ? itsName : `${type}/${itsName}`);
-      if (itsName === name) found.push(read());
+      if (itsName === name) found.push(await read());
     }
   }
   if (found.length > 0) return found;
@@ -109,13 +111,13 @@ export async function resourcesOf(
   types: readonly ResourceType[] = resourceTypes,
 ): Promise<readonly StoredResource[]> {
   const found = await Promise.all(types.map((type) => spansOf(reader, loaded, answer, type)));
-  return found.flat().map(({ read }) => read());
+  return inParallel(found.flat(), ({ read }) => read());
 }
 
 /** A resource whose text is read when it is asked for. */
 interface Span {
   readonly name: string;
-  read(): StoredResource;
+  read(): Promise<StoredResource>;
 }
 
 async function spansOf(
@@ -125,11 +127,10 @@ async function spansOf(
   type: ResourceType,
 ): Promise<readonly Span[]> {
   const spans: Span[] = [];
-  for (const hash of await segmentsOf(reader, loaded, answer, type)) {
-    const segment = await reader.segment(hash);
-    for (const { name, version, from, offset, bytes } of segment.spans.values()) {
-      const text = () => new TextDecoder().decode(segment.bytes.subarray(offset, offset + bytes));
-      spans.push({ name, read: () => ({ type, name, version, from, text: text() }) });
+  for (const segment of await segmentsOf(reader, loaded, answer, type)) {
+    for (const { name, version, from } of (await reader.entries(segment)).values()) {
+      const read = async () => ({ type, name, version, from, text: await wholeText(reader.texts(segment, name)) });
+      spans.push({ name, read });
     }
   }
   return spans;

@@ -79,8 +79,8 @@ function createSegmentSearch(reader: SnapshotReader, keys: ReadonlySet<string>):
   return async (segment) => {
     const before = known.get(segment.hash);
     if (before !== undefined) return before;
-    const { spans } = await reader.segment(segment);
-    const touched = [...spans.values()].flatMap(({ name, version, from }) => {
+    const entries = await reader.entries(segment);
+    const touched = [...entries.values()].flatMap(({ name, version, from }) => {
       const own = from.filter((key) => keys.has(key));
       return own.length === 0 ? [] : [{ name, version, from: own }];
     });

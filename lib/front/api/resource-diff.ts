@@ -1,12 +1,12 @@
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { wholeText } from "../../snapshot/whole-text.ts";
 import { diffJson } from "../../snapshot/worlds/diff-json.ts";
 import { findResource } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import { type Answered, type Asked, found, refused, shapeOf } from "./asked.ts";
 import { type Browser, bothBrowsed } from "./browsed.ts";
 import type { ResourceDiff } from "./schema/changes.ts";
-import { wholeText } from "./whole-text.ts";
 
 /** Texts that are longer are not compared place by place. */
 const maxTextBytes = 4 * 1024 * 1024;

@@ -2,6 +2,7 @@ import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { ResourceEntry } from "../../snapshot/root.ts";
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
+import { wholeText } from "../../snapshot/whole-text.ts";
 import { findResource } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import {
@@ -19,7 +20,6 @@ import { askedProxy } from "./asked-proxy.ts";
 import type { Browser } from "./browsed.ts";
 import { noSuchClass } from "./classes.ts";
 import type { Resource, Resources } from "./schema/answers.ts";
-import { wholeText } from "./whole-text.ts";
 
 const maxFrom = 20;
 const maxAllFrom = 1_000;

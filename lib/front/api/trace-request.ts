@@ -1,6 +1,7 @@
 import { isPodName, parseNodeId } from "../../snapshot/classifier.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { wholeText } from "../../snapshot/whole-text.ts";
 import { findResource } from "../delta/select-resources.ts";
 import type { FindCauses, PassedResource } from "../tracing/causes.ts";
 import { headersIn, type TracedAnswer, toldTrace } from "../tracing/told.ts";
@@ -9,7 +10,6 @@ import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from 
 import { askedProxy } from "./asked-proxy.ts";
 import type { Browser } from "./browsed.ts";
 import type { Traced } from "./schema/trace.ts";
-import { wholeText } from "./whole-text.ts";
 
 /** Text of a class's resources that is read for one trace. */
 const maxTextBytes = 32 * 1024 * 1024;

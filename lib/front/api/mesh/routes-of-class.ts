@@ -1,7 +1,7 @@
 import { isRecord } from "../../../snapshot/classifier.ts";
 import type { ProxyClass } from "../../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../../snapshot/snapshot-reader.ts";
-import { wholeText } from "../whole-text.ts";
+import { wholeText } from "../../../snapshot/whole-text.ts";
 import { outboundOf } from "./clusters-of-class.ts";
 
 /** A route that decides something: it leads elsewhere than to the whole service that was asked for. */
