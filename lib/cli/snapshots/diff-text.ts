@@ -110,8 +110,19 @@ function resourceLines(resource: ResourceDiff, where: Places): readonly string[]
   const more = classes.length > maxClasses ? ` and ${classes.length - maxClasses} more` : "";
   const head = `${signs[change]} ${type} ${name}  (${classes.slice(0, maxClasses).join(", ")}${more})`;
   const rest = places.length > maxPlaces ? [`    … and ${places.length - maxPlaces} more places`] : [];
-  const origin = from.length === 0 ? [] : [`    from ${from.map((key) => objectText(key, where)).join(", ")}`];
+  const origin = from.length === 0 ? [] : [`    from ${originsText(from, where)}`];
   return [head, ...places.slice(0, maxPlaces).map(placeLine), ...rest, ...origin];
+}
+
+/** So many objects are named; of more, such as a table of all services has, those first that routes are written in. */
+const maxOrigins = 12;
+
+function originsText(from: readonly string[], where: Places): string {
+  const isService = (key: string): boolean => key.startsWith("Service/");
+  const all = from.length <= maxOrigins ? from : from.toSorted((a, b) => Number(isService(a)) - Number(isService(b)));
+  const more = from.length > maxOrigins ? ` and ${from.length - maxOrigins} more` : "";
+  const named = all.slice(0, maxOrigins).map((key) => objectText(key, where));
+  return named.join(", ") + more;
 }
 
 /** `VirtualService/shop/a (a.yaml:3)`. */

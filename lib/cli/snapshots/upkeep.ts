@@ -90,7 +90,8 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         mends === true
           ? await repair(store, remakeWorlds(store, await ownBuild()), options)
           : await fsck(store, options);
-      const problems = [...result.problems, ...(await sourceProblems(store))];
+      const ofSources = await sourceProblems(store);
+      const problems = [...result.problems, ...ofSources];
       if (json) terminal.out(JSON.stringify({ ...result, problems }));
       else {
         for (const problem of problems) terminal.out(problem);
@@ -104,7 +105,14 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         );
       }
       if (problems.length === 0) return;
-      const remedy = mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
+      const ofSnapshots =
+        mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
+      // What is lost of a source neither a rollback nor a repair brings back.
+      const ofSource = "who fills a source brings it back: `portolan push FOLDER`, or its collector";
+      const remedy = [
+        ...(result.problems.length === 0 ? [] : [ofSnapshots]),
+        ...(ofSources.length === 0 ? [] : [ofSource]),
+      ].join("; ");
       throw new PortolanError(`${counted(problems.length, "problem")}; ${remedy}`);
     });
 

@@ -335,7 +335,9 @@ describe("portolan", () => {
     for (const name of await readdir(join(storePath(), "sources/main/files"))) {
       await rm(join(storePath(), "sources/main/files", name));
     }
-    await expect(onStore("fsck", "--repair")).rejects.toThrow("rollback");
+    await expect(onStore("fsck", "--repair")).rejects.toThrow(
+      "1 problem; who fills a source brings it back: `portolan push FOLDER`",
+    );
   });
 
   it("push compiles a folder into a store, and diff --dir says what another push would change", async () => {
