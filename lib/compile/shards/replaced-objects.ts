@@ -1,10 +1,11 @@
 import { sha256 } from "../../config/canonical-json.ts";
-import type { Origin } from "../../config/diagnostic.ts";
+import { keyText, type Origin } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readAlone } from "../../config/folder/last-valid.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { openList } from "./open-list.ts";
+import type { KeptEntry } from "./shard-list.ts";
 import { listKey, readText, textIn } from "./source-shard.ts";
 
 /**
@@ -23,8 +24,15 @@ export async function replacedObjects(
   const texts = new Map(files.map(({ file, text }) => [file, text]));
   const isReplaced = (text: string | undefined, hash: string): boolean => text === undefined || sha256(text) !== hash;
   const replaced = before.list.files.filter(({ file, hash, applied }) => !applied && isReplaced(texts.get(file), hash));
-  const read = await inParallel(replaced, async ({ file, hash }) =>
-    readAlone({ file, text: (await textOf(hash)) ?? "" }),
+  // What is served in its last valid form goes with its file too; the text is one in which other objects may say what they say no more.
+  const kept = before.list.kept.filter(({ file, hash }) => isReplaced(texts.get(file), hash));
+  const originsIn = async ({ file, hash }: Pick<KeptEntry, "file" | "hash">): Promise<readonly Origin[]> => {
+    const { configs, objects } = readAlone({ file, text: (await textOf(hash)) ?? "" });
+    return [...configs, ...objects].map(({ origin }) => origin);
+  };
+  const ofKept = await inParallel(kept, async (entry) =>
+    (await originsIn(entry)).filter(({ key }) => keyText(key) === entry.key),
   );
-  return read.flatMap(({ configs, objects }) => [...configs, ...objects].map(({ origin }) => origin));
+  const all = [...ofKept, ...(await inParallel(replaced, originsIn))].flat();
+  return [...new Map(all.map((origin) => [keyText(origin.key), origin])).values()];
 }

@@ -137,6 +137,13 @@ describe("portolan", () => {
     expect(JSON.parse(await onStore("push", shop, "--json")).gone).toEqual([
       { object: expect.stringMatching(/\/a$/), file: "d.yaml", line: 1 },
     ]);
+    // What was served as it was last valid is gone with the file that nobody could read.
+    await writeFile(join(shop, "c.yaml"), "kind: [oops");
+    await onStoreTelling("push", shop).done.catch(() => {});
+    await rm(join(shop, "c.yaml"));
+    expect(JSON.parse(await onStore("push", shop, "--json")).gone).toEqual([
+      { object: expect.stringMatching(/\/c$/), file: "c.yaml", line: 1 },
+    ]);
   });
 
   it("rollback to what differs in its sources alone says that it changes nothing", async () => {
