@@ -56,9 +56,9 @@ export interface ViewColumns {
   readonly programs: readonly GrpcViews[];
 }
 
-export const rowsOf = ({ envoyRows, programRows }: ViewColumns): number => envoyRows.length + programRows.length;
+const rowsOf = ({ envoyRows, programRows }: ViewColumns): number => envoyRows.length + programRows.length;
 
-export function envoyAt(columns: EnvoyColumns, at: number): EnvoyViews | undefined {
+function envoyAt(columns: EnvoyColumns, at: number): EnvoyViews | undefined {
   const [own, outbound, key] = [columns.own[at], columns.outbound[at], columns.clusterKeys[at]];
   const [endpoints, listeners, routes] = [columns.endpoints[at], columns.listeners[at], columns.routes[at]];
   if (own === undefined || outbound === undefined || key === undefined) return undefined;
