@@ -4,12 +4,18 @@ import type { Memo } from "../mesh/memo/memo.ts";
 import { forAll, type SomeRows, together } from "../mesh/memo/rearranged.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews, ViewColumns } from "../mesh/views/view-columns.ts";
-import { type CompiledList, type CompiledTable, type ListColumns, listIn, noList } from "../snapshot/compiled.ts";
+import {
+  type CompiledList,
+  type CompiledTable,
+  type CompiledWorld,
+  type ListColumns,
+  noList,
+} from "../snapshot/compiled.ts";
 import { compiledTable } from "../snapshot/compiled-table.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../snapshot/resource-type.ts";
 import { unitsOfEnvoys, unitsOfPrograms } from "../xds/generate.ts";
 import { type OfUnits, ofUnits, typesOf, unitOf } from "../xds/units.ts";
-import { type ClassForm, type CompiledColumns, compileUnits, type OfClass } from "./compile-units.ts";
+import { type ClassForm, type CompiledColumns, compileUnits } from "./compile-units.ts";
 import { classesBesideStore } from "./standing/classes-beside-store.ts";
 import type { Standing } from "./standing/standing.ts";
 
@@ -20,8 +26,7 @@ export type ClassForms = Readonly<Record<ProxyViews["kind"], ClassForm>>;
 export type OnMade = (unit: CompiledColumns) => void;
 
 /** The answers of classes, and what making those of each had to say, both in the order of the classes. */
-export interface CompiledClasses {
-  readonly table: CompiledTable;
+export interface CompiledClasses extends Pick<CompiledWorld, "classes" | "table"> {
   readonly spoken: OfUnits<readonly (readonly Diagnostic[])[]>;
 }
 
@@ -43,26 +48,16 @@ export function compileClasses(
   const missing = [...classes.ids.keys()].filter((row) => !stored.has(classes.ids[row] ?? ""));
   const made = new Map(stored);
   if (missing.length > 0) {
-    const { table, spoken } = compileAll(classesAt(memo, classes, missing), forms, memo, onMade);
-    for (const [at, value] of table.classes.entries())
+    const { classes: others, spoken } = compileAll(classesAt(memo, classes, missing), forms, memo, onMade);
+    for (const [at, value] of others.entries())
       made.set(value.id, { value, spoken: ofUnits((unit) => spoken[unit][at] ?? nothingSaid) });
   }
-  return besideEachOther(classes.ids.flatMap((id) => made.get(id) ?? []));
+  const all = classes.ids.flatMap((id) => made.get(id) ?? []);
+  return { classes: all.map(({ value }) => value), spoken: ofUnits((unit) => all.map(({ spoken }) => spoken[unit])) };
 }
 
 const nothingSaid: readonly Diagnostic[] = [];
 const noValues: readonly never[] = [];
-
-/** Of each class what was found for it alone. */
-function besideEachOther(of: readonly OfClass[]): CompiledClasses {
-  const classes = of.map(({ value }) => value);
-  const columnsOf = (type: ResourceType): ListColumns => ({
-    stream: classes.map(({ stream }) => listIn(stream, type)),
-    poll: classes.map(({ poll }) => listIn(poll, type)),
-  });
-  const lists = Object.fromEntries(resourceTypes.map((type) => [type, columnsOf(type)]));
-  return { table: { classes, lists }, spoken: ofUnits((unit) => of.map(({ spoken }) => spoken[unit])) };
-}
 
 type Units = OfUnits<CompiledColumns>;
 
@@ -79,11 +74,13 @@ function compileAll({ ids, views }: ProxyClasses, forms: ClassForms, memo: Memo,
   };
   const columnOf = (type: ResourceType, shape: ShapeName): readonly CompiledList[] =>
     inRows((units, nothing) => listsIn(units, type)?.[shape] ?? nothing);
+  const table = oneTable(memo, {
+    ids,
+    columns: resourceTypes.flatMap((type) => [columnOf(type, "stream"), columnOf(type, "poll")]),
+  });
   return {
-    table: oneTable(memo, {
-      ids,
-      columns: resourceTypes.flatMap((type) => [columnOf(type, "stream"), columnOf(type, "poll")]),
-    }),
+    classes: table.classes,
+    table,
     spoken: ofUnits((unit) => inRows((units) => units[unit].diagnostics)),
   };
 }

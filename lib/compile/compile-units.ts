@@ -53,12 +53,12 @@ export function compileUnits(memo: Memo, { unit, generated, form, slot }: UnitIn
   const place = `${unit}|${slot}`;
   const { first, second, diagnostics } = generated;
   const rows = diagnostics.length;
-  const nothing = (): readonly (typeof noResources)[] => forAll(memo, `${slot}|no resources`, noResources, rows);
+  const noneInAll: readonly (readonly Resource[])[] = forAll(memo, `${slot}|no resources`, noResources, rows);
   const sideOf = (side: keyof Parted): readonly CompiledSide[] =>
     compiledSides(memo, `${place}|${side}`, {
       first: first[side],
-      second: second?.[side] ?? nothing(),
-      beside: side === "own" ? assignmentsBeside(memo, place, unit, generated) : nothing(),
+      second: second?.[side] ?? noneInAll,
+      beside: (side === "own" ? assignmentsBeside(memo, place, unit, generated) : undefined) ?? noneInAll,
       how: forAll(memo, `${place}|${side}`, sideForm(memo, { side, unit, form }), rows),
     });
   const [shared, own] = [sideOf("shared"), sideOf("own")];
@@ -94,17 +94,15 @@ const saidOf = step(
   ({ sides }: { readonly sides: readonly CompiledSide[] }) => sides.map((side) => side.diagnostics),
 );
 
-/** The load assignments among which own clusters may have theirs, beside the class's own. */
+/** The load assignments among which own clusters may have theirs, beside the class's own; undefined where no class has such clusters. */
 function assignmentsBeside(
   memo: Memo,
   slot: string,
   unit: Unit,
   { first, second }: GeneratedColumns,
-): readonly (readonly Resource[])[] {
+): readonly (readonly Resource[])[] | undefined {
   const ask = unit === "clusters" ? askForEndpoints(memo, slot, { own: first.own }) : [];
-  return ask.includes(true)
-    ? ask.map((asks, row) => (asks && second?.shared[row]) || noResources)
-    : forAll(memo, `${slot}|no resources`, noResources, first.own.length);
+  return ask.includes(true) ? ask.map((asks, row) => (asks && second?.shared[row]) || noResources) : undefined;
 }
 
 const askForEndpoints = column(

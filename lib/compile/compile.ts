@@ -112,8 +112,8 @@ export function compileCounted(
   const spoken = new Map<string, readonly Diagnostic[]>();
   const formFor = (reader: ProxyViews["kind"]): ClassForm => oneValue(memo, { reader, ...form });
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
-  const table = staged("generate", () => {
-    const { table: made, spoken: ofClasses } = compileClasses(classes, forms, standing, memo, onMade);
+  const compiled = staged("generate", () => {
+    const { spoken: ofClasses, ...made } = compileClasses(classes, forms, standing, memo, onMade);
     // Of most worlds nothing is said.
     const spoke = units.filter((unit) => ofClasses[unit].some((said) => said.length > 0));
     for (const [row, { id }] of spoke.length === 0 ? [] : made.classes.entries()) {
@@ -130,8 +130,7 @@ export function compileCounted(
   return {
     value: {
       ...beside,
-      classes: table.classes,
-      table,
+      ...compiled,
       diagnostics: sorted,
       ...(key === undefined ? {} : { made: { key, spoken: Object.fromEntries(spoken) } }),
     },

@@ -1,9 +1,9 @@
 import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { pass } from "../mesh/memo/pass.ts";
+import { namesOf } from "../mesh/memo/names-of.ts";
 import { oneOfLists, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
-import type { CompiledList, CompiledPart, CompiledResource } from "../snapshot/compiled.ts";
+import type { CompiledList, CompiledPart } from "../snapshot/compiled.ts";
 import { placeOfName } from "../snapshot/name-search.ts";
 
 /** Of each class. */
@@ -26,19 +26,16 @@ export function joinParts(memo: Memo, slot: string, { shared, own }: Sides): rea
 }
 
 const namesOfParts = column("names in parts", ["part"], (row: { readonly part: CompiledPart }, memo: Memo) =>
-  namesOf(memo, row),
+  namesInPart(memo, row),
 );
 
 /** One list for the parts of all shapes and changes that have the same names. */
-const namesOf = step(
+const namesInPart = step(
   "names in a part",
   { part: "identity" },
   ({ part }: { readonly part: CompiledPart }, memo: Memo): readonly string[] =>
-    oneOfLists(memo, "names in parts", nameOfEach(memo, `${part.length}|${part[0]?.name}`, part, {})),
+    oneOfLists(memo, "names in parts", namesOf(memo, "part", part)),
 );
-
-/** What is exchanged in a long part has as a rule the name of what was there. */
-const nameOfEach = pass("names of resources in a part", {}, ({ name }: CompiledResource): string => name);
 
 /** The own resources of a class in runs, and how many shared ones stand before each. */
 interface Placed {

@@ -2,6 +2,7 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { namesOf } from "../mesh/memo/names-of.ts";
 import { pass } from "../mesh/memo/pass.ts";
 import { step } from "../mesh/memo/step.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
@@ -109,9 +110,7 @@ const polledClusters = step(
 
 /** Where each name stands in a list. A change of endpoints leaves the names as they are, and with them their places. */
 const placesOf = (list: readonly Resource[], memo: Memo): ReadonlyMap<string, number> =>
-  placesOfNames(memo, { names: nameOfEach(memo, `${list.length}|${list[0]?.name}`, list, {}) });
-
-const nameOfEach = pass("names of resources in a list", {}, ({ name }: Resource): string => name);
+  placesOfNames(memo, { names: namesOf(memo, "load assignments", list) });
 
 const placesOfNames = step(
   "places of names",

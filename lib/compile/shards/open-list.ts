@@ -16,25 +16,27 @@ export interface LostEntries {
   readonly applied: number;
 }
 
+/** What lies under a hash in a source; undefined where it is not what was written. */
+type TextOf = (hash: string) => Promise<string | undefined>;
+
+/** A run of a list. @returns undefined for one that is not there any more, or is none */
+export async function openRun(hash: string, textOf: TextOf): Promise<EntryRun | undefined> {
+  const text = await textOf(hash);
+  const entries = text === undefined ? undefined : readRun(text);
+  return text === undefined || entries === undefined ? undefined : { entries, hash, text };
+}
+
 /**
  * What a list says, wherever its entries lie; of one that lacks a run what is left.
  *
- * @param textOf what lies under a hash in the source; undefined where it is not what was written
  * @returns undefined for what is no list
  */
-export async function openList(
-  text: string,
-  textOf: (hash: string) => Promise<string | undefined>,
-): Promise<OpenList | undefined> {
+export async function openList(text: string, textOf: TextOf): Promise<OpenList | undefined> {
   const stored = readList(text);
   if (stored === undefined) return undefined;
   if ("files" in stored) return { list: stored, runs: [], lost: undefined };
   const { runs: hashes, applied, ...head } = stored;
-  const found = await inParallel(hashes, async (hash): Promise<EntryRun | undefined> => {
-    const run = await textOf(hash);
-    const entries = run === undefined ? undefined : readRun(run);
-    return run === undefined || entries === undefined ? undefined : { entries, hash, text: run };
-  });
+  const found = await inParallel(hashes, (hash) => openRun(hash, textOf));
   const runs = found.filter((run) => run !== undefined);
   const files = runs.flatMap(({ entries }) => entries);
   const lost = runs.length < found.length ? { applied: applied - appliedIn(files) } : undefined;

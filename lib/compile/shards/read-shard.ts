@@ -5,7 +5,7 @@ import { joinLists } from "../../config/join-lists.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readShardHead } from "../collected/shard-head.ts";
-import { readRun } from "./list-runs.ts";
+import { openRun } from "./open-list.ts";
 import { type KeptEntry, readList, type ShardEntry } from "./shard-list.ts";
 import {
   asNamed,
@@ -134,10 +134,9 @@ type NamedRun = FileRun | Pick<FileRun, "hash" | "entries">;
 const isRead = (run: NamedRun): run is FileRun => "files" in run;
 
 async function readNamedRun(store: ObjectStore, name: string, hash: string, written: TextsByHash): Promise<NamedRun> {
-  const text = written.get(hash) ?? (await readText(store, name, hash));
-  const entries = text === undefined ? undefined : readRun(text);
-  if (entries === undefined) throw new PortolanError(lacksRun(name));
-  return { hash, entries };
+  const run = await openRun(hash, async () => written.get(hash) ?? (await readText(store, name, hash)));
+  if (run === undefined) throw new PortolanError(lacksRun(name));
+  return { hash, entries: run.entries };
 }
 
 /** What was read of a source and stands in it no more, by the hashes of texts: of a run that changed most is what it was. */

@@ -137,16 +137,7 @@ export function below(memo: Memo, first: ViewColumns, second: ViewColumns): View
     appended(memo, first[kind], shifted(memo, { rows: second[kind], by }));
   return {
     envoyRows: rows("envoyRows"),
-    envoys: {
-      own: appended(memo, first.envoys.own, second.envoys.own),
-      outbound: appended(memo, first.envoys.outbound, second.envoys.outbound),
-      clusterKeys: appended(memo, first.envoys.clusterKeys, second.envoys.clusterKeys),
-      endpoints: appended(memo, first.envoys.endpoints, second.envoys.endpoints),
-      listeners: appended(memo, first.envoys.listeners, second.envoys.listeners),
-      routes: appended(memo, first.envoys.routes, second.envoys.routes),
-      names: appended(memo, first.envoys.names, second.envoys.names),
-      diagnostics: appended(memo, first.envoys.diagnostics, second.envoys.diagnostics),
-    },
+    envoys: mapEnvoys(first.envoys, (column, other) => appended(memo, column, other), second.envoys),
     programRows: rows("programRows"),
     programs: appended(memo, first.programs, second.programs),
   };
@@ -159,13 +150,18 @@ const shifted = step(
     rows.map((row) => row + by),
 );
 
-const mapEnvoys = (columns: EnvoyColumns, change: <T>(column: readonly T[]) => readonly T[]): EnvoyColumns => ({
-  own: change(columns.own),
-  outbound: change(columns.outbound),
-  clusterKeys: change(columns.clusterKeys),
-  endpoints: change(columns.endpoints),
-  listeners: change(columns.listeners),
-  routes: change(columns.routes),
-  names: change(columns.names),
-  diagnostics: change(columns.diagnostics),
+/** @param others the columns that `make` is handed beside those of the same parts */
+const mapEnvoys = (
+  columns: EnvoyColumns,
+  make: <T>(column: readonly T[], other: readonly T[]) => readonly T[],
+  others: EnvoyColumns = columns,
+): EnvoyColumns => ({
+  own: make(columns.own, others.own),
+  outbound: make(columns.outbound, others.outbound),
+  clusterKeys: make(columns.clusterKeys, others.clusterKeys),
+  endpoints: make(columns.endpoints, others.endpoints),
+  listeners: make(columns.listeners, others.listeners),
+  routes: make(columns.routes, others.routes),
+  names: make(columns.names, others.names),
+  diagnostics: make(columns.diagnostics, others.diagnostics),
 });
