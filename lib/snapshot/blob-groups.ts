@@ -32,10 +32,11 @@ export function blobsBeside<B extends Named>(
   while (here.length > 0) {
     // What stands at one place in both, which is most, is found with a look.
     [here, there] = [notAtPlacesOf(here, there), notAtPlacesOf(there, here)];
-    const inHere = new Set<NamedGroup>(here);
+    // Tables of all namespaces name the same lists: each is gone through once.
+    const inHere = new Set(here);
     const inThere = new Set(there);
-    here = here.filter((group) => !inThere.has(group));
-    there = there.filter((group) => !inHere.has(group));
+    here = [...inHere].filter((group) => !inThere.has(group));
+    there = [...inThere].filter((group) => !inHere.has(group as GroupOf<B>));
     for (const blob of here.flatMap((group) => group.blobs)) blobs.set(blob.hash, blob);
     for (const { hash } of there.flatMap((group) => group.blobs)) known.add(hash);
     here = here.flatMap((group) => group.groups);

@@ -30,10 +30,19 @@ const listenerScope = step(
   ({ services, egressListeners }: ScopeInputs): ListenerScope => ({ ...services, egressListeners }),
 );
 
-function egressOf({ spec, services, virtualServices }: EgressListener, memo: Memo): ListenerEgress {
-  const routed = virtualServices.filter(({ config }: MeshVirtualService) => routesStreams(config.spec));
-  return listenerEgress(memo, { spec, services, virtualServices: oneList(memo, routed) });
-}
+const egressOf = ({ spec, services, virtualServices }: EgressListener, memo: Memo): ListenerEgress =>
+  listenerEgress(memo, { spec, services, virtualServices: withStreams(memo, { virtualServices }) });
+
+/** All namespaces see the same ones as a rule. */
+const withStreams = step(
+  "virtual services with routes for streams",
+  { virtualServices: "identity" },
+  ({ virtualServices }: Pick<EgressListener, "virtualServices">, memo: Memo): readonly MeshVirtualService[] =>
+    oneList(
+      memo,
+      virtualServices.filter(({ config }) => routesStreams(config.spec)),
+    ),
+);
 
 const listenerEgress = step(
   "listeners' part of an egress listener",

@@ -30,8 +30,9 @@ export function createBlobCheck(store: ObjectStore): BlobCheck {
         goodGroups = new WeakSet();
         sinceMs = performance.now();
       }
-      const asked = notIn(groups, goodGroups);
-      const blobs = asked.flatMap((group) => group.blobs);
+      const asked = new Set<BlobGroup>();
+      addWithin(groups, goodGroups, asked);
+      const blobs = Array.from(asked, (group) => group.blobs).flat();
       const unknown = new Map(blobs.filter(({ hash }) => !good.has(hash)).map((blob) => [blob.hash, blob]));
       const suspects = await notVouchedFor(store, [...unknown.values()]);
       const looked = await inParallel(suspects, async (blob) => ((await isWhole(store, blob.hash)) ? [] : [blob]));
@@ -47,9 +48,14 @@ export function createBlobCheck(store: ObjectStore): BlobCheck {
   };
 }
 
-/** Groups and those within them, but for the good ones. */
-const notIn = (groups: readonly BlobGroup[], good: WeakSet<BlobGroup>): readonly BlobGroup[] =>
-  groups.filter((group) => !good.has(group)).flatMap((group) => [group, ...notIn(group.groups, good)]);
+/** Adds groups and those within them, but for the good ones. Tables of all namespaces have most in common. */
+function addWithin(groups: readonly BlobGroup[], good: WeakSet<BlobGroup>, found: Set<BlobGroup>): void {
+  for (const group of groups) {
+    if (good.has(group) || found.has(group)) continue;
+    found.add(group);
+    addWithin(group.groups, good, found);
+  }
+}
 
 /** Those for which the store's list does not vouch; all of them where it vouches for none. A list costs less than reading. */
 async function notVouchedFor(store: ObjectStore, blobs: readonly LazyBlob[]): Promise<readonly LazyBlob[]> {
