@@ -60,6 +60,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "lib/config/diagnostic-codes.ts": "the codes of messages, without imports of its own",
   "lib/config/cause-text.ts": "what was thrown, in words, without imports",
   "lib/config/same-elements.ts": "whether two lists are the same, without imports",
+  "lib/config/changed-places.ts": "where two lists differ, without imports",
   "package.json": "the version, which stands there alone",
   "lib/secrets/base64.ts": "bytes as text and back, without imports",
   "lib/snapshot/classifier.ts": "what mesh writes and the front reads, without imports of its own",

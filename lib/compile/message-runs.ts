@@ -1,3 +1,4 @@
+import { predecessorOf } from "../config/changed-places.ts";
 import { lazily } from "../mesh/memo/lazy.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { pass } from "../mesh/memo/pass.ts";
@@ -99,14 +100,27 @@ const elementRuns = step(
   "runs of elements",
   { type: "value", field: "value", name: "value", elements: "identity", withBinary: "value" },
   ({ name, elements, ...encoding }: Elements, memo: Memo): readonly Run<object, WrittenPieces>[] => {
-    const names = namesOf(memo, `${encoding.type}|${name}|${elements.length}`, elements, {});
+    const names = namesOf(elements, name, encoding.type, memo);
     const order = orderOfElements(memo, { type: encoding.type, names });
     return writtenRuns(memo, elements, order, encoding);
   },
 );
 
+/** The names of lists that are in use. */
+const knownNames = new WeakMap<readonly object[], readonly string[]>();
+
 /** The tables of all namespaces have the same names as a rule, whatever a change does to their hosts. */
-const namesOf = pass("names of elements", {}, (element: object): string => nameOf(element));
+function namesOf(elements: readonly object[], message: string, type: ResourceType, memo: Memo): readonly string[] {
+  const before = predecessorOf(elements);
+  const known = before && knownNames.get(before.list);
+  const areSame =
+    known !== undefined && before?.places.every((at) => nameOf(elements[at] ?? {}) === known[at]) === true;
+  const names = areSame ? known : namesOfEach(memo, `${type}|${message}|${elements.length}`, elements, {});
+  knownNames.set(elements, names);
+  return names;
+}
+
+const namesOfEach = pass("names of elements", {}, (element: object): string => nameOf(element));
 
 interface Names {
   readonly type: ResourceType;

@@ -21,10 +21,3 @@ export function sameUntil(a: readonly unknown[], b: readonly unknown[]): number 
   while (at < most && a[at] === b[at]) at++;
   return at;
 }
-
-/** The place from which on two lists of one length have the same elements. @param least no place before it is looked at */
-export function sameFrom(a: readonly unknown[], b: readonly unknown[], least: number): number {
-  let at = b.length;
-  while (at > least && a[at - 1] === b[at - 1]) at--;
-  return at;
-}

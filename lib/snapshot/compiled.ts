@@ -93,6 +93,8 @@ export interface TextRun {
   readonly hash: string;
   readonly text: string;
   readonly sizeBytes: number;
+  /** From 0 to 1, of the hash: where a list of runs ends follows from it. */
+  readonly cutHash: number;
   readonly binary?: Blob;
 }
 

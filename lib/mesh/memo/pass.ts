@@ -1,4 +1,5 @@
-import { sameElements, sameFrom, sameUntil } from "../../config/same-elements.ts";
+import { changedPlaces, withValues } from "../../config/changed-places.ts";
+import { sameElements, sameUntil } from "../../config/same-elements.ts";
 import type { Memo } from "./memo.ts";
 import { plainPart } from "./plain-text.ts";
 import { type Slot, Slots } from "./slots.ts";
@@ -62,24 +63,29 @@ function passBy<C extends object, E, I, T>(
   const places: number[] = [];
   const nows: I[] = [];
   const values: T[] = [];
-  // Elements that are made from nothing else are looked at between those with which both lists begin and end.
-  const begin = read === undefined ? sameUntil(before.elements, elements) : 0;
-  const end =
-    read === undefined && known === elements.length ? sameFrom(before.elements, elements, begin) : elements.length;
-  // A plain loop that makes no lists: there are tens of thousands of elements, most of which are what they were.
-  for (let at = begin; at < end; at++) {
+  const lookAt = (at: number): void => {
     const element = elements[at] as E;
     const isKnown = at < known && before.elements[at] === element;
-    if (isKnown && read === undefined) continue;
+    if (isKnown && read === undefined) return;
     const now = read?.(element, at) as I;
-    if (isKnown && Object.is(before.reads[at], now)) continue;
+    if (isKnown && Object.is(before.reads[at], now)) return;
     places.push(at);
     nows.push(now);
     values.push(make(element, now, used, memo));
+  };
+  // Elements that are made from nothing else are looked at where they are others.
+  const moved = read === undefined && known > 0 ? changedPlaces(before.elements, elements) : undefined;
+  if (moved !== undefined) for (const at of moved) lookAt(at);
+  else {
+    const begin = read === undefined ? sameUntil(before.elements, elements) : 0;
+    // A plain loop that makes no lists: there are tens of thousands of elements, most of which are what they were.
+    for (let at = begin; at < elements.length; at++) lookAt(at);
   }
   const reads = read === undefined ? [] : patched<I>(before.reads, elements.length, places, nows);
   const made = patched<T>(before.made, elements.length, places, values);
-  const same = last !== undefined && sameElements(last.made, made) ? last.made : made;
+  // What was made of the same context is another list only where an element is.
+  const isOther = comparable !== undefined && known === elements.length;
+  const same = !isOther && last !== undefined && sameElements(last.made, made) ? last.made : made;
   passes.keep(memo, slot, { terms, elements, reads, made: same });
   return same;
 }
@@ -90,7 +96,7 @@ const nothingMade: Made<never, never, never> = { terms: [], elements: [], reads:
 function patched<T>(list: readonly T[], length: number, places: readonly number[], values: readonly T[]): readonly T[] {
   // Nothing was known, and every place has its own: the usual first pass.
   if (list.length === 0 && places.length === length) return values;
-  if (list.length === length && places.every((place, at) => Object.is(list[place], values[at]))) return list;
+  if (list.length === length) return withValues(list, places, values);
   const copy = list.slice(0, length);
   for (let at = 0; at < places.length; at++) copy[places[at] as number] = values[at] as T;
   return copy;

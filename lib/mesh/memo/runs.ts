@@ -1,3 +1,4 @@
+import { predecessorOf } from "../../config/changed-places.ts";
 import { unknownYet } from "./cell.ts";
 import { lazily } from "./lazy.ts";
 import type { Memo } from "./memo.ts";
@@ -50,8 +51,18 @@ interface KnownRun<E, T> extends Run<E, T> {
   readonly isLast: boolean;
 }
 
-/** By their first element. Weakly, so that of runs that were changed nothing is left. */
-type KnownRuns<E extends object, T> = WeakMap<E, readonly WeakRef<KnownRun<E, T>>[]>;
+/** What was made in one context. Weakly, so that of runs that were changed nothing is left. */
+interface Known<E extends object, T> {
+  /** By their first element. */
+  readonly byFirst: WeakMap<E, readonly WeakRef<KnownRun<E, T>>[]>;
+  readonly ofLists: WeakMap<readonly E[], InRunsBefore<E, T>>;
+}
+
+/** The runs of a list. */
+interface InRunsBefore<E, T> {
+  readonly order: readonly number[];
+  readonly runs: readonly KnownRun<E, T>[];
+}
 
 /** Elements, and their places in the order in which they fall into runs. */
 interface Ordered<E> {
@@ -67,24 +78,50 @@ function runsBy<C extends object, E extends object, T>(
 ): readonly Run<E, T>[] {
   const { elements, order } = list;
   const used = reader.own(context);
-  const known = knownRuns<C, E, T>(reader, memo, used);
+  const known = knownIn<C, E, T>(reader, memo, used);
   // Few lists have a run that is not known.
   const ordered = lazily(() => order.map((place) => elements[place] as E));
+  const made = (from: number): KnownRun<E, T> => {
+    const others = known?.byFirst.get(elements[order[from] as number] as E) ?? [];
+    const standing = runAt(others, list, from);
+    if (standing !== undefined) return standing;
+    const end = endOf(ordered(), from, used, memo);
+    const own = ordered().slice(from, end);
+    const run = { elements: own, made: make(own, used, memo), isLast: end === order.length };
+    known?.byFirst.set(own[0] as E, [new WeakRef(run), ...others.filter((other) => other.deref() !== undefined)]);
+    return run;
+  };
+  const before = known === undefined ? undefined : runsBefore(known, list);
   const found: KnownRun<E, T>[] = [];
   for (let from = 0; from < order.length; ) {
-    const first = elements[order[from] as number] as E;
-    const others = known?.get(first) ?? [];
-    let run = runAt(others, list, from);
-    if (run === undefined) {
-      const end = endOf(ordered(), from, used, memo);
-      const own = ordered().slice(from, end);
-      run = { elements: own, made: make(own, used, memo), isLast: end === order.length };
-      known?.set(first, [new WeakRef(run), ...others.filter((other) => other.deref() !== undefined)]);
-    }
+    const run = before?.(from) ?? made(from);
     found.push(run);
     from += run.elements.length;
   }
+  known?.ofLists.set(elements, { order, runs: found });
   return found;
+}
+
+/**
+ * The runs of the list that this one is nearly the same as.
+ *
+ * @returns gives the one that begins at a place, unless an element of it is another now; to be asked for ascending places
+ */
+function runsBefore<E extends object, T>(
+  { ofLists }: Known<E, T>,
+  { elements, order }: Ordered<E>,
+): ((from: number) => KnownRun<E, T> | undefined) | undefined {
+  const before = predecessorOf(elements);
+  const inRuns = before && ofLists.get(before.list);
+  if (inRuns?.order !== order) return undefined;
+  const { runs } = inRuns;
+  const others = before?.places.map((at) => before.list[at]) ?? [];
+  let [at, begin] = [0, 0];
+  return (from) => {
+    for (; begin < from; at++) begin += runs[at]?.elements.length ?? order.length;
+    const run = begin === from ? runs[at] : undefined;
+    return run === undefined || others.some((other) => run.elements.includes(other as E)) ? undefined : run;
+  };
 }
 
 /** The one of them that a list has at a place. */
@@ -101,16 +138,16 @@ function runAt<E, T>(
 }
 
 /** @returns undefined where nothing is remembered */
-function knownRuns<C extends object, E extends object, T>(
+function knownIn<C extends object, E extends object, T>(
   reader: InputReader<C>,
   memo: Memo,
   context: C,
-): KnownRuns<E, T> | undefined {
+): Known<E, T> | undefined {
   if (memo.known === undefined) return undefined;
   const cell = reader.find(memo.known, context);
-  if (cell.value === unknownYet) cell.value = new WeakMap();
+  if (cell.value === unknownYet) cell.value = { byFirst: new WeakMap(), ofLists: new WeakMap() };
   // What is kept there is of this reader.
-  return cell.value as KnownRuns<E, T>;
+  return cell.value as Known<E, T>;
 }
 
 function standsAt<E, T>(

@@ -1,3 +1,4 @@
+import { changedPlaces } from "../../config/changed-places.ts";
 import { sameElements } from "../../config/same-elements.ts";
 import { type Cell, cellAt, unknownYet } from "./cell.ts";
 import { type Memo, numberOf } from "./memo.ts";
@@ -19,20 +20,33 @@ export function keptLists<T>(
   kind: string,
   alike: (last: T, element: T) => boolean = Object.is,
 ): (memo: Memo, slot: Slot, list: readonly T[]) => readonly T[] {
-  const kept = new Slots<readonly T[]>(kind);
+  const kept = new Slots<Kept<T>>(kind);
   return (memo, slot, list) => lastOrNew(kept, alike, memo, { slot, list });
 }
 
 function lastOrNew<T>(
-  kept: Slots<readonly T[]>,
+  kept: Slots<Kept<T>>,
   alike: (last: T, element: T) => boolean,
   memo: Memo,
   { slot, list }: { readonly slot: Slot; readonly list: readonly T[] },
 ): readonly T[] {
   const last = kept.last(memo, slot);
-  if (last !== undefined && sameElements(last, list, alike)) return last;
-  kept.keep(memo, slot, list);
-  return list;
+  // What was given last says the same as what was kept: the new list does if it does so where it differs.
+  const places = last === undefined ? undefined : changedPlaces(last.given, list);
+  const isSame =
+    last !== undefined && places?.every((at) => isAlike(alike, last.list[at] as T, list[at] as T)) === true;
+  const now = { list: isSame ? last.list : list, given: list };
+  if (now.given !== last?.given) kept.keep(memo, slot, now);
+  return now.list;
+}
+
+const isAlike = <T>(alike: (last: T, element: T) => boolean, last: T, element: T): boolean =>
+  Object.is(last, element) || alike(last, element);
+
+interface Kept<T> {
+  readonly list: readonly T[];
+  /** The last one that had the same elements. */
+  readonly given: readonly T[];
 }
 
 const listsByName = keptLists<unknown>("list");

@@ -68,7 +68,7 @@ function storedList(list: object, blobs: readonly LazyBlob[], groups: readonly S
 
 /** So many that neither the lists nor their names are long: a power of two, which seldom becomes another. */
 const runsPerList = (runs: number): number => 2 ** Math.floor(Math.log2(Math.sqrt(runs)));
-const byHash = { weight: () => 1, hash: ({ hash }: TextRun) => nameHash(hash) };
+const byHash = { weight: () => 1, hash: ({ cutHash }: TextRun) => cutHash };
 
 /** The runs of a list, as they are named. All of a resource have a binary form, or none has. */
 function runList(runs: readonly TextRun[]): StoredList {

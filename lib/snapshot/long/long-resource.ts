@@ -1,11 +1,12 @@
 import { concatBytes, hashOf } from "../blob.ts";
 import type { CompiledResource, TextRun } from "../compiled.ts";
+import { nameHash } from "../name-hash.ts";
 import { utf8Length } from "../utf8-length.ts";
 import { versionOfRuns } from "./pieces.ts";
 
 /** A resource that is held in runs: its text and its binary form are put together for whoever asks, and held by nobody. */
 export function longResource({ name, from, runs }: LongParts): CompiledResource {
-  const binaries = runs.flatMap(({ binary }) => (binary === undefined ? [] : [binary]));
+  const hasBinary = runs.every(({ binary }) => binary !== undefined);
   const text = {
     name,
     version: versionOfRuns(runs),
@@ -15,8 +16,8 @@ export function longResource({ name, from, runs }: LongParts): CompiledResource 
       return runs.map((run) => run.text).join("");
     },
   };
-  if (binaries.length < runs.length) return text;
-  const binary = () => concatBytes(binaries.map(({ bytes }) => bytes));
+  if (!hasBinary) return text;
+  const binary = () => concatBytes(runs.flatMap((run) => run.binary?.bytes ?? []));
   return Object.defineProperty(text, "binary", { get: binary, enumerable: true });
 }
 
@@ -28,7 +29,8 @@ interface LongParts {
 
 /** @param binary of the same elements */
 export function textRun(text: string, binary?: Uint8Array<ArrayBuffer>): TextRun {
-  const run = { hash: hashOf(text), text, sizeBytes: utf8Length(text) };
+  const hash = hashOf(text);
+  const run = { hash, text, sizeBytes: utf8Length(text), cutHash: nameHash(hash) };
   return binary === undefined ? run : { ...run, binary: { hash: hashOf(binary), bytes: binary } };
 }
 

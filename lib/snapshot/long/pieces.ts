@@ -4,6 +4,8 @@
  * follows from the text alone.
  * @see docs/decisions/015-pieces.md
  */
+
+import { predecessorOf } from "../../config/changed-places.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { hashOf } from "../blob.ts";
 import type { TextRun } from "../compiled.ts";
@@ -58,12 +60,22 @@ export function listMessage(type: ResourceType, json: object): ListMessage | und
   return { field, elements, before: head.slice(0, -"]}".length), after: tail === "{}" ? "]}" : `],${tail.slice(1)}` };
 }
 
+/** Lists of objects, as far as they were looked at. */
+const lists = new WeakSet<readonly unknown[]>();
+
 function isObjects(value: unknown): value is readonly object[] {
   if (!Array.isArray(value)) return false;
-  // A plain loop, for thousands of elements of many tables.
-  for (let at = 0; at < value.length; at++) if (typeof value[at] !== "object" || value[at] === null) return false;
-  return true;
+  if (lists.has(value)) return true;
+  const before = predecessorOf<unknown>(value);
+  const areObjects =
+    before !== undefined && lists.has(before.list)
+      ? before.places.every((at) => isObject(value[at]))
+      : value.every(isObject);
+  if (areObjects) lists.add(value);
+  return areObjects;
 }
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 /** An element of such a list: tables of all namespaces have it, and are cut by it. */
 export interface Piece {

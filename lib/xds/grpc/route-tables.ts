@@ -7,7 +7,7 @@ import { step } from "../../mesh/memo/step.ts";
 import type { GrpcRouteView } from "../../mesh/views/grpc-views.ts";
 import { outboundClusterName, parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
-import type { SidecarHosts } from "../routes/sidecar-hosts.ts";
+import { placedPieces } from "../routes/placed-hosts.ts";
 import { hostsOfPort } from "../routes/sidecar-tables.ts";
 import { tableContext } from "../routes/table-context.ts";
 import type { VirtualHostPiece } from "../routes/virtual-host.ts";
@@ -35,12 +35,15 @@ export function grpcTables(
 ): Stage<readonly Resource<RouteConfigurationJson>[]> {
   const table = tableContext(view, memo, true);
   const diagnostics: Diagnostic[] = [];
-  const byPort = new Map<number, SidecarHosts>();
+  const byPort = new Map<number, readonly VirtualHostPiece[]>();
   const piecesOf = (port: number): readonly VirtualHostPiece[] => {
-    const known = byPort.get(port) ?? hostsOfPort(port, "", table);
-    if (!byPort.has(port)) diagnostics.push(...known.diagnostics);
-    byPort.set(port, known);
-    return known.pieces;
+    const known = byPort.get(port);
+    if (known !== undefined) return known;
+    const { value: hosts, diagnostics: found } = hostsOfPort(port, "", table);
+    diagnostics.push(...found);
+    const pieces = placedPieces(memo, hosts);
+    byPort.set(port, pieces);
+    return pieces;
   };
   const value = names.flatMap((name) => {
     const { host = "", port = 0 } = parseClusterName(name) ?? {};

@@ -1,8 +1,10 @@
-import { byCodePoint, type Diagnostic, type Origin } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, type Origin, type Stage } from "../../config/diagnostic.ts";
 import { sameElements } from "../../config/same-elements.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { pass } from "../../mesh/memo/pass.ts";
 import { keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
+import type { Placement, SettledHosts } from "./placed-hosts.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
 import type { VirtualHostPiece } from "./virtual-host.ts";
@@ -47,11 +49,9 @@ export interface TablePlace {
 
 /** What the hosts of a table claim; the same lists as long as they say the same, whatever their routes are. */
 export const claimsBrought = (memo: Memo, slot: string, brought: readonly BroughtHosts[]): ClaimsBrought =>
-  keptBrought(
-    memo,
-    slot,
-    brought.map(({ claims }) => claims),
-  );
+  keptBrought(memo, slot, claimsOfBrought(memo, slot, brought, {}));
+
+const claimsOfBrought = pass("claims that are brought", {}, ({ claims }: BroughtHosts) => claims);
 
 /** By the virtual service that brings them. */
 export type ClaimsBrought = readonly (readonly Claim[])[];
@@ -71,70 +71,29 @@ export interface Candidates {
 }
 
 /**
- * The virtual hosts with the names and domains that nobody has before them, sorted by name.
+ * The virtual hosts with the names and domains that nobody has before them, in places sorted by name.
  * Routes have no say in that, so that a change of routes leaves the decision as it was.
  */
 export function settledHosts(
   { brought, claims, others }: Candidates,
   { services, port, slot }: TablePlace,
   memo: Memo,
-): { readonly pieces: readonly VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
+): Stage<SettledHosts> {
   const ofOthers = keptClaims(memo, slot, claimsOf(memo, { candidates: others }));
-  const { count, places, placesOfOthers, trimmed, duplicates } = settledClaims(memo, {
-    claims,
-    ofOthers,
-    services,
-    port,
-  });
-  // What virtual services bring has its place among the others, which most changes leave as they were.
-  const pieces = placedPieces(memo, { candidates: others, places: placesOfOthers, count }).slice();
-  let at = 0;
-  // Plain loops: every table goes over all virtual services, and an iterator makes an object for each.
-  for (let of = 0; of < brought.length; of++) {
-    const { hosts } = brought[of] as BroughtHosts;
-    for (let own = 0; own < hosts.length; own++) {
-      const place = places[at++];
-      if (place !== undefined) pieces[place] = hosts[own]?.piece;
-    }
-  }
-  for (const [place, domains] of trimmed) {
-    const piece = pieces[place];
-    if (piece !== undefined) pieces[place] = trimmedHost(memo, { piece, domains });
-  }
+  const settled = settledClaims(memo, { claims, ofOthers, services, port });
+  const { duplicates } = settled;
   const candidates = duplicates.length === 0 ? [] : brought.flatMap(({ hosts }) => hosts);
   const diagnostics = duplicates.flatMap((duplicate) => {
     const { piece, origin } = candidates[duplicate] ?? {};
     return piece === undefined || origin === undefined ? [] : [duplicateHost(piece.name, origin)];
   });
-  // Every place is somebody's.
-  return { pieces: pieces as readonly VirtualHostPiece[], diagnostics };
+  return { value: { brought, others, placement: settled, slot }, diagnostics };
 }
 
 const claimsOf = step(
   "claims of virtual hosts",
   { candidates: "identity" },
   ({ candidates }: { readonly candidates: readonly Candidate[] }) => candidates.map(({ claim }) => claim),
-);
-
-interface Placed {
-  readonly candidates: readonly Candidate[];
-  readonly places: Places;
-  /** Places of all candidates, these and others. */
-  readonly count: number;
-}
-
-/** Without those of other candidates. */
-const placedPieces = step(
-  "virtual hosts in their places",
-  { candidates: "identity", places: "identity", count: "value" },
-  ({ candidates, places, count }: Placed): readonly (VirtualHostPiece | undefined)[] => {
-    const pieces = Array.from({ length: count }, (): VirtualHostPiece | undefined => undefined);
-    for (const [at, { piece }] of candidates.entries()) {
-      const place = places[at];
-      if (place !== undefined) pieces[place] = piece;
-    }
-    return pieces;
-  },
 );
 
 const keptClaims = keptLists("claims of services alone", isSameClaim);
@@ -150,16 +109,7 @@ function isSameClaim(last: Claim, claim: Claim): boolean {
   );
 }
 
-/** In the order of names, for each claim; undefined for one that gets no domains. */
-type Places = readonly (number | undefined)[];
-
-interface Settled {
-  /** How many have a place. */
-  readonly count: number;
-  readonly places: Places;
-  readonly placesOfOthers: Places;
-  /** By place, the domains of those that do not get all that they claim. */
-  readonly trimmed: ReadonlyMap<number, readonly string[]>;
+interface Settled extends Placement {
   /** Claims of a name that was taken, in order. */
   readonly duplicates: readonly number[];
 }
@@ -228,17 +178,6 @@ function freeOf(
   }
   return free ?? all;
 }
-
-interface Trimmed {
-  readonly piece: VirtualHostPiece;
-  readonly domains: readonly string[];
-}
-
-const trimmedHost = step(
-  "virtual host with fewer domains",
-  { piece: "identity", domains: "value" },
-  ({ piece, domains }: Trimmed): VirtualHostPiece => ({ ...piece, json: { ...piece.json, domains: [...domains] } }),
-);
 
 function duplicateHost(name: string, origin: Origin): Diagnostic {
   return {

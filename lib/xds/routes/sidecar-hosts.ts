@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Stage } from "../../config/diagnostic.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
@@ -19,27 +19,21 @@ import {
 } from "./host-claims.ts";
 import { type HostContext, type HostGroup, hostGroups, namesSomeService, sidecarPlace } from "./host-groups.ts";
 import { domainsOf, hostPiece } from "./host-piece.ts";
+import type { SettledHosts } from "./placed-hosts.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
 import type { ServiceDomains } from "./service-domains.ts";
 import { ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, tableServices } from "./table-services.ts";
-import type { VirtualHostPiece } from "./virtual-host.ts";
-
-/** The virtual hosts of one port, without the catch-all. */
-export interface SidecarHosts {
-  readonly pieces: readonly VirtualHostPiece[];
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /**
  * The virtual hosts that a sidecar's table of one port has: one for each host of the virtual services that apply, and one
  * with a default route for each remaining service. Names and domains are taken by who comes first.
  *
  * @param port 0: a table of all ports, for an HTTP proxy or a unix socket
- * @returns sorted by name
+ * @returns without the catch-all; places are in the order of names
  * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
-export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
+export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): Stage<SettledHosts> {
   const { memo, settings, domains, view } = table;
   const services = tableServices(memo, { services: listener.services, port, namesPorts: settings.proxyless });
   const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
@@ -58,7 +52,7 @@ interface Together extends TablePlace {
 const hostsTogether = step(
   "virtual hosts of a sidecar's port",
   { brought: "identity", hosts: "identity", services: "identity", port: "value", slot: "value" },
-  ({ brought, hosts, ...at }: Together, memo: Memo): SidecarHosts => {
+  ({ brought, hosts, ...at }: Together, memo: Memo): Stage<SettledHosts> => {
     const claims = claimsBrought(memo, at.slot, brought);
     const others = unclaimedHosts(memo, { claims, hosts });
     return settledHosts({ brought, claims, others }, at, memo);

@@ -7,9 +7,10 @@ import type { RouteView } from "../../mesh/views/views.ts";
 import { httpProxyRouteTable } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { catchAllVirtualHost, type ForwardedHeaders } from "./default-route.ts";
-import { type SidecarHosts, sidecarHosts } from "./sidecar-hosts.ts";
+import { placedJson, placedOwners, placedPieces, type SettledHosts } from "./placed-hosts.ts";
+import { sidecarHosts } from "./sidecar-hosts.ts";
 import type { TableContext } from "./table-context.ts";
-import { emptyTable, keptTable, type VirtualHostPiece } from "./virtual-host.ts";
+import { emptyTable, fewPieces, keptTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts";
 
 /**
  * The route tables of a sidecar: `<port>`, `<host>:<port>` for sniffed ports, `http_proxy` and unix sockets by their bind.
@@ -29,9 +30,9 @@ export function sidecarTables(
     const key = port === 0 ? bind : String(port);
     const present = hostsByPort.get(key);
     if (present !== undefined) return present;
-    const { pieces, diagnostics: found } = hostsOfPort(port, bind, table);
+    const { value: settled, diagnostics: found } = hostsOfPort(port, bind, table);
     diagnostics.push(...found);
-    const made = { pieces, byDomain: lazily(() => indexByDomain(pieces)) };
+    const made = { settled, byDomain: lazily(() => indexByDomain(placedPieces(table.memo, settled))) };
     hostsByPort.set(key, made);
     return made;
   };
@@ -39,29 +40,48 @@ export function sidecarTables(
     const parsed = parseTableName(name);
     if (parsed === undefined) return emptyTable(name);
     const hosts = hostsOf(parsed);
-    const pieces =
-      parsed.sniffedHost === undefined
-        ? withCatchAll(table.memo, { pieces: hosts.pieces, catchAll: catchAll(table) })
-        : sniffedPieces(name, parsed.sniffedHost, hosts, table);
+    if (parsed.sniffedHost === undefined) return wholeTable(name, hosts.settled, table);
+    const pieces = sniffedPieces(name, parsed.sniffedHost, hosts, table);
     return keptTable(table.view.key, { name, pieces }, table.memo);
   });
   return { value, diagnostics };
 }
 
+/** The table of a port: all of its hosts, and what becomes of others. */
+function wholeTable(name: string, hosts: SettledHosts, table: TableContext): Resource<RouteConfigurationJson> {
+  const { memo } = table;
+  const last = catchAll(table);
+  if (hosts.placement.count < fewPieces)
+    return keptTable(table.view.key, { name, pieces: placedPieces(memo, hosts, last) }, memo);
+  return routeTable(memo, {
+    name,
+    hosts: placedJson(memo, hosts, last),
+    owners: placedOwners(memo, hosts),
+  });
+}
+
 /**
  * The virtual hosts of a port, or of a bind without one.
  *
- * @returns sorted by name; none for a port that no egress listener has
+ * @returns none for a port that no egress listener has
  */
-export function hostsOfPort(port: number, bind: string, table: TableContext): SidecarHosts {
+export function hostsOfPort(port: number, bind: string, table: TableContext): Stage<SettledHosts> {
   const listener = egressListenerOf(table.view, port, bind);
   return listener === undefined ? noHosts : sidecarHosts(listener, tablePort(listener, port), table);
 }
 
-const noHosts: SidecarHosts = { pieces: [], diagnostics: [] };
+const noHosts: Stage<SettledHosts> = {
+  value: {
+    brought: [],
+    others: [],
+    placement: { count: 0, places: [], placesOfOthers: [], trimmed: new Map() },
+    slot: "",
+  },
+  diagnostics: [],
+};
 
 interface PortHosts {
-  readonly pieces: readonly VirtualHostPiece[];
+  readonly settled: SettledHosts;
   byDomain(): ReadonlyMap<string, readonly VirtualHostPiece[]>;
 }
 
@@ -124,17 +144,6 @@ function indexByDomain(pieces: readonly VirtualHostPiece[]): ReadonlyMap<string,
   }
   return index;
 }
-
-interface Caught {
-  readonly pieces: readonly VirtualHostPiece[];
-  readonly catchAll: VirtualHostPiece;
-}
-
-const withCatchAll = step(
-  "virtual hosts with a catch-all",
-  { pieces: "identity", catchAll: "identity" },
-  ({ pieces, catchAll }: Caught): readonly VirtualHostPiece[] => pieces.concat(catchAll),
-);
 
 function catchAll({ view, settings, memo }: TableContext): VirtualHostPiece {
   return catchAllHost(memo, { policy: view.scope.outboundTrafficPolicy, headers: settings.headers });

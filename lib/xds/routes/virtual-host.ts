@@ -44,13 +44,13 @@ interface TableInputs {
 }
 
 /** A table of so few pieces is found by these. */
-const fewPieces = 8;
+export const fewPieces = 8;
 
 /**
  * A table with hosts. Ports do not count when Envoy compares a request's host with domains.
  * @see docs/how-istio-does-it/routes.md#tables
  */
-const routeTable = step(
+export const routeTable = step(
   "route table",
   { hosts: "identity", owners: "identity", name: "value" },
   ({ name, hosts, owners }: TableInputs, memo: Memo) => tableOf(name, hosts, allOf(memo, { owners })),
@@ -60,7 +60,7 @@ const smallTable = step("small route table", { pieces: "elements", name: "value"
   tableOf(name, pieces.map(jsonOf), objectsOf(pieces)),
 );
 
-const jsonOf = ({ json }: VirtualHostPiece): VirtualHostJson => json;
+export const jsonOf = ({ json }: VirtualHostPiece): VirtualHostJson => json;
 
 /** The virtual hosts of a table, the same list as long as they are the same. */
 const hostsOf = pass("virtual hosts of a route table", {}, jsonOf);
@@ -108,7 +108,7 @@ const allOf = step(
 /** Some more than once. */
 const objectsOf = (owners: readonly VirtualHostPiece[]): readonly ConfigKey[] => owners.flatMap(({ from }) => from);
 
-const areOfSameObjects = (last: VirtualHostPiece, piece: VirtualHostPiece): boolean =>
+export const areOfSameObjects = (last: VirtualHostPiece, piece: VirtualHostPiece): boolean =>
   last === piece || sameElements(last.from, piece.from, isSameKey);
 
 const isSameKey = (last: ConfigKey, key: ConfigKey): boolean =>

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { predecessorOf, withValues } from "../../../lib/config/changed-places.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { pass } from "../../../lib/mesh/memo/pass.ts";
 
@@ -78,6 +79,15 @@ describe("a pass over a list", () => {
         expect(log.slice(0, -after.length || undefined)).toEqual(moved.map(({ name }) => name));
       }),
     );
+  });
+
+  it("goes on from what is noted of a long list, and notes what it made for whoever comes next", () => {
+    const long = Array.from({ length: 100 }, (_, at) => ({ name: `e${at}` }));
+    const first = initials(memo, "long", long, {});
+    const edited = withValues(long, [90, 7], [{ name: "f" }, { name: "g" }]);
+    const second = initials(memo, "long", edited, {});
+    expect(second).toEqual(initials(noMemo, "long", edited, {}));
+    expect(predecessorOf(second)).toEqual({ list: first, places: [7, 90] });
   });
 
   it("remembers nothing without a memory", () => {

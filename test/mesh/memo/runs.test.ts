@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withValues } from "../../../lib/config/changed-places.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { runs } from "../../../lib/mesh/memo/runs.ts";
 
@@ -71,5 +73,26 @@ describe("runs of a list", () => {
     expect(log).toEqual([]);
     over(list, "+", places(list), noMemo);
     expect(log).toEqual(["ab.", "cd.", "ef"]);
+  });
+
+  it("are those of a fresh look where a few elements of a long list are others, and nothing else is looked at", () => {
+    const long = letters("abcd.efg.hi.".repeat(12));
+    const order = [...places(long.slice(40)).map((at) => at + 40), ...places(long.slice(0, 40))];
+    let last = long;
+    over(last, "*", order);
+    const edits = fc.array(fc.tuple(fc.nat(long.length - 1), fc.constantFrom(".", "x")), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(edits, (edit) => {
+        const at = new Map(edit);
+        const next = withValues(last, [...at.keys()], letters([...at.values()].join("")));
+        const found = over(next, "*", order);
+        expect(log.join("").length).toBeLessThan(10 * at.size + 10);
+        expect(found).toEqual(over(next, "*", order, noMemo));
+        last = next;
+      }),
+    );
   });
 });

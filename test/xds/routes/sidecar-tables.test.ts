@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { predecessorOf } from "../../../lib/config/changed-places.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generateRoutes } from "../../../lib/xds/routes/generate-routes.ts";
 import { destinationRule, routeView, service, type ViewParts, virtualService } from "./fixture.ts";
@@ -207,5 +208,26 @@ describe("the memo of route tables", () => {
     );
     const again = generateRoutes(routeView({ ...parts, virtualServices: [forA, changed] }), names, memo).value;
     expect(again.map((each, index) => each === after[index])).toEqual(names.map(() => true));
+  });
+
+  it("of many hosts are made in one place where the routes of one are others, and were made from the same objects", () => {
+    const many = Array.from({ length: 80 }, (_, at) => service(`s${at}.default.svc.cluster.local`, [[80, "HTTP"]]));
+    const owned = many.filter((_, at) => at % 2 === 0);
+    const owners = owned.map(({ hostname }, at) => virtualService(`v${at}`, { hosts: [hostname], ...to("old") }));
+    const memo = createMemo();
+    const view = routeView({ services: many });
+    const tableOf = (virtualServices: typeof owners, by = memo) => {
+      const egressListeners = view.scope.egressListeners.map((listener) => ({ ...listener, virtualServices }));
+      return generateRoutes({ ...view, scope: { ...view.scope, egressListeners } }, ["80"], by).value[0];
+    };
+    const before = tableOf(owners);
+    const edited = owners.with(30, virtualService("v30", { hosts: [owned[30]?.hostname ?? ""], ...to("new") }));
+    const after = tableOf(edited);
+    expect(after).toEqual(tableOf(edited, noMemo));
+    expect(after?.from).toBe(before?.from);
+    const place = after?.json.virtualHosts?.findIndex(({ name }) => name?.startsWith(`${owned[30]?.hostname}:`));
+    expect(predecessorOf(after?.json.virtualHosts ?? [])).toEqual({ list: before?.json.virtualHosts, places: [place] });
+    const fewer = edited.with(30, virtualService("v30", { hosts: ["elsewhere.example.com"], ...to("new") }));
+    expect(tableOf(fewer)).toEqual(tableOf(fewer, noMemo));
   });
 });

@@ -1,0 +1,63 @@
+/**
+ * Lists that are nearly another. A mesh of thousands of services has lists of as many elements, each made from the one before, and a
+ * change replaces an element of each: where, is noted by whoever replaces it, so that whoever comes later need not compare them again.
+ */
+type List = readonly unknown[];
+
+/** What a list is the successor of, of the same length, and where they differ. */
+interface Successor {
+  readonly of: WeakRef<List>;
+  readonly places: readonly number[];
+}
+
+const successors = new WeakMap<List, Successor>();
+
+/** Shorter lists are sooner compared than looked up. */
+const leastLength = 64;
+
+/** More places than that are hardly worth a note. */
+const mostPlaces = 64;
+
+/** A list of the same length with others in some places: itself if nothing comes to be another. */
+export function withValues<T>(list: readonly T[], places: readonly number[], values: readonly T[]): readonly T[] {
+  if (places.every((place, at) => Object.is(list[place], values[at]))) return list;
+  const copy = list.slice();
+  for (let at = 0; at < places.length; at++) copy[places[at] as number] = values[at] as T;
+  note(list, copy, places);
+  return copy;
+}
+
+/**
+ * Where two lists of one length may have different elements: looked for once, whoever asks.
+ *
+ * @returns ascending; undefined for lists of two lengths
+ */
+export function changedPlaces(before: List, after: List): readonly number[] | undefined {
+  if (before === after) return nowhere;
+  if (before.length !== after.length) return undefined;
+  const known = after.length < leastLength ? undefined : successors.get(after);
+  if (known?.of.deref() === before) return known.places;
+  const places: number[] = [];
+  for (let at = 0; at < after.length; at++) if (!Object.is(before[at], after[at])) places.push(at);
+  note(before, after, places);
+  return places;
+}
+
+const nowhere: readonly number[] = [];
+
+/** A list of which another is known to be nearly the same, and where they may differ, ascending; undefined where none is known. */
+export function predecessorOf<T>(
+  list: readonly T[],
+): { readonly list: readonly T[]; readonly places: readonly number[] } | undefined {
+  const known = list.length < leastLength ? undefined : successors.get(list);
+  const before = known?.of.deref();
+  // The places in which it is another are few; elsewhere it has these very elements.
+  return known === undefined || before === undefined
+    ? undefined
+    : { list: before as readonly T[], places: known.places };
+}
+
+function note(before: List, after: List, places: readonly number[]): void {
+  if (after.length < leastLength || places.length > mostPlaces) return;
+  successors.set(after, { of: new WeakRef(before), places: places.toSorted((a, b) => a - b) });
+}
