@@ -18,8 +18,9 @@ export function listenerServices(
   port: number | undefined,
   memo: Memo,
 ): readonly Service[] {
-  const imported: Service[] = [];
   const all = index.visibleTo(namespace);
+  if (imports.everything && port === undefined && haveHostsApart(memo, { services: all })) return all;
+  const imported: Service[] = [];
   for (const candidate of all) {
     const importing = imports.everything
       ? everyHost
@@ -37,6 +38,14 @@ export function listenerServices(
 }
 
 const everyHost = (): boolean => true;
+
+/** Whether no two of them have one host, between which namespaces would have to be chosen. */
+const haveHostsApart = step(
+  "services with hosts of their own",
+  { services: "identity" },
+  ({ services }: { readonly services: readonly Service[] }): boolean =>
+    new Set(services.map(({ hostname }) => hostname)).size === services.length,
+);
 
 /** Host → the service whose namespace wins: the scope's own, else a Kubernetes service, else the first. */
 function chooseNamespaces(services: readonly Service[], own: string): ReadonlyMap<string, Service> {

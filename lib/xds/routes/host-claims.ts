@@ -1,22 +1,13 @@
-import { byCodePoint, type Diagnostic, type Origin, type Stage } from "../../config/diagnostic.ts";
+import type { Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
 import { sameElements } from "../../config/same-elements.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
 import { keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
-import type { Placement, SettledHosts } from "./placed-hosts.ts";
-import type { Domains } from "./service-domains.ts";
+import type { SettledHosts } from "./placed-hosts.ts";
+import { type Claim, type ClaimsBrought, settledClaims } from "./settled-claims.ts";
 import type { TableServices } from "./table-services.ts";
 import type { VirtualHostPiece } from "./virtual-host.ts";
-
-/** The name and the domains that a virtual host would like to have. */
-export interface Claim {
-  readonly name: string;
-  readonly domains: Domains;
-  readonly port: number;
-  /** Service for which a virtual service stands; "" for other hosts. */
-  readonly hostname: string;
-}
 
 /** A virtual host before its name and domains are compared with those of the others. */
 export interface Candidate {
@@ -52,9 +43,6 @@ export const claimsBrought = (memo: Memo, slot: string, brought: readonly Brough
   keptBrought(memo, slot, claimsOfBrought(memo, slot, brought, {}));
 
 const claimsOfBrought = pass("claims that are brought", {}, ({ claims }: BroughtHosts) => claims);
-
-/** By the virtual service that brings them. */
-export type ClaimsBrought = readonly (readonly Claim[])[];
 
 const keptBrought = keptLists<readonly Claim[]>("claims of virtual services", (last, claims) =>
   sameElements(last, claims, isSameClaim),
@@ -107,76 +95,6 @@ function isSameClaim(last: Claim, claim: Claim): boolean {
     a.all.length === b.all.length &&
     a.all.every((domain, at) => domain === b.all[at] && a.keys[at] === b.keys[at] && a.derived[at] === b.derived[at])
   );
-}
-
-interface Settled extends Placement {
-  /** Claims of a name that was taken, in order. */
-  readonly duplicates: readonly number[];
-}
-
-interface Claims {
-  readonly claims: ClaimsBrought;
-  readonly ofOthers: readonly Claim[];
-  readonly services: TableServices;
-  readonly port: number;
-}
-
-const settledClaims = step(
-  "settled claims",
-  { services: "identity", claims: "identity", ofOthers: "identity", port: "value" },
-  settle,
-);
-
-function settle({ claims: brought, ofOthers, services, port: tablePort }: Claims): Settled {
-  const ofServices = brought.flat();
-  const claims = [...ofServices, ...ofOthers];
-  const claimed = new Set(claims.map((claim) => claim.hostname));
-  const isKnown = (domain: string): boolean => services.known.has(domain) || claimed.has(domain);
-  const names = new Set<string>();
-  const taken = new Set<string>();
-  const order: number[] = [];
-  const kept = new Map<number, readonly string[]>();
-  const duplicates: number[] = [];
-  for (const [at, { name, domains, port }] of claims.entries()) {
-    if (names.has(name)) {
-      duplicates.push(at);
-      continue;
-    }
-    names.add(name);
-    const free = freeOf(domains, taken, isKnown);
-    // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
-    const own = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
-    if (own.length > 0) order.push(at);
-    if (own.length < domains.all.length) kept.set(at, own);
-  }
-  order.sort((a, b) => byCodePoint(claims[a]?.name ?? "", claims[b]?.name ?? ""));
-  const places: (number | undefined)[] = claims.map(() => undefined);
-  const trimmed = new Map<number, readonly string[]>();
-  for (const [place, at] of order.entries()) {
-    places[at] = place;
-    const domains = kept.get(at);
-    if (domains !== undefined) trimmed.set(place, domains);
-  }
-  const [ofBrought, others] = [places.slice(0, ofServices.length), places.slice(ofServices.length)];
-  return { count: order.length, places: ofBrought, placesOfOthers: others, trimmed, duplicates };
-}
-
-/** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */
-function freeOf(
-  { all, keys, derived }: Domains,
-  taken: Set<string>,
-  isKnown: (domain: string) => boolean,
-): readonly string[] {
-  let free: string[] | undefined;
-  for (const [at, domain] of all.entries()) {
-    const key = keys[at] ?? domain;
-    if (taken.has(key) || (derived[at] === true && isKnown(domain))) free ??= all.slice(0, at);
-    else {
-      taken.add(key);
-      free?.push(domain);
-    }
-  }
-  return free ?? all;
 }
 
 function duplicateHost(name: string, origin: Origin): Diagnostic {

@@ -8,7 +8,7 @@ import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
 import type { DefaultHosts } from "./default-hosts.ts";
-import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
+import type { PlacedRoutes } from "./placed-routes.ts";
 import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
 import { hashRule, type RuleSource } from "./table-context.ts";
 import type { TableService, TableServices } from "./table-services.ts";
@@ -38,22 +38,46 @@ export function namesSomeService(virtualService: MeshVirtualService, services: T
   });
 }
 
+/** The hosts of a virtual service, by what they are in a table. */
+export interface NamedHosts {
+  readonly matched: readonly TableService[];
+  /** Lower case: no services. */
+  readonly plainHosts: readonly string[];
+}
+
 /**
- * What a virtual service brings to a table, by the ports of the services that it names.
+ * What the hosts of a virtual service are in a table.
  *
  * @param byHost of its listener, where one of its hosts is a wildcard
+ * @returns undefined where it is not for this caller
  */
-export function hostGroups(
+export function namedHosts(
   virtualService: MeshVirtualService,
   byHost: EgressListener["virtualServiceByHost"] | undefined,
-  context: HostContext,
+  { services, place }: Pick<HostContext, "services" | "place">,
   memo: Memo,
-): HostGroup[] {
-  const { place } = context;
-  const placed = placedRoutes(virtualService, place, { settings: context.settings, memo });
-  if (placed.routes.length === 0) return [];
-  const { matched, plainHosts } = splitHosts(virtualService, byHost, context.services);
-  if (isOfGatewayApi(virtualService.config) && !isForCaller(virtualService, matched, place)) return [];
+): NamedHosts | undefined {
+  const isOfRoute = isOfGatewayApi(virtualService.config);
+  if (byHost === undefined && !isOfRoute) return namedAlike(memo, { virtualService, services });
+  const named = splitHosts(virtualService, byHost, services);
+  return isOfRoute && !isForCaller(virtualService, named.matched, place) ? undefined : named;
+}
+
+/** For all callers alike. */
+const namedAlike = step(
+  "services that a virtual service names",
+  { virtualService: "identity", services: "identity" },
+  ({ virtualService, services }: { readonly virtualService: MeshVirtualService; readonly services: TableServices }) =>
+    splitHosts(virtualService, undefined, services),
+);
+
+/** What a virtual service brings to a table, by the ports of the services that it names. */
+export function hostGroups(
+  { config: { origin } }: MeshVirtualService,
+  { matched, plainHosts }: NamedHosts,
+  placed: PlacedRoutes,
+  tablePort: number,
+): readonly HostGroup[] {
   const byPort = new Map<number, TableService[]>();
   for (const service of matched) {
     for (const { port: servicePort } of service.httpPorts) {
@@ -63,15 +87,8 @@ export function hostGroups(
     }
   }
   // Hosts that are no service at all have a place on port 80 only.
-  if (byPort.size === 0 && place.port === 80) byPort.set(80, []);
-  const { origin } = virtualService.config;
-  return [...byPort].map(([groupPort, members]) => ({
-    port: groupPort,
-    services: members,
-    plainHosts,
-    placed,
-    origin,
-  }));
+  if (byPort.size === 0 && tablePort === 80) byPort.set(80, []);
+  return [...byPort].map(([port, services]) => ({ port, services, plainHosts, placed, origin }));
 }
 
 /** Routes of the Gateway API hold for services, and for callers in the namespace of the route or of all services of its own. */
@@ -127,7 +144,7 @@ function splitHosts(
   virtualService: MeshVirtualService,
   byHost: EgressListener["virtualServiceByHost"] | undefined,
   services: TableServices,
-): { readonly matched: readonly TableService[]; readonly plainHosts: readonly string[] } {
+): NamedHosts {
   const hosts = virtualService.hosts.map((host) => host.toLowerCase());
   const matched: TableService[] = [];
   const plainHosts: string[] = [];

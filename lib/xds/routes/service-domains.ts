@@ -52,6 +52,18 @@ const perspectivesOf = step(
 export const seenAs = (service: Service, { namespace, atHome, abroad }: DomainPerspectives): DomainPerspective =>
   atHome === abroad || hasHostIn(service, namespace) ? atHome : abroad;
 
+/** The perspectives as far as some services tell them apart: one object for all namespaces that none of them has its host in. */
+export const seenOf = (services: readonly Service[], domains: DomainPerspectives, memo: Memo): DomainPerspectives =>
+  services.every((service) => seenAs(service, domains) === domains.abroad)
+    ? fromAbroad(memo, { abroad: domains.abroad })
+    : domains;
+
+const fromAbroad = step(
+  "domain perspectives from abroad",
+  { abroad: "identity" },
+  ({ abroad }: Pick<DomainPerspectives, "abroad">): DomainPerspectives => ({ namespace: "", atHome: abroad, abroad }),
+);
+
 /** @param namespace as of `DomainPerspectives` */
 const hasHostIn = ({ hostname, attributes: { aliases } }: Service, namespace: string): boolean =>
   hostname.toLowerCase().includes(namespace) || aliases.some((alias) => alias.hostname.includes(namespace));

@@ -12,16 +12,24 @@ import {
   type BroughtHosts,
   broughtHosts,
   type Candidate,
-  type ClaimsBrought,
   claimsBrought,
   settledHosts,
   type TablePlace,
 } from "./host-claims.ts";
-import { type HostContext, type HostGroup, hostGroups, namesSomeService, sidecarPlace } from "./host-groups.ts";
+import {
+  type HostContext,
+  type HostGroup,
+  hostGroups,
+  type NamedHosts,
+  namedHosts,
+  namesSomeService,
+  sidecarPlace,
+} from "./host-groups.ts";
 import { domainsOf, hostPiece } from "./host-piece.ts";
 import type { SettledHosts } from "./placed-hosts.ts";
-import type { PlacedRoutes } from "./placed-routes.ts";
-import type { ServiceDomains } from "./service-domains.ts";
+import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
+import { type ServiceDomains, seenOf } from "./service-domains.ts";
+import type { ClaimsBrought } from "./settled-claims.ts";
 import { ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, tableServices } from "./table-services.ts";
 
@@ -106,7 +114,38 @@ const hostsOfVirtualServices = pass(
     memo: Memo,
   ): BroughtHosts => {
     if (context.port !== 80 && !namesSomeService(virtualService, context.services)) return noHosts;
-    const groups = hostGroups(virtualService, byHost, context, memo);
+    const placed = placedRoutes(virtualService, context.place, { ...context, memo });
+    const named = placed.routes.length === 0 ? undefined : namedHosts(virtualService, byHost, context, memo);
+    if (named === undefined) return noHosts;
+    const { settings, port } = context;
+    const domains = seenOf(
+      named.matched.map(({ service }) => service),
+      context.domains,
+      memo,
+    );
+    return hostsOfOne(memo, { virtualService, placed, named, settings, domains, port });
+  },
+);
+
+/** What a virtual service brings to all tables in which it means the same: as a rule to those of most namespaces. */
+interface Bringing extends Pick<HostContext, "settings" | "domains" | "port"> {
+  readonly virtualService: MeshVirtualService;
+  readonly placed: PlacedRoutes;
+  readonly named: NamedHosts;
+}
+
+const hostsOfOne = step(
+  "virtual hosts of a virtual service",
+  {
+    virtualService: "identity",
+    placed: "identity",
+    named: "identity",
+    settings: "identity",
+    domains: "identity",
+    port: "value",
+  },
+  ({ virtualService, placed, named, ...context }: Bringing, memo: Memo): BroughtHosts => {
+    const groups = hostGroups(virtualService, named, placed, context.port);
     if (groups.length === 0) return noHosts;
     return broughtHosts(
       groups.flatMap((group) => [
@@ -117,12 +156,10 @@ const hostsOfVirtualServices = pass(
   },
 );
 
-function plainHost(
-  host: string,
-  { port, placed, origin }: HostGroup,
-  { settings }: HostContext,
-  memo: Memo,
-): Candidate {
+/** What hosts are made with. */
+type Making = Pick<Bringing, "settings" | "domains" | "port">;
+
+function plainHost(host: string, { port, placed, origin }: HostGroup, { settings }: Making, memo: Memo): Candidate {
   const { name, domains, piece } = hostOfNoService(memo, { settings, placed, host, port });
   return { piece, claim: { name, domains, port, hostname: "" }, origin };
 }
@@ -146,7 +183,7 @@ const hostOfNoService = step(
   },
 );
 
-function serviceHost(service: TableService, group: HostGroup, context: HostContext, memo: Memo): Candidate {
+function serviceHost(service: TableService, group: HostGroup, context: Making, memo: Memo): Candidate {
   const { port, placed, origin } = group;
   const domains = domainsOf(service, port, context.port, { ...context, memo });
   const { headers } = context.settings;

@@ -1,0 +1,176 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import { Slots } from "../../mesh/memo/slots.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { Placement } from "./placed-hosts.ts";
+import type { Domains } from "./service-domains.ts";
+import type { TableServices } from "./table-services.ts";
+
+/** The name and the domains that a virtual host would like to have. */
+export interface Claim {
+  readonly name: string;
+  readonly domains: Domains;
+  readonly port: number;
+  /** Service for which a virtual service stands; "" for other hosts. */
+  readonly hostname: string;
+}
+
+/** By the virtual service that brings them. */
+export type ClaimsBrought = readonly (readonly Claim[])[];
+
+interface Settled extends Placement {
+  /** Claims of a name that was taken, in order. */
+  readonly duplicates: readonly number[];
+}
+
+interface Claims {
+  readonly claims: ClaimsBrought;
+  readonly ofOthers: readonly Claim[];
+  readonly services: TableServices;
+  readonly port: number;
+}
+
+/** Who gets which names and domains: whoever comes first. */
+export const settledClaims = step(
+  "settled claims",
+  { services: "identity", claims: "identity", ofOthers: "identity", port: "value" },
+  ({ claims: brought, ofOthers, services, port }: Claims, memo: Memo): Settled => {
+    const claims = [...brought.flat(), ...ofOthers];
+    const asked = { claims, ofServices: claims.length - ofOthers.length, services };
+    const last = settlements.last(memo, String(port));
+    if (port !== 0 && last !== undefined && isSettledAs(last, asked)) return last.settled;
+    const settlement = settle(asked, port);
+    settlements.keep(memo, String(port), settlement);
+    return settlement.settled;
+  },
+);
+
+/** All claims of a table. */
+interface Asked {
+  readonly claims: readonly Claim[];
+  /** So many of them, which come first, are brought by virtual services. */
+  readonly ofServices: number;
+  readonly services: TableServices;
+}
+
+interface Settlement extends Asked {
+  readonly settled: Settled;
+  /** Of all claims. */
+  readonly hostnames: ReadonlySet<string>;
+  /** Keys of domains that somebody has. */
+  readonly held: ReadonlySet<string>;
+  /** Keys of domains that somebody has claimed in vain. */
+  readonly denied: ReadonlySet<string>;
+  /** Claims that do not have all of their domains. */
+  readonly lessened: ReadonlySet<number>;
+}
+
+/** Of the table that was settled last, by its port. */
+const settlements = new Slots<Settlement>("settlements of a port");
+
+/**
+ * Whether claims are settled as others were: the same names, and where domains are others nobody's way is crossed. So it is with the tables of
+ * all namespaces, each of which has short names for the services of its own.
+ */
+function isSettledAs(last: Settlement, { claims, ofServices, services }: Asked): boolean {
+  if (last.services !== services || last.ofServices !== ofServices) return false;
+  if (last.claims.length !== claims.length) return false;
+  const changed: number[] = [];
+  for (let at = 0; at < claims.length; at++) {
+    const [before, claim] = [last.claims[at], claims[at]];
+    if (before === claim || before === undefined || claim === undefined) continue;
+    if (before.name !== claim.name || before.hostname !== claim.hostname || before.port !== claim.port) return false;
+    if (before.domains !== claim.domains) changed.push(at);
+  }
+  return areFree(last, claims, changed);
+}
+
+/** Whether some claims, which had all that they claimed, can have other domains, and what they leave is nobody's wish. */
+function areFree(last: Settlement, claims: readonly Claim[], changed: readonly number[]): boolean {
+  const { held, denied, lessened, hostnames, services } = last;
+  const left = new Set<string>();
+  for (const at of changed) {
+    if (lessened.has(at)) return false;
+    for (const key of last.claims[at]?.domains.keys ?? []) left.add(key);
+  }
+  const taken = new Set<string>();
+  for (const at of changed) {
+    const { all, keys, derived } = claims[at]?.domains ?? noDomains;
+    if (all.length === 0) return false;
+    for (let of = 0; of < keys.length; of++) {
+      const key = keys[of] ?? "";
+      if (taken.has(key) || denied.has(key) || (held.has(key) && !left.has(key))) return false;
+      if (derived[of] === true && isKnownIn(services, hostnames, all[of] ?? "")) return false;
+      taken.add(key);
+    }
+  }
+  for (const key of left) if (denied.has(key)) return false;
+  return true;
+}
+
+const noDomains: Domains = { all: [], keys: [], derived: [] };
+
+const isKnownIn = ({ known }: TableServices, hostnames: ReadonlySet<string>, domain: string): boolean =>
+  known.has(domain) || hostnames.has(domain);
+
+function settle(asked: Asked, tablePort: number): Settlement {
+  const { claims, ofServices, services } = asked;
+  const hostnames = new Set(claims.map((claim) => claim.hostname));
+  const isKnown = (domain: string): boolean => isKnownIn(services, hostnames, domain);
+  const names = new Set<string>();
+  const held = new Set<string>();
+  const denied = new Set<string>();
+  const order: number[] = [];
+  const kept = new Map<number, readonly string[]>();
+  const duplicates: number[] = [];
+  for (const [at, { name, domains, port }] of claims.entries()) {
+    if (names.has(name)) {
+      duplicates.push(at);
+      continue;
+    }
+    names.add(name);
+    const free = freeOf(domains, { held, denied, isKnown });
+    // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
+    const own = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
+    if (own.length > 0) order.push(at);
+    if (own.length < domains.all.length) kept.set(at, own);
+  }
+  order.sort((a, b) => byCodePoint(claims[a]?.name ?? "", claims[b]?.name ?? ""));
+  const places: (number | undefined)[] = claims.map(() => undefined);
+  const trimmed = new Map<number, readonly string[]>();
+  for (const [place, at] of order.entries()) {
+    places[at] = place;
+    const domains = kept.get(at);
+    if (domains !== undefined) trimmed.set(place, domains);
+  }
+  const settled = {
+    count: order.length,
+    places: places.slice(0, ofServices),
+    placesOfOthers: places.slice(ofServices),
+    trimmed,
+    duplicates,
+  };
+  return { ...asked, settled, hostnames, held, denied, lessened: new Set([...kept.keys(), ...duplicates]) };
+}
+
+interface Taking {
+  readonly held: Set<string>;
+  readonly denied: Set<string>;
+  readonly isKnown: (domain: string) => boolean;
+}
+
+/** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */
+function freeOf({ all, keys, derived }: Domains, { held, denied, isKnown }: Taking): readonly string[] {
+  let free: string[] | undefined;
+  for (const [at, domain] of all.entries()) {
+    const key = keys[at] ?? domain;
+    if (held.has(key) || (derived[at] === true && isKnown(domain))) {
+      free ??= all.slice(0, at);
+      denied.add(key);
+    } else {
+      held.add(key);
+      free?.push(domain);
+    }
+  }
+  return free ?? all;
+}
