@@ -97,15 +97,44 @@ const polledClusters = step(
   "polled clusters",
   { clusters: "identity", endpoints: "identity", others: "identity", separate: "value", pollDelayMs: "value" },
   ({ clusters, endpoints, others, separate, pollDelayMs }: Inlining, memo: Memo): readonly Resource[] => {
-    const [shared, own] = [placesOf(endpoints, memo), placesOf(others, memo)];
-    const isSeparate = new Set(separate);
-    const assignmentOf = (name: string): Resource | undefined => {
-      if (isSeparate.has(name)) return undefined;
-      return others[own.get(name) ?? -1] ?? endpoints[shared.get(name) ?? -1];
-    };
+    const names = namesOfServices(memo, { clusters, separate });
+    const shared = placesIn(memo, { names, places: placesOf(endpoints, memo) });
+    const own = placesIn(memo, { names, places: placesOf(others, memo) });
     const slot = `${pollDelayMs}|${clusters.length}|${clusters[0]?.name}`;
-    return eachPolledCluster(memo, slot, clusters, { pollDelayMs }, ({ json }) => assignmentOf(serviceNameOf(json)));
+    return eachPolledCluster(
+      memo,
+      slot,
+      clusters,
+      { pollDelayMs },
+      (_, at) => others[own[at] ?? -1] ?? endpoints[shared[at] ?? -1],
+    );
   },
+);
+
+/** Under which names clusters ask for endpoints that are inlined; undefined where they do not. */
+const namesOfServices = step(
+  "service names of clusters",
+  { clusters: "identity", separate: "value" },
+  ({ clusters, separate }: Pick<Inlining, "clusters" | "separate">): readonly (string | undefined)[] => {
+    const isSeparate = new Set(separate);
+    return clusters.map(({ json }) => {
+      const name = serviceNameOf(json);
+      return isSeparate.has(name) ? undefined : name;
+    });
+  },
+);
+
+interface Placing {
+  readonly names: readonly (string | undefined)[];
+  readonly places: ReadonlyMap<string, number>;
+}
+
+/** Where what each name stands for is in a list. A change of endpoints leaves that as it is: they are found without a name. */
+const placesIn = step(
+  "places of what clusters ask for",
+  { names: "identity", places: "identity" },
+  ({ names, places }: Placing): readonly (number | undefined)[] =>
+    names.map((name) => (name === undefined ? undefined : places.get(name))),
 );
 
 /** Where each name stands in a list. A change of endpoints leaves the names as they are, and with them their places. */

@@ -143,10 +143,12 @@ const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({
   groups: [],
 });
 
+/** The parts that name secrets: few do, and of two tables a change has as a rule one. */
+const naming = rememberEach(({ groups }: EncodedTable) => groups.filter(({ secrets }) => secrets.length > 0));
+
 /** Names of secrets by the keys of the parts that name some, sorted by key. */
 function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): StandingRecord["secrets"] {
-  const naming = [...clusters.groups, ...listeners.groups].filter(({ secrets }) => secrets.length > 0);
-  const entries = naming.map(({ key, secrets }) => [key, secrets] as const);
+  const entries = [...naming(clusters), ...naming(listeners)].map(({ key, secrets }) => [key, secrets] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
