@@ -45,7 +45,8 @@ export const createShardCompiler = (options: WorldOptions): ShardCompiler => cre
 /** What goes over sources with one memory: what did not change between two calls, of either, keeps its identity. */
 export interface ShardCompilers {
   readonly compile: ShardCompiler;
-  readonly count: (shards: readonly Shard[]) => CountedShards;
+  /** @param isFaultless as `folderOf` has it */
+  readonly count: (shards: readonly Shard[], isFaultless: (file: string) => boolean) => CountedShards;
 }
 
 export function createShardCompilers(options: WorldOptions): ShardCompilers {
@@ -57,8 +58,8 @@ export function createShardCompilers(options: WorldOptions): ShardCompilers {
       const { content, ...beside } = read(shards);
       return compileFolders(content, versionsOf(shards), beside, staged, slice, reuse);
     },
-    count(shards) {
-      const { content, consul, clusterId } = read(shards);
+    count(shards, isFaultless) {
+      const { content, consul, clusterId } = read(shards, isFaultless);
       const world = worldOf(content, { ...options, clusterId }, memo, consul).value;
       const { classes, places } = countProxies(buildMesh(world, memo).value, world.proxies, memo).value;
       return { views: new Map(eachClass(classes).map(({ id, views }) => [id, views])), places };
@@ -122,13 +123,13 @@ function createShardsReader(options: WorldOptions) {
     loaders.set(name, loader);
     return loader;
   };
-  return (shards: readonly Shard[]) => {
+  return (shards: readonly Shard[], isFaultless?: (file: string) => boolean) => {
     const now = new Map<string, LoadedFolder>();
     const loaded = shards.map((shard, i): LoadedShard => {
       if (isCollected(shard)) return load(shard.name)(shard);
       const under = i === 0 ? "" : `${shard.name}/`;
       const before = folders.get(shard.name);
-      const folder = loadFolder(shard, under, before?.state.under === under ? before : undefined);
+      const folder = loadFolder(shard, under, before?.state.under === under ? before : undefined, isFaultless);
       now.set(shard.name, folder);
       return { content: folder.content };
     });
@@ -157,9 +158,14 @@ interface LoadedFolder {
   readonly content: LoadedDirectory;
 }
 
-function loadFolder(shard: SourceShard, under: string, before: LoadedFolder | undefined): LoadedFolder {
+function loadFolder(
+  shard: SourceShard,
+  under: string,
+  before: LoadedFolder | undefined,
+  isFaultless: ((file: string) => boolean) | undefined,
+): LoadedFolder {
   if (before?.shard === shard) return before;
-  const state = folderOf(textsOfShard(shard), before?.state ?? emptyFolder(under));
+  const state = folderOf(textsOfShard(shard), before?.state ?? emptyFolder(under), isFaultless);
   return { shard, state, content: wholeFolder(state) };
 }
 

@@ -38,7 +38,8 @@ export interface Finding {
   readonly key: string;
   /** The sources as they were in these versions. */
   readonly shardsAt: (versions: readonly CompiledSource[]) => Promise<readonly Shard[]>;
-  readonly countShards: (shards: readonly Shard[]) => CountedShards;
+  /** @param isFaultless as `folderOf` has it */
+  readonly countShards: (shards: readonly Shard[], isFaultless: (file: string) => boolean) => CountedShards;
 }
 
 /**
@@ -57,7 +58,9 @@ export async function openStanding({
   try {
     const stored = await reading;
     if (stored?.record.key !== key) return undefined;
-    const { views, places } = countShards(await shardsAt(stored.root.sources));
+    // The same code has read the same texts, and the root has all that was said of them.
+    const faulty = new Set(stored.diagnostics.map(({ origin }) => origin.file));
+    const { views, places } = countShards(await shardsAt(stored.root.sources), (file) => !faulty.has(file));
     const { spoken } = madeOf(stored.record);
     const classes = new Map<string, StandingClass>();
     for (const [id, compiled] of stored.classes) {

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobFolder, blobKey } from "../blob.ts";
@@ -15,6 +15,7 @@ export interface StoredClasses {
   readonly root: Root;
   readonly record: StandingRecord;
   readonly classifier: Classifier;
+  readonly diagnostics: readonly Diagnostic[];
   readonly classes: ReadonlyMap<string, CompiledClass>;
 }
 
@@ -36,8 +37,9 @@ export async function readStored(
   if (root.standing === undefined) return undefined;
   const record = readRecord(await reader.textIfWhole(root.standing));
   if (record === undefined || record.key !== (key ?? record.key)) return undefined;
-  const [listed, tables] = await Promise.all([
+  const [listed, diagnostics, tables] = await Promise.all([
     sizesOfBlobs(store),
+    reader.text(root.diagnostics),
     Promise.all(resourceTypes.map((type) => reader.table(root, type))),
   ]);
   refuseMissing(tables, listed);
@@ -69,7 +71,7 @@ export async function readStored(
   const stored = [...classes].map(
     ([id, { stream, poll }]) => [id, { id, stream: shapeOf(stream), poll: shapeOf(poll) }] as const,
   );
-  return { root, record, classifier, classes: new Map(stored) };
+  return { root, record, classifier, diagnostics: JSON.parse(diagnostics), classes: new Map(stored) };
 }
 
 const noList: CompiledList = [];
