@@ -110,9 +110,8 @@ const answersOfAll = pass(
     const questions = byNamespace.get(proxy.namespace) ?? nothing;
     if (questions.length === 0) return proxy.namespace;
     const node = new ProxyAnswers(proxy, () => targets, memo);
-    // Ten thousand proxies answer thirty questions each: an iterator would make as many objects.
-    const texts = new Array<string>(questions.length);
-    for (let at = 0; at < questions.length; at++) texts[at] = textOfAnswer(answerTo(node, questions[at] as Question));
+    // A list, and not what iterates one: ten thousand proxies answer thirty questions each.
+    const texts = questions.map((question) => textOfAnswer(answerTo(node, question)));
     return `${proxy.namespace} ${texts.join()}`;
   },
 );
