@@ -5,10 +5,9 @@ import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { sameElements } from "../config/same-elements.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
-import { classify } from "../mesh/classes/classify.ts";
+import { countProxies } from "../mesh/classes/classify.ts";
 import { eachClass } from "../mesh/classes/enter-classes.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";
-import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
@@ -19,6 +18,7 @@ import { isCollected, type Shard } from "./shards/read-sources.ts";
 import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
+import type { CountedShards } from "./standing/open-standing.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
 
@@ -45,8 +45,8 @@ export const createShardCompiler = (options: WorldOptions): ShardCompiler => cre
 /** What goes over sources with one memory: what did not change between two calls, of either, keeps its identity. */
 export interface ShardCompilers {
   readonly compile: ShardCompiler;
-  /** What the classes of proxies are made from, by their ids; nothing is made. */
-  readonly viewsOf: (shards: readonly Shard[]) => ReadonlyMap<string, ProxyViews>;
+  /** @param isFaultless as `folderOf` has it */
+  readonly count: (shards: readonly Shard[], isFaultless: (file: string) => boolean) => CountedShards;
 }
 
 export function createShardCompilers(options: WorldOptions): ShardCompilers {
@@ -58,11 +58,11 @@ export function createShardCompilers(options: WorldOptions): ShardCompilers {
       const { content, ...beside } = read(shards);
       return compileFolders(content, versionsOf(shards), beside, staged, slice, reuse);
     },
-    viewsOf(shards) {
-      const { content, consul, clusterId } = read(shards);
+    count(shards, isFaultless) {
+      const { content, consul, clusterId } = read(shards, isFaultless);
       const world = worldOf(content, { ...options, clusterId }, memo, consul).value;
-      const { classes } = classify(buildMesh(world, memo).value, world.proxies, memo).value;
-      return new Map(eachClass(classes).map(({ id, views }) => [id, views]));
+      const { classes, places } = countProxies(buildMesh(world, memo).value, world.proxies, memo).value;
+      return { views: new Map(eachClass(classes).map(({ id, views }) => [id, views])), places };
     },
   };
 }
@@ -123,13 +123,13 @@ function createShardsReader(options: WorldOptions) {
     loaders.set(name, loader);
     return loader;
   };
-  return (shards: readonly Shard[]) => {
+  return (shards: readonly Shard[], isFaultless?: (file: string) => boolean) => {
     const now = new Map<string, LoadedFolder>();
     const loaded = shards.map((shard, i): LoadedShard => {
       if (isCollected(shard)) return load(shard.name)(shard);
       const under = i === 0 ? "" : `${shard.name}/`;
       const before = folders.get(shard.name);
-      const folder = loadFolder(shard, under, before?.state.under === under ? before : undefined);
+      const folder = loadFolder(shard, under, before?.state.under === under ? before : undefined, isFaultless);
       now.set(shard.name, folder);
       return { content: folder.content };
     });
@@ -158,9 +158,14 @@ interface LoadedFolder {
   readonly content: LoadedDirectory;
 }
 
-function loadFolder(shard: SourceShard, under: string, before: LoadedFolder | undefined): LoadedFolder {
+function loadFolder(
+  shard: SourceShard,
+  under: string,
+  before: LoadedFolder | undefined,
+  isFaultless: ((file: string) => boolean) | undefined,
+): LoadedFolder {
   if (before?.shard === shard) return before;
-  const state = folderOf(textsOfShard(shard), before?.state ?? emptyFolder(under));
+  const state = folderOf(textsOfShard(shard), before?.state ?? emptyFolder(under), isFaultless);
   return { shard, state, content: wholeFolder(state) };
 }
 

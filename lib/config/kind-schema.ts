@@ -20,8 +20,12 @@ export interface KindSchema {
   readonly noEffect: string | undefined;
   /** What its spec may hold; objects are read by `read`, which adds the rules beyond single fields. */
   readonly schema: z.ZodType;
-  /** Reads a spec; paths of findings begin with `spec`. */
-  read(raw: unknown, meta: ConfigMeta, unknownFields: "refuse" | "ignore"): SpecReading<unknown>;
+  /**
+   * Reads a spec; paths of findings begin with `spec`.
+   *
+   * @param isFaultless as `ReadOptions` has it; false when absent
+   */
+  read(raw: unknown, meta: ConfigMeta, unknownFields: "refuse" | "ignore", isFaultless?: boolean): SpecReading<unknown>;
 }
 
 /** Checks that go beyond single fields; paths begin at the spec. */
@@ -52,8 +56,9 @@ export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema
     clusterScoped: description.clusterScoped ?? false,
     noEffect: description.noEffect,
     schema,
-    read(raw, meta, unknownFields) {
+    read(raw, meta, unknownFields, isFaultless = false) {
       const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
+      if (isFaultless) return { spec, findings };
       const all =
         spec === undefined ? findings : [...findings, ...rules(spec, meta), ...withoutEffectRules(kind, spec)];
       if (all.length === 0) return { spec, findings: all };

@@ -19,6 +19,8 @@ export interface ReadOptions {
   readonly unknownFields?: "refuse" | "ignore";
   /** `free`: names of objects are not checked, as in a program's own memory and in what another server names; only an API server does. `checked` when absent. */
   readonly names?: "checked" | "free";
+  /** Nothing is to be said of any object, as somebody knows who has read the very text: faults are not looked for. False when absent. */
+  readonly isFaultless?: boolean;
   /** Lets diagnostics name the line of the field instead of the line of the object. */
   readonly sourceOf?: SourceOf;
 }
@@ -39,14 +41,16 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     ...object.origin,
     key: { group: meta.group, kind: meta.kind, name: meta.name, namespace: meta.namespace },
   };
-  const unknownFields = options.unknownFields ?? "refuse";
-  const findings: Finding[] = [
-    ...metadataRules(object, schema, options.names === "free"),
-    ...kubernetesFindings(object, schema, version, unknownFields),
-  ];
-  const reading = schema.read(object.spec, meta, unknownFields);
-  findings.push(...reading.findings);
-  if (schema.noEffect !== undefined) findings.push(info([], schema.noEffect));
+  const { unknownFields = "refuse", isFaultless = false } = options;
+  const reading = schema.read(object.spec, meta, unknownFields, isFaultless);
+  const findings: Finding[] = isFaultless
+    ? []
+    : [
+        ...metadataRules(object, schema, options.names === "free"),
+        ...kubernetesFindings(object, schema, version, unknownFields),
+        ...reading.findings,
+        ...(schema.noEffect === undefined ? [] : [info([], schema.noEffect)]),
+      ];
 
   const refused = reading.spec === undefined || findings.some((finding) => finding.severity === "error");
   const value = refused

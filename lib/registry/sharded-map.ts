@@ -42,7 +42,7 @@ export class ShardedMap<V> {
   }
 
   get(key: string): V | undefined {
-    return this.#shards[shardOf(key)]?.get(key);
+    return this.size === 0 ? undefined : this.#shards[shardOf(key)]?.get(key);
   }
 
   /** A copy with the changes made, in their order; `undefined` removes. */

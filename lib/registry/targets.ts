@@ -38,44 +38,72 @@ export const listParts = ({ clusters, entries, merged, completed, others }: Targ
   ...clusters.flatMap(({ index }) => Object.values(index)),
 ];
 
-export const createSelectedTargets = (parts: TargetParts): SelectedTargets => ({
-  of: (proxy) => targetsIn(parts, proxy, () => undefined),
-});
+export function createSelectedTargets(parts: TargetParts): SelectedTargets {
+  // Pods of one service serve the same list of it.
+  const known = new WeakMap<readonly KubernetesTarget[], readonly ServiceTarget[]>();
+  const settled = (own: readonly KubernetesTarget[]): readonly ServiceTarget[] => {
+    const before = known.get(own);
+    if (before !== undefined) return before;
+    const targets = settledIn(parts, own);
+    known.set(own, targets);
+    return targets;
+  };
+  return { of: (proxy) => targetsIn(parts, proxy, settled, () => undefined) };
+}
 
 /** All that workloads back. */
 export const findTargets = (assembly: Assembly, proxy: ProxyQuery): readonly ServiceTarget[] =>
-  targetsIn(assembly, proxy, (index) => sliceTargets(index, proxy)) ?? [];
+  targetsIn(
+    assembly,
+    proxy,
+    (own) => settledIn(assembly, own),
+    (index) => sliceTargets(index, proxy),
+  ) ?? [];
 
-/** @param ofSlices asked for a pod that no service of its cluster selects; undefined: it cannot be said */
+/**
+ * @param settled gives what a workload serves in a cluster as `settledIn` does
+ * @param ofSlices asked for a pod that no service of its cluster selects; undefined: it cannot be said
+ */
 function targetsIn<I extends TargetIndex>(
   parts: TargetParts<I>,
   proxy: ProxyQuery,
+  settled: (own: readonly KubernetesTarget[]) => readonly ServiceTarget[],
   ofSlices: (index: I) => readonly KubernetesTarget[] | undefined,
 ): readonly ServiceTarget[] | undefined {
-  const final = (service: Service): Service => parts.completed.get(service) ?? service;
   const [primary] = parts.clusters;
   const entry = entryOfProxy(parts.entries, proxy);
-  const targets: ServiceTarget[] = [];
+  const ofClusters: (readonly ServiceTarget[])[] = [];
   for (const cluster of clustersFor(parts.clusters, proxy)) {
     const { index } = cluster;
     const own = kubernetesTargets(index, proxy, cluster === primary ? entry : undefined) ?? ofSlices(index);
     if (own === undefined) return undefined;
-    for (const { service, servicePort, targetPort } of own) {
-      const { attributes, hostname } = service.service;
-      const merged = parts.merged.get(`${attributes.namespace}/${hostname}`) ?? service.service;
-      targets.push({ service: final(merged), servicePort, targetPort });
-    }
+    ofClusters.push(settled(own));
   }
   const fromEntries = entryTargets(parts.entries, proxy, () => workloadsAt(parts, proxy));
-  for (const target of [...fromEntries, ...otherTargets(parts, proxy)]) {
-    targets.push({ ...target, service: final(target.service) });
-  }
-  return targets.sort(
-    (a, b) =>
-      a.service.creationTimestampMs - b.service.creationTimestampMs ||
-      byCodePoint(a.service.hostname, b.service.hostname),
-  );
+  const beside = [...fromEntries, ...otherTargets(parts, proxy)];
+  const [only] = ofClusters;
+  if (only !== undefined && ofClusters.length === 1 && beside.length === 0) return only;
+  const finals = beside.map((target) => ({ ...target, service: finalIn(parts, target.service) }));
+  return [...ofClusters.flat(), ...finals].sort(byService);
 }
+
+/** What a workload serves in a cluster, with the services as they are when all clusters are joined; in order. */
+const settledIn = <I extends TargetIndex>(
+  parts: TargetParts<I>,
+  own: readonly KubernetesTarget[],
+): readonly ServiceTarget[] =>
+  own
+    .map(({ service: { service }, servicePort, targetPort }) => {
+      const merged = parts.merged.get(serviceKey(service)) ?? service;
+      return { service: finalIn(parts, merged), servicePort, targetPort };
+    })
+    .sort(byService);
+
+const finalIn = ({ completed }: Pick<TargetParts, "completed">, service: Service): Service =>
+  completed.get(service) ?? service;
+
+const byService = ({ service: a }: ServiceTarget, { service: b }: ServiceTarget): number =>
+  a.creationTimestampMs - b.creationTimestampMs || byCodePoint(a.hostname, b.hostname);
 
 /** The clusters that a proxy can be in: its own, or any where it names none. */
 export function clustersFor<C extends { readonly index: Pick<TargetIndex, "settings"> }>(

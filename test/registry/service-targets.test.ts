@@ -38,6 +38,16 @@ describe("the services that a proxy's workload backs", () => {
     ]);
   });
 
+  it("are one list for all pods of a service whose ports mean numbers", () => {
+    const pods = ["1", "2", "3"].map((at) => pod(`shop/cart-${at}`, `10.1.0.${at}`, { app: "cart" }));
+    const { selectedTargets } = buildRegistry(world([service("shop/cart", {}), ...pods])).value;
+    const lists = ["1", "2", "3"].map((at) =>
+      selectedTargets.of({ ...proxy, id: `cart-${at}.shop`, addresses: [`10.1.0.${at}`] }),
+    );
+    expect(lists[0]).toHaveLength(1);
+    expect(new Set(lists).size).toBe(1);
+  });
+
   it("find named target ports in containers and in init containers that stay", () => {
     const ports = [
       { name: "one", port: 80, targetPort: "web" },

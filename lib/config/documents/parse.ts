@@ -48,6 +48,8 @@ export interface ParseOptions {
   readonly file: string;
   /** Larger streams are refused; 256 MiB when absent. In UTF-16 units. */
   readonly maxSize?: number;
+  /** It was read before, and nothing was wrong with it: how deep it is and how much it expands to is not looked at. False when absent. */
+  readonly isFaultless?: boolean;
 }
 
 const defaultMaxSize = 256 * 1024 * 1024;
@@ -74,6 +76,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   };
   const sourceOf: SourceOf = (object) => sources.get(object);
   const maxSize = options.maxSize ?? defaultMaxSize;
+  const limit = options.isFaultless === true ? Number.POSITIVE_INFINITY : maxValues;
   if (text.length > maxSize) {
     tell(1, unreadableDocument(`the stream is longer than ${maxSize}`, "split it into several files"));
     others.push({ document: { text, line: 1 }, line: 1, path: [] });
@@ -103,7 +106,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     }
   };
   const read = (document: TextDocument) => {
-    const reading = readDocument(document);
+    const reading = readDocument(document, limit);
     if (reading.kind === "several") {
       for (const part of reading.parts) read(part);
       return;
@@ -146,7 +149,7 @@ export type Reading =
 /**
  * JSON through the fast parser, anything else through YAML's.
  *
- * @param limit how many values it may expand to
+ * @param limit how many values it may expand to; infinite for a text of which it is known that it is none too large, nor too deep
  */
 export function readDocument(document: TextDocument, limit = maxValues): Reading {
   const json = parseJson(document.text);
@@ -193,6 +196,7 @@ function parseJson(text: string): unknown {
 }
 
 function checked(value: unknown, document: TextDocument, limit: number): Reading {
+  if (limit === Number.POSITIVE_INFINITY) return { kind: "value", value };
   const budget = { values: limit };
   if (!isWithin(value, maxDepth, budget)) {
     const message = budget.values < 0 ? "expands to too many values" : `is nested more than ${maxDepth} levels deep`;

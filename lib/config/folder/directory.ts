@@ -52,6 +52,7 @@ export function readFiles(
   files: readonly SourceFile[],
   { under = "", ...options }: DirectoryOptions = {},
 ): LoadedDirectory {
+  const { isFaultless = false } = options;
   const diagnostics: Diagnostic[] = [];
   const parsed: ParsedObject[] = [];
   const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
@@ -80,7 +81,7 @@ export function readFiles(
       diagnostics.push(...read.diagnostics);
       continue;
     }
-    const stream = parseStream(text, { file: place });
+    const stream = parseStream(text, { file: place, isFaultless });
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {

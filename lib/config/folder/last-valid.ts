@@ -57,8 +57,17 @@ export function readAgain(
   return { ...ofParts(previous, [folderPart([...now])]), kept: keptAfter(previous, now) };
 }
 
-/** The state of stored texts. @param previous of which what did not change is taken, objects and all */
-export function folderOf({ files, runs = [files], kept }: FolderTexts, previous: FolderState = noFolder): FolderState {
+/**
+ * The state of stored texts.
+ *
+ * @param previous of which what did not change is taken, objects and all
+ * @param isFaultless whether nothing is to be said of a file, by its name in origins: faults of it are not looked for
+ */
+export function folderOf(
+  { files, runs = [files], kept }: FolderTexts,
+  previous: FolderState = noFolder,
+  isFaultless: (file: string) => boolean = () => false,
+): FolderState {
   const known = new Map(previous.parts.map((part) => [part.given, part]));
   const there = new Set(runs);
   // Of parts that changed; a file that stands elsewhere now is read anew.
@@ -66,7 +75,9 @@ export function folderOf({ files, runs = [files], kept }: FolderTexts, previous:
   const stateOf = ({ file, text, halfSaved = false, problem }: FolderFile): FileState => {
     const last = before.get(file);
     const isSame = last?.text === text && last.halfSaved === halfSaved && last.problem === problem;
-    return isSame ? last : { text, halfSaved, problem, read: readerOf(previous, last, { file, text }) };
+    if (isSame) return last;
+    const read = readerOf(previous, last, { file, text }, isFaultless(previous.under + file));
+    return { text, halfSaved, problem, read };
   };
   const partOf = (run: readonly FolderFile[]): FolderPart =>
     known.get(run) ?? folderPart([...new Map(run.map((file) => [file.file, stateOf(file)]))], run);

@@ -2,11 +2,17 @@ import { readFiles, type SourceFile } from "./directory.ts";
 import { sameKeys } from "./folder-keys.ts";
 import { type FileState, type FolderState, keyOf, type Placed, type ReadFile } from "./folder-state.ts";
 
-/** Reads a text when it is first asked for; objects that read as in the text before are the same objects. @param inPlace the file as it was */
+/**
+ * Reads a text when it is first asked for; objects that read as in the text before are the same objects.
+ *
+ * @param inPlace the file as it was
+ * @param isFaultless as `ReadOptions` has it
+ */
 export function readerOf(
   { under, kept }: Pick<FolderState, "under" | "kept">,
   inPlace: FileState | undefined,
   { file, text }: Pick<SourceFile, "file" | "text">,
+  isFaultless = false,
 ): () => ReadFile {
   if (inPlace?.text === text) return inPlace.read;
   const known = kept.find((form) => form.file === file && form.text === text);
@@ -15,7 +21,7 @@ export function readerOf(
   let read: ReadFile | undefined;
   return () => {
     if (read === undefined) {
-      const anew = readFiles([{ file, text }], { under });
+      const anew = readFiles([{ file, text }], { under, isFaultless });
       const keys = { configs: anew.configs.map(keyOf), objects: anew.objects.map(keyOf) };
       read = before === undefined ? { ...anew, keys } : withIdentities(before(), { ...anew, keys });
       before = undefined;

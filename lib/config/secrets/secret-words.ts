@@ -14,22 +14,22 @@ const tag = String.raw`![!<%\w]`;
 const unreadWords = `${disguises}|${tag}|kty|\\bSecret(?:List)?\\b|string_*[Dd]ata|${anyOf(secretTexts)}`;
 
 /**
- * Whether a text may hold a secret, in one pass; nearly all may not, and are not read. It may only say no where nothing that is
+ * Whether a text may hold a secret; nearly all may not, and are not read. It may only say no where nothing that is
  * searched for can come to be by any quoting, escaping or folding of JSON and YAML.
  */
 export function mayHoldSecret(text: string): boolean {
-  return mayHold.test(text);
+  return mayHold.some((words) => words.test(text));
 }
 
-const mayHold = new RegExp(
-  [
-    unreadWords,
-    "Secret|EnvoyFilter|WasmPlugin|TrafficExtension",
-    inlineData,
-    String.raw`PRIVATE[\s\\"'#]+KEY`,
-    pemInBase64.source,
-  ].join("|"),
-);
+/** Two passes take a third of the time of one: of more alternatives than there are in each V8 tries every one at every place. */
+const mayHold = [
+  new RegExp(
+    [unreadWords, "Secret|EnvoyFilter|WasmPlugin|TrafficExtension", inlineData, String.raw`PRIVATE[\s\\"'#]+KEY`].join(
+      "|",
+    ),
+  ),
+  pemInBase64,
+] as const;
 
 const suspicions = [new RegExp(unreadWords), pemHeading] as const;
 const inline = new RegExp(inlineData);

@@ -4,6 +4,7 @@ import { pass } from "../memo/pass.ts";
 import { plainText } from "../memo/plain-text.ts";
 import { Slots } from "../memo/slots.ts";
 import { step } from "../memo/step.ts";
+import type { Question } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
@@ -80,7 +81,13 @@ const answersOfCensus = step(
   "answers of a census",
   { census: "identity", targets: "identity", asked: "identity" },
   ({ census, targets, asked }: CensusInputs, memo: Memo) =>
-    answersOfAll(memo, "census", census, { asked }, (_proxy, at) => targets[at] ?? nothingServed),
+    answersOfAll(
+      memo,
+      "census",
+      census,
+      { questions: questionsOf(memo, { asked }) },
+      (_proxy, at) => targets[at] ?? nothingServed,
+    ),
 );
 
 interface CensusInputs {
@@ -93,18 +100,32 @@ interface CensusInputs {
 /** The answers of each proxy, as a text: proxies of one text have the same. */
 const answersOfAll = pass(
   "answers of proxies",
-  { asked: "identity" },
+  { questions: "identity" },
   (
     proxy: Proxy,
     targets: ProxyAnswers["targets"],
-    { asked }: { readonly asked: AskedOfProxies },
+    { questions: byNamespace }: { readonly questions: QuestionLists },
     memo: Memo,
   ): string => {
-    const questions = asked.byNamespace.get(proxy.namespace)?.values() ?? [];
+    const questions = byNamespace.get(proxy.namespace) ?? nothing;
+    if (questions.length === 0) return proxy.namespace;
     const node = new ProxyAnswers(proxy, () => targets, memo);
-    const texts = Array.from(questions, (question) => textOfAnswer(answerTo(node, question)));
+    // A list, and not what iterates one: ten thousand proxies answer thirty questions each.
+    const texts = questions.map((question) => textOfAnswer(answerTo(node, question)));
     return `${proxy.namespace} ${texts.join()}`;
   },
+);
+
+/** What is asked of the proxies of each namespace. */
+type QuestionLists = ReadonlyMap<string, readonly Question[]>;
+
+const nothing: readonly Question[] = [];
+
+const questionsOf = step(
+  "questions of namespaces",
+  { asked: "identity" },
+  ({ asked }: { readonly asked: AskedOfProxies }): QuestionLists =>
+    new Map(Array.from(asked.byNamespace, ([namespace, questions]) => [namespace, [...questions.values()]])),
 );
 
 /** Objects that are answers count by identity. */

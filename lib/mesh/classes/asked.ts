@@ -40,7 +40,11 @@ export const allAsked = step(
       if (seenHere.has(questions)) continue;
       seen.set(namespace, seenHere.add(questions));
       const here = byNamespace.get(namespace) ?? new Map<string, Question>();
-      for (const [text, question] of byText(memo, { questions })) here.set(text, question);
+      const texts = textsOf(memo, { questions });
+      for (const [at, question] of questions.entries()) {
+        const text = texts[at] ?? "";
+        if (!here.has(text)) here.set(text, question);
+      }
       byNamespace.set(namespace, here);
     }
     return { byNamespace, size: sizeOf(byNamespace) };
@@ -61,9 +65,8 @@ export function united(known: AskedOfProxies, more: AskedOfProxies): AskedOfProx
   return size === known.size ? known : { byNamespace, size };
 }
 
-const byText = step(
-  "questions by their texts",
+const textsOf = step(
+  "texts of questions",
   { questions: "identity" },
-  ({ questions }: { readonly questions: readonly Question[] }): ReadonlyMap<string, Question> =>
-    new Map(questions.map((question) => [questionText(question), question])),
+  ({ questions }: { readonly questions: readonly Question[] }): readonly string[] => questions.map(questionText),
 );

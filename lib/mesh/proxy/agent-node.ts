@@ -2,12 +2,12 @@ import type { Stage } from "../../config/diagnostic.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { Labels } from "../../config/labels.ts";
-import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
 import type { Workload } from "../../registry/service.ts";
 import { type Memo, noMemo } from "../memo/memo.ts";
 import { flagOf, metadataOfEnvironment } from "./environment-metadata.ts";
 import { nodeClusterOf } from "./node-cluster.ts";
 import type { EnvoyNode } from "./proxy-from-node.ts";
+import { overlaid } from "./proxy-settings.ts";
 import type { ProxyStart } from "./proxy-start.ts";
 import { expandedSettings, settingsJson } from "./settings-json.ts";
 import type { AnnotatedSettings } from "./workload-annotations.ts";
@@ -91,10 +91,7 @@ function agentSettings(
   hostAddress: string,
   memo: Memo,
 ): ProxyConfig {
-  const merged = [annotated, overrides].reduce<ProxyConfig>(
-    (under, layer) => (Object.keys(layer).length === 0 ? under : mergeProxyConfig(under, layer)),
-    settings,
-  );
+  const merged = overlaid(settings, [annotated, overrides]);
   const limit = Number(environment.ISTIO_CPU_LIMIT ?? 0);
   const known = merged.concurrency === undefined && limit > 0 ? { ...merged, concurrency: limit } : merged;
   return withHostAddress(known, hostAddress, memo);

@@ -47,14 +47,18 @@ export interface EnvironmentMetadata {
 export function metadataOfEnvironment(environment: Labels, proxyMetadata: Labels): EnvironmentMetadata {
   const unreadable: Record<string, string> = {};
   const metadata: Record<string, unknown> = {};
-  for (const variables of [proxyMetadata, environment])
-    for (const name in variables) {
-      const key = injectedKeys.get(name) ?? (name.startsWith(metaPrefix) ? name.slice(metaPrefix.length) : undefined);
-      if (key !== undefined) metadata[key] = variables[name];
-    }
-  let staticLabels: Labels = {};
+  for (const name in proxyMetadata) {
+    const key = keyOf(name);
+    if (key !== undefined) metadata[key] = proxyMetadata[name];
+  }
+  const objects: string[] = [];
   for (const name in environment) {
-    if (!name.startsWith(jsonPrefix)) continue;
+    const key = keyOf(name);
+    if (key !== undefined) metadata[key] = environment[name];
+    else if (name.startsWith(jsonPrefix)) objects.push(name);
+  }
+  let staticLabels: Labels = {};
+  for (const name of objects) {
     const object = objectOf(environment[name] ?? "");
     if (object === undefined) unreadable[name] = "is no JSON object";
     Object.assign(metadata, object);
@@ -70,6 +74,10 @@ export function metadataOfEnvironment(environment: Labels, proxyMetadata: Labels
   }
   return { metadata, staticLabels, unreadable };
 }
+
+/** The key that a variable gives the value of; undefined for one that gives none, or several. */
+const keyOf = (variable: string): string | undefined =>
+  injectedKeys.get(variable) ?? (variable.startsWith(metaPrefix) ? variable.slice(metaPrefix.length) : undefined);
 
 /** Go's `strconv.ParseBool`; undefined for anything else. */
 export function flagOf(value: unknown): boolean | undefined {

@@ -57,11 +57,11 @@ export function startAsInjected(
     ISTIO_META_CLUSTER_ID: clusterId,
     ISTIO_META_NODE_NAME: nodeName,
     ISTIO_META_INTERCEPTION_MODE: mode,
-    ISTIO_META_NETWORK: network,
     ISTIO_META_WORKLOAD_NAME: stated || owner.name,
     ISTIO_META_OWNER: ownerPath(owner, namespace),
     ISTIO_META_MESH_ID: own.meshId || meshConfig.trustDomain,
   };
+  if (network !== "") environment.ISTIO_META_NETWORK = network;
   Object.assign(
     environment,
     own.proxyMetadata,
@@ -86,9 +86,15 @@ const environmentOfProxyless: Labels = {
 };
 
 function withoutEmpty(texts: Labels): Labels {
+  if (!hasEmpty(texts)) return texts;
   const filled: Record<string, string> = {};
   for (const name in texts) if (texts[name]) filled[name] = texts[name];
   return filled;
+}
+
+function hasEmpty(texts: Labels): boolean {
+  for (const name in texts) if (!texts[name]) return true;
+  return false;
 }
 
 /** `kubernetes://apis/apps/v1/namespaces/shop/deployments/web`. */

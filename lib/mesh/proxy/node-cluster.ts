@@ -1,6 +1,6 @@
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { Labels } from "../../config/labels.ts";
-import { appOf, canonicalLabels } from "./canonical-service.ts";
+import { appOf, canonicalLabels, canonicalName } from "./canonical-service.ts";
 
 /** Whose node it is. */
 export interface NodeOwner {
@@ -22,9 +22,9 @@ const anyProxy = "istio-proxy";
 export function nodeClusterOf(settings: ProxyConfig, owner: NodeOwner): string {
   const { serviceCluster, tracingServiceName } = settings;
   const { namespace, labels } = owner;
-  const { "service.istio.io/canonical-name": canonical = "" } = canonicalLabels(labels, owner.workloadName || anyProxy);
-  if (tracingServiceName === "CANONICAL_NAME_AND_NAMESPACE" && namespace !== "") return `${canonical}.${namespace}`;
-  const named = tracingServiceName?.startsWith("CANONICAL_NAME") ? canonical : (serviceCluster ?? "");
+  const canonical = () => canonicalLabels(labels, owner.workloadName || anyProxy)[canonicalName];
+  if (tracingServiceName === "CANONICAL_NAME_AND_NAMESPACE" && namespace !== "") return `${canonical()}.${namespace}`;
+  const named = tracingServiceName?.startsWith("CANONICAL_NAME") ? canonical() : (serviceCluster ?? "");
   if (named !== "" && named !== anyProxy) return named;
   const app = appOf(labels) ?? (owner.workloadName || undefined);
   if (app !== undefined) return `${app}.${namespace}`;

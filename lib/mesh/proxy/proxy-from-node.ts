@@ -112,7 +112,7 @@ function placed(labels: Labels, topology: Topology): Labels {
 function localityOf(labels: Labels, sent: EnvoyNode["locality"]): string {
   const byTopology = [labels[regionLabel], labels[zoneLabel], labels[subzoneLabel]];
   if (byTopology.some((part) => part !== undefined)) return localityText(byTopology);
-  return statedLocality(labels) || localityText([sent?.region, sent?.zone, sent?.subZone]);
+  return statedLocality(labels) || (sent === undefined ? "" : localityText([sent.region, sent.zone, sent.subZone]));
 }
 
 /** Joined by `/`, without empty parts at the end. */

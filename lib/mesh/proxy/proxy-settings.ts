@@ -63,10 +63,19 @@ export function injectedSettings(
   { mesh, namespace, workload }: ProxyConfigLayers,
   annotation: Partial<ProxyConfig>,
 ): ProxyConfig {
-  return [settingsOf(mesh), settingsOf(namespace), annotation, settingsOf(workload)].reduce<ProxyConfig>(
-    (settings, layer) => (Object.keys(layer).length === 0 ? settings : mergeProxyConfig(settings, layer)),
-    defaultConfig,
-  );
+  return overlaid(defaultConfig, [settingsOf(mesh), settingsOf(namespace), annotation, settingsOf(workload)]);
+}
+
+/** Settings with others laid over them, one after the other; the very ones where these say nothing, as of most pods. */
+export function overlaid(settings: ProxyConfig, layers: readonly Partial<ProxyConfig>[]): ProxyConfig {
+  let over = settings;
+  for (const layer of layers) if (!isEmpty(layer)) over = mergeProxyConfig(over, layer);
+  return over;
+}
+
+function isEmpty(layer: Partial<ProxyConfig>): boolean {
+  for (const _ in layer) return false;
+  return true;
 }
 
 function settingsOf(object: Config<ProxyConfigResource> | undefined): Partial<ProxyConfig> {

@@ -22,6 +22,11 @@ export interface AnnotatedSettings {
   readonly interceptionMode: ProxyConfig["interceptionMode"];
 }
 
+const nothingAnnotated: Stage<AnnotatedSettings> = {
+  value: { settings: {}, overrides: {}, interceptionMode: undefined },
+  diagnostics: [],
+};
+
 const interceptionModes = ["REDIRECT", "TPROXY", "NONE"] as const;
 
 /**
@@ -37,6 +42,11 @@ export function readAnnotations({
   origin,
   path = ["metadata", "annotations"],
 }: Annotated): Stage<AnnotatedSettings> {
+  const config = annotations["proxy.istio.io/config"];
+  const mode = annotations["sidecar.istio.io/interceptionMode"];
+  const port = annotations["status.sidecar.istio.io/port"];
+  const discoveryAddress = annotations["sidecar.istio.io/discoveryAddress"];
+  if ((config ?? mode ?? port ?? discoveryAddress) === undefined) return nothingAnnotated;
   const diagnostics: Diagnostic[] = [];
   const tell = (name: string, findings: readonly Finding[]): void => {
     for (const finding of findings) {
@@ -46,22 +56,18 @@ export function readAnnotations({
   };
   const refuse = (name: string, message: string): void => tell(name, [error([], message, "it counts as absent")]);
 
-  const config = annotations["proxy.istio.io/config"];
   const read = config === undefined ? undefined : readProxySettings(config);
   tell("proxy.istio.io/config", read?.findings ?? []);
 
-  const mode = annotations["sidecar.istio.io/interceptionMode"];
   const interceptionMode = interceptionModes.find((known) => known === mode);
   if (mode !== undefined && interceptionMode === undefined) {
     refuse("sidecar.istio.io/interceptionMode", `${JSON.stringify(mode)} is none of REDIRECT, TPROXY and NONE`);
   }
 
-  const port = annotations["status.sidecar.istio.io/port"];
   const statusPort = port === undefined ? undefined : portOf(port);
   if (port !== undefined && statusPort === undefined) {
     refuse("status.sidecar.istio.io/port", `${JSON.stringify(port)} is no port`);
   }
-  const discoveryAddress = annotations["sidecar.istio.io/discoveryAddress"];
   const value = {
     settings: read?.spec ?? {},
     overrides: {

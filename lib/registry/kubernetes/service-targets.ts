@@ -39,10 +39,30 @@ export function podOfProxy(index: TargetIndex, proxy: ProxyQuery): Pod | undefin
   return pods.find((pod) => pod.workload.namespace === proxy.namespace) ?? pods[0];
 }
 
-function targetsOf(
-  service: KubernetesService,
-  portOf: (port: KubernetesServicePort) => number | undefined,
-): readonly KubernetesTarget[] {
+type PortOf = (port: KubernetesServicePort) => number | undefined;
+
+/** @param portOf the workload's port that a service port means; a number means itself on every workload */
+const targetsOf = (service: KubernetesService, portOf: PortOf): readonly KubernetesTarget[] =>
+  service.ports.every(isNumbered) ? targetsOfAny(service) : targetsOn(service, portOf);
+
+const isNumbered = ({ target }: KubernetesServicePort): boolean => typeof target === "number";
+
+const numberOnly: PortOf = ({ target }) => (typeof target === "number" ? target : undefined);
+
+/** Of a service all of whose ports mean numbers: the same list for each of its workloads, of which there are many. */
+function targetsOfAny(service: KubernetesService): readonly KubernetesTarget[] {
+  let known = numbered.get(service);
+  if (known === undefined) {
+    known = targetsOn(service, numberOnly);
+    numbered.set(service, known);
+  }
+  return known;
+}
+
+/** A service is not written into. */
+const numbered = new WeakMap<KubernetesService, readonly KubernetesTarget[]>();
+
+function targetsOn(service: KubernetesService, portOf: PortOf): readonly KubernetesTarget[] {
   const targets: KubernetesTarget[] = [];
   const taken = new Set<string>();
   for (const [index, port] of service.ports.entries()) {
@@ -149,10 +169,11 @@ export function kubernetesTargets(
   const pod = podOfProxy(index, proxy);
   if (pod !== undefined) {
     const services = selecting(index, pod.workload.namespace, pod.workload.labels);
-    if (services.length === 0) return undefined;
-    return services.flatMap((service) => targetsOf(service, (port) => podPort(pod, port.target, port.transport)));
+    const [first] = services;
+    if (first === undefined) return undefined;
+    const portOf: PortOf = ({ target, transport }) => podPort(pod, target, transport);
+    // As a rule one does, and its list is at hand.
+    return services.length === 1 ? targetsOf(first, portOf) : services.flatMap((service) => targetsOf(service, portOf));
   }
-  return selecting(index, proxy.namespace, proxy.labels).flatMap((service) =>
-    targetsOf(service, ({ target }) => (typeof target === "number" ? target : undefined)),
-  );
+  return selecting(index, proxy.namespace, proxy.labels).flatMap((service) => targetsOf(service, numberOnly));
 }

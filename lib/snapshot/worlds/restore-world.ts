@@ -38,11 +38,16 @@ export async function restoreWorld(
     const { parts, trees, blobs: named } = await reader.table(root, type);
     for (const hash of named) blobs.add(hash);
     const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
-    const lists = Array.from(indexes, async (index) => {
+    const byIndex = new Map<number | undefined, CompiledList>();
+    // Most lists are at hand, and a promise for each of thousands costs more than they do.
+    const coming: Promise<unknown>[] = [];
+    for (const index of indexes) {
       const tree = index === undefined ? undefined : trees[index];
-      return [index, await loadList((tree ?? []).flatMap((place) => parts[place] ?? []))] as const;
-    });
-    const byIndex = new Map(await Promise.all(lists));
+      const list = loadList((tree ?? []).flatMap((place) => parts[place] ?? []));
+      if (list instanceof Promise) coming.push(list.then((come) => byIndex.set(index, come)));
+      else byIndex.set(index, list);
+    }
+    await Promise.all(coming);
     return (shape) => byIndex.get(shape[type]) ?? [];
   }
   const extrasThere = extraTypes.filter((type) => root.tables[type] !== undefined);
@@ -121,6 +126,13 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
     return known;
   };
   const lists = new Map<string, CompiledList | Promise<CompiledList>>();
+  /** Stand for the keys of parts, which are long: lists of them are what lists are known by. */
+  const numbers = new Map<string, number>();
+  const numberOf = ({ key }: LoadedPart): number => {
+    const number = numbers.get(key) ?? numbers.size;
+    numbers.set(key, number);
+    return number;
+  };
   const loadList = (parts: readonly LoadedPart[]): CompiledList | Promise<CompiledList> => {
     const list: (CompiledPart | Promise<CompiledPart>)[] = [];
     for (let at = 0; at < parts.length; ) {
@@ -135,7 +147,7 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
     return list.every(isThere) ? list : Promise.all(list);
   };
   return (parts) => {
-    const key = parts.map((part) => part.key).join();
+    const key = parts.map(numberOf).join();
     const list = lists.get(key) ?? loadList(parts);
     lists.set(key, list);
     return list;

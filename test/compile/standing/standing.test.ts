@@ -103,6 +103,43 @@ describe("a process that starts cold", () => {
     expect(await made(text.replace(/"timeout":"\d+s"/, '"timeout":"77s"'))).toBeLessThan(everything / 8);
   });
 
+  it("takes how nodes are found where all are where they were, and makes it where one is not", async () => {
+    const store = memoryStore();
+    const { text } = syntheticMesh(5);
+    const placesOf = async (written: string) => {
+      await fill(store, [{ file: "input.yaml", text: written }]);
+      const { version, compiled } = await createWorldRecompiler({ store, build: "this one" })();
+      expect(version).toBe((await fromNothing([{ file: "input.yaml", text: written }])).version);
+      return compiled.value.nodeIndex;
+    };
+    expect(await placesOf(text)).toBeUndefined();
+    expect(await placesOf(text.replace(/"timeout":"\d+s"/, '"timeout":"77s"'))).toBeDefined();
+    const moved = /"podIP":"([^"]+)"/.exec(text)?.[1] ?? "";
+    expect(moved).not.toBe("");
+    expect(await placesOf(text.replaceAll(`"${moved}"`, '"10.99.99.99"'))).toBeUndefined();
+  });
+
+  it("refuses again what was refused, and says so, where something else has changed", async () => {
+    const store = memoryStore();
+    const faulty: readonly SourceFile[] = [
+      ...files,
+      { file: "yy-pod.yaml", text: "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {contaners: []}\n" },
+      { file: "yy-rule.yaml", text: changed.at(-1)?.text.replaceAll("more", "less").replace("7s", "ever") ?? "" },
+    ];
+    await fill(store, faulty);
+    const before = await cold(store);
+    const more = [...faulty, ...changed.slice(-1)];
+    await fill(store, more);
+    const after = await cold(store);
+    const expected = await fromNothing(more);
+    expect(after).toMatchObject({ version: expected.version, diagnostics: expected.diagnostics });
+    expect(after.taken).toBeGreaterThan(0);
+    for (const { diagnostics } of [before, after]) {
+      const refused = diagnostics.filter(({ severity }) => severity === "error");
+      expect(refused.map(({ origin }) => origin.file)).toEqual(["yy-pod.yaml", "yy-rule.yaml"]);
+    }
+  });
+
   it("takes what slices have left as it takes what was compiled as a whole", async () => {
     const store = memoryStore();
     await fill(store, files);

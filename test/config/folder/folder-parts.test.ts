@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { FolderFile } from "../../../lib/config/folder/folder-state.ts";
-import { folderOf } from "../../../lib/config/folder/last-valid.ts";
+import { emptyFolder, folderOf, noFolder } from "../../../lib/config/folder/last-valid.ts";
 import { wholeFolder } from "../../../lib/config/folder/whole-folder.ts";
-import { files, rule } from "./folders.ts";
+import { codes, files, rule } from "./folders.ts";
 
 const settings: readonly FolderFile[] = [
   { file: "mesh.yaml", text: "trustDomain: one.example" },
@@ -26,6 +26,23 @@ describe("a folder in parts", () => {
     const runs = [settings, rules, odd];
     const { files: flat } = whole(runs);
     expect(wholeFolder(folderOf(whole(runs, forms)))).toEqual(wholeFolder(folderOf({ files: flat, kept: forms })));
+  });
+
+  it("looks for no faults of a file of which nothing is to be said, and for those of a text that comes in its stead", () => {
+    const texts = {
+      "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {contaners: []}\n",
+      "rule.yaml": rule("a", "a.example").replace("name: a", "name: A_"),
+    };
+    const given = { files: files(texts), kept: [] };
+    expect(codes(folderOf(given)).sort()).toEqual(["invalid-value", "unknown-field"]);
+    const state = folderOf(given, emptyFolder("under/"), (file) => file === "under/pod.yaml");
+    expect(codes(state)).toEqual(["invalid-value"]);
+    expect(wholeFolder(state).objects).toMatchObject([{ metadata: { name: "web" } }]);
+    const read = folderOf(given, noFolder, () => true);
+    expect(wholeFolder(read)).toMatchObject({ objects: [{}], configs: [{}], diagnostics: [] });
+    expect(codes(folderOf(given, read))).toEqual([]);
+    const changed = files({ ...texts, "pod.yaml": texts["pod.yaml"].replace("web", "shop") });
+    expect(codes(folderOf({ files: changed, kept: [] }, read))).toEqual(["unknown-field"]);
   });
 
   it("has the parts again that it is given again, in whatever order, and goes over the others", () => {
