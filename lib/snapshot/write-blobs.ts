@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { inParallel } from "../storage/in-parallel.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
+import type { ObjectStore, Together } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
 import { type BlobGroup, blobsBeside, blobsIn, type NamedGroup } from "./blob-groups.ts";
 import type { BlobCheck } from "./upkeep/blob-check.ts";
@@ -43,10 +43,11 @@ export async function writeBlobs(
   const found = new Set([...blobsIn(relied).keys(), ...[...blobs.keys()].filter((hash) => laid.has(hash))]);
   let objects = 0;
   let bytes = 0;
-  const write = async (hash: string) => {
+  const content = store.together?.();
+  const write = async (hash: string, together?: Together) => {
     const blob = (blobs.get(hash) ?? blobsIn(worlds).get(hash))?.make();
     if (blob === undefined) throw new PortolanError(`the store has lost blob ${hash}: it was collected meanwhile`);
-    const put = await store.put(blobKey(hash), blob, { ifNoneMatch: "*" });
+    const put = await store.put(blobKey(hash), blob, { ifNoneMatch: "*", together });
     if (put.kind === "lost") {
       found.add(hash);
       return;
@@ -59,15 +60,16 @@ export async function writeBlobs(
   const missing = [...blobs.keys()].filter((hash) => !laid.has(hash)).sort();
   await inParallel(
     missing.filter((hash) => !roots.has(hash)),
-    write,
+    (hash) => write(hash, content),
   );
+  await content?.kept();
   const missingRoots = missing.filter((hash) => roots.has(hash));
   const keep = async (names: ReadonlySet<string>): Promise<void> => {
-    if (names.size > 0) await inParallel(await rescue(store, names), write);
+    if (names.size > 0) await inParallel(await rescue(store, names), (hash) => write(hash));
   };
   const inPlace = new Set(found);
   found.clear();
-  await Promise.all([inParallel(missingRoots, write), beside(), keep(inPlace)]);
+  await Promise.all([inParallel(missingRoots, (hash) => write(hash)), beside(), keep(inPlace)]);
   await keep(new Set(found));
   const mended = await mendBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };

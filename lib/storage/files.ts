@@ -4,8 +4,16 @@ import { link, mkdir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
+import { inParallel } from "./in-parallel.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
-import { checkKey, type GetResult, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
+import {
+  checkKey,
+  type GetResult,
+  type ListedObject,
+  type ObjectStore,
+  type PutResult,
+  type Together,
+} from "./object-store.ts";
 import { layReserve } from "./reserve.ts";
 import { watchPath } from "./watch-path.ts";
 
@@ -30,25 +38,24 @@ export function fileStore(
   const folders = createFolderKeeper(directory, durable);
   const pathOf = (key: string) => join(directory, checkKey(key));
   let swept: Promise<void> | undefined;
+  /** Folders whose names are to be kept, by what was put into them together. */
+  const touched = new WeakMap<Together, Set<string>>();
 
-  /** Puts complete bytes under `path` unless that name is taken. */
-  async function linkNew(path: string, bytes: Uint8Array): Promise<boolean> {
+  /** Puts complete bytes under `path` unless that name is taken. A name that is found was perhaps not kept yet by whoever put it there. */
+  async function linkNew(path: string, bytes: Uint8Array, keep = keepNames): Promise<boolean> {
     swept ??= sweepTemporary(temporary, isThere);
     await swept;
     const draft = join(temporary, randomUUID());
     const folder = dirname(path);
-    let isNew = false;
+    let kept: Promise<void> | undefined;
     try {
       await writeDraft(draft, bytes);
-      await linkInto(folder, draft, path);
-      isNew = true;
-    } catch (cause) {
-      if (codeOf(cause) !== "EEXIST") throw cause;
+      const isNew = await linkInto(folder, draft, path).then(() => true, takenAsFalse);
+      kept = keep(folder);
+      return isNew;
     } finally {
-      const gone = unlink(draft).catch(absentAs(undefined));
-      await (isNew ? Promise.all([keepNames(folder), gone]) : gone);
+      await Promise.all([kept, unlink(draft).catch(absentAs(undefined))]);
     }
-    return isNew;
   }
 
   async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
@@ -79,6 +86,13 @@ export function fileStore(
       if (codeOf(cause) !== "ENOENT" || !folder.endsWith("#")) throw cause;
     });
 
+  /** What is put together has its folders written once, at its end. */
+  const keepLater =
+    (folders: Set<string>) =>
+    async (folder: string): Promise<void> => {
+      folders.add(folder);
+    };
+
   async function replace(
     key: string,
     path: string,
@@ -105,7 +119,8 @@ export function fileStore(
     }
   }
 
-  return wrapErrors(directory, {
+  const fail = failOf(directory);
+  return wrapErrors(fail, {
     async get(key, condition = {}) {
       const current = await currentVersion(pathOf(key));
       if (current === undefined) return { kind: "absent" };
@@ -117,7 +132,20 @@ export function fileStore(
     async put(key, bytes, condition = {}) {
       const path = pathOf(key);
       if (condition.ifNoneMatch !== "*") return replace(key, path, bytes, condition.ifMatch);
-      return (await linkNew(path, bytes)) ? storedAs(0, bytes) : { kind: "lost" };
+      const { together } = condition;
+      const folders = together && touched.get(together);
+      const isNew = await linkNew(path, bytes, folders && keepLater(folders));
+      return isNew ? storedAs(0, bytes) : { kind: "lost" };
+    },
+    together() {
+      const folders = new Set<string>();
+      const together: Together = {
+        async kept() {
+          await inParallel(folders, keepNames).catch(fail);
+        },
+      };
+      touched.set(together, folders);
+      return together;
     },
     list: (prefix, after = "") => listUnder(directory, "", prefix, after),
     async delete(key) {
@@ -277,6 +305,11 @@ function thereAlready(cause: unknown): void {
   if (codeOf(cause) !== "EEXIST") throw cause;
 }
 
+function takenAsFalse(cause: unknown): false {
+  thereAlready(cause);
+  return false;
+}
+
 function absentAs<T>(value: T): (cause: unknown) => T {
   return (cause) => {
     if (codeOf(cause) === "ENOENT") return value;
@@ -285,11 +318,14 @@ function absentAs<T>(value: T): (cause: unknown) => T {
 }
 
 /** Says which store failed; the system's own message follows as the cause. */
-function wrapErrors(directory: string, store: ObjectStore): ObjectStore {
-  const fail = (cause: unknown): never => {
+const failOf =
+  (directory: string) =>
+  (cause: unknown): never => {
     if (cause instanceof PortolanError) throw cause;
     throw new PortolanError(`file store ${directory}: ${String(cause)}`, [], cause);
   };
+
+function wrapErrors(fail: (cause: unknown) => never, store: ObjectStore): ObjectStore {
   return {
     ...store,
     get: (key, condition) => store.get(key, condition).catch(fail),

@@ -18,12 +18,20 @@ export type GetResult =
 /** `lost` is an answer, not an error: somebody else was first. Read again and decide anew. */
 export type PutResult = { readonly kind: "stored"; readonly etag: string } | { readonly kind: "lost" };
 
-/** At most one of the two. Without a condition the object is replaced, whatever it is. */
+/** At most one of the first two. Without a condition the object is replaced, whatever it is. */
 export interface PutCondition {
   /** Only if the object still has this tag. An absent object never matches. */
   readonly ifMatch?: string;
   /** Only if there is no such object. */
   readonly ifNoneMatch?: "*";
+  /** What it is put together with: until that is kept, a power failure may take the object back, and nothing is to name it. */
+  readonly together?: Together | undefined;
+}
+
+/** Many objects whose names a store writes to the disk at once. */
+export interface Together {
+  /** Resolves when all that was put, or found in place, is there for good; to be called when all of it was. */
+  kept(): Promise<void>;
 }
 
 export interface ListedObject {
@@ -51,6 +59,8 @@ export interface ObjectStore {
    * @param after only keys that come after this text
    */
   list(prefix: string, after?: string): AsyncIterable<ListedObject>;
+  /** For those who are about to put many objects; absent where it would save nothing. */
+  together?(): Together;
   /** Deleting what is not there is no error. */
   delete(key: string): Promise<void>;
   /**

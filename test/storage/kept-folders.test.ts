@@ -113,4 +113,40 @@ describe("an object that is acknowledged", () => {
     expect(await put("blobs/ab/abce")).toMatchObject({ kind: "stored" });
     expect(syncedBelow().slice(1)).toEqual(expect.arrayContaining(["store", "store/blobs", "store/blobs/ab"]));
   });
+
+  it("has its name there too where somebody else put it, who may not have come so far", async () => {
+    const put = () =>
+      fileStore(join(root, "store")).put("blobs/ab/abcd", new TextEncoder().encode("x"), { ifNoneMatch: "*" });
+    await put();
+    synced.length = 0;
+    expect(await put()).toEqual({ kind: "lost" });
+    expect(syncedBelow().at(-1)).toBe("store/blobs/ab");
+  });
+});
+
+describe("objects that are put together", () => {
+  const key = (n: number) => `blobs/a${n % 2}/${n}`;
+
+  it("have the names in each folder written once, at their end, and those that were found too", async () => {
+    const store = fileStore(join(root, "store"));
+    await store.put(key(0), new TextEncoder().encode("x"), { ifNoneMatch: "*" });
+    await store.put(key(1), new TextEncoder().encode("x"), { ifNoneMatch: "*" });
+    synced.length = 0;
+    const together = store.together?.();
+    const put = (n: number) => store.put(key(n), new TextEncoder().encode("x"), { ifNoneMatch: "*", together });
+    expect(await Promise.all([0, 1, 3, 5].map(put))).toMatchObject(
+      ["lost", "lost", "stored", "stored"].map((kind) => ({ kind })),
+    );
+    expect(syncedBelow().filter((path) => !path.startsWith("store/.tmp/"))).toEqual([]);
+    await together?.kept();
+    const folders = syncedBelow().filter((path) => !path.startsWith("store/.tmp/"));
+    expect(folders.sort()).toEqual(["store/blobs/a0", "store/blobs/a1"]);
+  });
+
+  it("are each kept at once by a store that does not know what they are put together with", async () => {
+    const { together } = fileStore(join(root, "other"));
+    const store = fileStore(join(root, "store"));
+    await store.put(key(0), new TextEncoder().encode("x"), { ifNoneMatch: "*", together: together?.() });
+    expect(syncedBelow().at(-1)).toBe("store/blobs/a0");
+  });
 });

@@ -20,13 +20,15 @@ export async function writeTexts(
 ): Promise<() => Promise<void>> {
   const found = new Set<string>();
   const whole = named.size < worthListing ? new Set<string>() : await vouchedTexts(store, texts, named);
+  const together = store.together?.();
   await inParallel(texts, async ([key, text]) => {
     if (named.has(key) && (whole.has(key) || (await holds(store, key, text)))) return;
-    const put = await store.put(key, utf8(text), { ifNoneMatch: "*" });
+    const put = await store.put(key, utf8(text), { ifNoneMatch: "*", together });
     if (put.kind === "stored") return;
     found.add(key);
     if (!(await holds(store, key, text))) await store.put(key, utf8(text));
   });
+  await together?.kept();
   const settle = settlingOf(
     store,
     storeRescues ? new Map() : new Map([...found].map((key) => [key, texts.get(key) ?? ""])),
