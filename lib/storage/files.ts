@@ -4,6 +4,7 @@ import { link, mkdir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
+import { absentAs, codeOf, takenAsFalse, thereAlready } from "./file-errors.ts";
 import { inParallel } from "./in-parallel.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
 import {
@@ -297,24 +298,6 @@ async function sweepTemporary(temporary: string, isThere: boolean): Promise<void
     const info = await stat(path).catch(absentAs(undefined));
     if (info !== undefined && Date.now() - info.mtimeMs > 3_600_000) await rm(path, { force: true });
   }
-}
-
-const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
-
-function thereAlready(cause: unknown): void {
-  if (codeOf(cause) !== "EEXIST") throw cause;
-}
-
-function takenAsFalse(cause: unknown): false {
-  thereAlready(cause);
-  return false;
-}
-
-function absentAs<T>(value: T): (cause: unknown) => T {
-  return (cause) => {
-    if (codeOf(cause) === "ENOENT") return value;
-    throw cause;
-  };
 }
 
 /** Says which store failed; the system's own message follows as the cause. */
