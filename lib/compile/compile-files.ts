@@ -5,9 +5,10 @@ import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { sameElements } from "../config/same-elements.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
-import { countProxies } from "../mesh/classes/classify.ts";
+import { classify } from "../mesh/classes/classify.ts";
 import { eachClass } from "../mesh/classes/enter-classes.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";
+import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
@@ -18,7 +19,6 @@ import { isCollected, type Shard } from "./shards/read-sources.ts";
 import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
-import type { CountedShards } from "./standing/open-standing.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
 
@@ -45,8 +45,15 @@ export const createShardCompiler = (options: WorldOptions): ShardCompiler => cre
 /** What goes over sources with one memory: what did not change between two calls, of either, keeps its identity. */
 export interface ShardCompilers {
   readonly compile: ShardCompiler;
-  /** @param isFaultless as `folderOf` has it */
-  readonly count: (shards: readonly Shard[], isFaultless: (file: string) => boolean) => CountedShards;
+  /**
+   * What the classes of proxies are made from, by their ids; nothing is made.
+   *
+   * @param isFaultless as `folderOf` has it
+   */
+  readonly viewsOf: (
+    shards: readonly Shard[],
+    isFaultless: (file: string) => boolean,
+  ) => ReadonlyMap<string, ProxyViews>;
 }
 
 export function createShardCompilers(options: WorldOptions): ShardCompilers {
@@ -58,11 +65,11 @@ export function createShardCompilers(options: WorldOptions): ShardCompilers {
       const { content, ...beside } = read(shards);
       return compileFolders(content, versionsOf(shards), beside, staged, slice, reuse);
     },
-    count(shards, isFaultless) {
+    viewsOf(shards, isFaultless) {
       const { content, consul, clusterId } = read(shards, isFaultless);
       const world = worldOf(content, { ...options, clusterId }, memo, consul).value;
-      const { classes, places } = countProxies(buildMesh(world, memo).value, world.proxies, memo).value;
-      return { views: new Map(eachClass(classes).map(({ id, views }) => [id, views])), places };
+      const { classes } = classify(buildMesh(world, memo).value, world.proxies, memo).value;
+      return new Map(eachClass(classes).map(({ id, views }) => [id, views]));
     },
   };
 }

@@ -1,15 +1,16 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { version } from "../config/version.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
-import { countProxies } from "../mesh/classes/classify.ts";
+import { classify } from "../mesh/classes/classify.ts";
 import type { ProxyClasses } from "../mesh/classes/enter-classes.ts";
-import { classifierOf, nodesOf } from "../mesh/classes/places.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneValue } from "../mesh/memo/same.ts";
+import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
+import type { Classifier } from "../snapshot/classifier.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
@@ -19,7 +20,7 @@ import type { ClassForm } from "./compile-units.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
-import { type Standing, type StandingPlaces, spokenKey } from "./standing/standing.ts";
+import { type Standing, spokenKey } from "./standing/standing.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
 
 const grantKind = "ReferenceGrant.gateway.networking.k8s.io";
@@ -45,7 +46,7 @@ export function compile(
   slice: Slice = wholeWorld,
   reuse: Reuse = {},
 ): Stage<CompiledWorld> {
-  return compileCounted(countClasses(world, sources, memo, staged, slice, reuse.standing?.placed), memo, staged, reuse);
+  return compileCounted(countClasses(world, sources, memo, staged, slice), memo, staged, reuse);
 }
 
 /** A world whose classes have no answers yet, with all that making these needs of it: much of the world is not among that. */
@@ -58,21 +59,16 @@ export interface CountedWorld {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * The first half of `compile`: which classes of proxies there are, and what is made from what.
- *
- * @param standing how nodes are found, as it lies in the store; absent: that is made
- */
+/** The first half of `compile`: which classes of proxies there are, and what is made from what. */
 export function countClasses(
   world: World,
   sources: readonly CompiledSource[],
   memo: Memo,
   staged: Staged,
   slice: Slice,
-  standing?: StandingPlaces,
 ): CountedWorld {
   const mesh = staged("mesh", () => buildMesh(world, memo));
-  const { value: census, diagnostics } = staged("classify", () => countProxies(mesh.value, world.proxies, memo));
+  const { value: census, diagnostics } = staged("classify", () => classify(mesh.value, world.proxies, memo));
   const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
   const counted = {
     classes: classesOfSlice(census.classes, slice, memo),
@@ -86,16 +82,11 @@ export function countClasses(
   const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
-  const { places } = census;
-  const nodes = nodesOf(memo, places);
-  // Where every proxy is where it was, nobody has to look at each of them.
-  const stored = standing?.places === places ? standing : undefined;
   return {
     ...counted,
     beside: {
-      classifier: stored?.classifier ?? classifierOf(memo, places),
-      nodes,
-      ...(stored === undefined ? {} : { nodeIndex: { nodes, stored: stored.nodeIndex } }),
+      classifier: oneClassifier(memo, census.classifier),
+      nodes: census.nodes,
       ...(statuses.length === 0 ? {} : { statuses }),
       ...(granted.length === 0 ? {} : { secretGrants: granted }),
       ...(world.legacyApi === undefined ? {} : { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) }),
@@ -150,6 +141,13 @@ export function compileCounted(
 const nothingSaid: readonly Diagnostic[] = [];
 
 const noClassifier: CompiledWorld["classifier"] = { attributes: [], labels: {}, classes: {}, defaults: {} };
+
+/** Most changes change none of it: the same object then, whose text is known. */
+const oneClassifier = step(
+  "classifier",
+  { attributes: "value", labels: "value", classes: "identity", defaults: "value" },
+  (classifier: Classifier): Classifier => classifier,
+);
 
 /** How a compile has to do with those before and after it, in whichever process. */
 export interface Reuse {

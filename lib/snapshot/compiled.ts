@@ -3,7 +3,7 @@ import type { Blob } from "./blob.ts";
 import type { Classifier } from "./classifier.ts";
 import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
 import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
-import type { SecretGrant, StoredNodeIndex } from "./root.ts";
+import type { SecretGrant } from "./root.ts";
 import type { Made } from "./standing/standing-record.ts";
 
 /**
@@ -18,8 +18,6 @@ export interface CompiledWorld {
   readonly classifier: Classifier;
   /** Nodes that can be found without metadata. */
   readonly nodes: readonly CompiledNode[];
-  /** Their index as it lies in the store, where somebody knows it; one that is of other nodes counts for nothing. */
-  readonly nodeIndex?: { readonly nodes: readonly CompiledNode[]; readonly stored: StoredNodeIndex };
   readonly diagnostics: readonly Diagnostic[];
   /** What is told to the objects that have a status, sorted by kind, namespace and name; absent where none has. */
   readonly statuses?: readonly CompiledStatus[];

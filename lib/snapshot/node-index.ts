@@ -1,13 +1,13 @@
 import { sameElements } from "../config/same-elements.ts";
-import { blobOf, jsonBlob, type LazyBlob, madeBlob } from "./blob.ts";
+import { type Blob, blobOf, jsonBlob } from "./blob.ts";
 import type { CompiledNode } from "./compiled.ts";
-import type { NodeShardList, NodeShardRef, StoredNodeIndex } from "./root.ts";
+import type { NodeShardList, NodeShardRef, Root } from "./root.ts";
 
 export interface NodeIndex {
   readonly refs: readonly NodeShardRef[];
   /** Blob that lists them; undefined for few, which the root lists. */
   readonly list: string | undefined;
-  readonly blobs: readonly LazyBlob[];
+  readonly blobs: readonly Blob[];
 }
 
 /** What the keys of nodes lead to. Of several nodes with one key the last one counts. */
@@ -20,7 +20,7 @@ export function classesByKey(nodes: readonly CompiledNode[]): ReadonlyMap<string
 /** A piece of the index as it was encoded last. */
 interface EncodedShard extends ShardEntries {
   readonly ref: NodeShardRef;
-  readonly blob: LazyBlob;
+  readonly blob: Blob;
 }
 
 interface ShardEntries {
@@ -43,28 +43,15 @@ export function createNodeIndexEncoder(): (nodes: readonly CompiledNode[]) => No
       const known = before.get(first);
       const classIds = keys.map((key) => classes.get(key) ?? "");
       if (known !== undefined && sameElements(known.keys, keys) && sameElements(known.classIds, classIds)) return known;
-      const blob = madeBlob(blobOf(shardText({ keys, classIds })));
+      const blob = blobOf(shardText({ keys, classIds }));
       return { keys, classIds, ref: { hash: blob.hash, first }, blob };
     });
     const refs = last.map(({ ref }) => ref);
     const blobs = last.map(({ blob }) => blob);
     if (refs.length <= mostInRoot) return { refs, list: undefined, blobs };
-    const list = madeBlob(jsonBlob({ shards: refs } satisfies NodeShardList));
+    const list = jsonBlob({ shards: refs } satisfies NodeShardList);
     return { refs, list: list.hash, blobs: [list, ...blobs] };
   };
-}
-
-/** The index that a root has of these very nodes: its blobs are made when one of them has to be written anew. */
-export function storedNodeIndex(nodes: readonly CompiledNode[], stored: StoredNodeIndex): NodeIndex {
-  let made: ReadonlyMap<string, LazyBlob> | undefined;
-  const bytesOf = (hash: string) => {
-    made ??= new Map(createNodeIndexEncoder()(nodes).blobs.map((blob) => [blob.hash, blob]));
-    const blob = made.get(hash);
-    if (blob === undefined) throw new Error(`nodes that were stored otherwise: nothing of them is ${hash}`);
-    return blob.make();
-  };
-  const blobs = blobsOfNodes(stored).map((hash) => ({ hash, make: () => bytesOf(hash) }));
-  return { refs: stored.nodes, list: stored.nodeList, blobs };
 }
 
 /** By code point, which is how texts are sorted by themselves: there may be a hundred thousand, of which most were in order before. */
@@ -103,7 +90,7 @@ function endsShard(key: string): boolean {
 }
 
 /** Blobs of a root's node index. */
-export const blobsOfNodes = ({ nodes, nodeList }: StoredNodeIndex): readonly string[] => [
+export const blobsOfNodes = ({ nodes, nodeList }: Pick<Root, "nodes" | "nodeList">): readonly string[] => [
   ...(nodeList === undefined ? [] : [nodeList]),
   ...nodes.map(({ hash }) => hash),
 ];

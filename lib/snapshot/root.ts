@@ -28,9 +28,6 @@ export interface Root {
 /** A root as its blob says it. */
 export type StoredRoot = Omit<Root, "nodes"> & Partial<Pick<Root, "nodes">>;
 
-/** How a root refers to its node index. */
-export type StoredNodeIndex = Pick<Root, "nodes" | "nodeList">;
-
 /** Gateways of one namespace may be given a secret of another one. */
 export interface SecretGrant {
   readonly from: string;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { CompiledNode } from "../../lib/snapshot/compiled.ts";
-import { createNodeIndexEncoder, storedNodeIndex } from "../../lib/snapshot/node-index.ts";
+import { createNodeIndexEncoder } from "../../lib/snapshot/node-index.ts";
 
 const hashes = (nodes: readonly CompiledNode[], encode = createNodeIndexEncoder()) => {
   const { refs, list, blobs } = encode(nodes);
@@ -20,26 +20,6 @@ it("is the same whatever was encoded before", () => {
     }),
     { numRuns: 60 },
   );
-});
-
-it("makes what a root has of the same nodes, when it is asked for", () => {
-  const nodes = Array.from({ length: 4_000 }, (_, at) => ({ keys: [`pod-${at}.default`], classId: "a" }));
-  const { refs, list = "", blobs } = createNodeIndexEncoder()(nodes);
-  let reads = 0;
-  const counted = new Proxy(nodes, {
-    get: (target, field) => {
-      reads += 1;
-      return Reflect.get(target, field);
-    },
-  });
-  const stored = storedNodeIndex(counted, { nodes: refs, nodeList: list });
-  expect({ ...stored, blobs: stored.blobs.map(({ hash }) => hash) }).toEqual({
-    refs,
-    list,
-    blobs: blobs.map(({ hash }) => hash),
-  });
-  expect(reads).toBe(0);
-  expect(stored.blobs.map((blob) => blob.make())).toEqual(blobs.map((blob) => blob.make()));
 });
 
 it("takes the pieces that a change of one node leaves alone", () => {

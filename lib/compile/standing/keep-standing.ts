@@ -56,7 +56,7 @@ export function createStandingKeeper(store: ObjectStore, readSources: SourcesRea
         const root = newestRoot(base.head);
         const stored = ahead?.root === root ? ahead.stored : readStored(store, root, key);
         ahead = undefined;
-        standing = await openStanding({ stored, key, shardsAt, countShards: compilers.count });
+        standing = await openStanding({ stored, key, shardsAt, viewsOf: compilers.viewsOf });
       } else if (publication !== base?.head.publication) standing = undefined;
       return standing;
     },

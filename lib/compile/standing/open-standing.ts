@@ -1,6 +1,5 @@
 import { canonicalJson } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { Places } from "../../mesh/classes/places.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
@@ -24,13 +23,6 @@ export interface MadeWith {
 export const standingKey = ({ build, options, order }: MadeWith): string =>
   hashOf(canonicalJson([build, options, order]));
 
-/** What the answers of sources are made from; none is made. */
-export interface CountedShards {
-  /** What the classes of proxies are made from, by their ids. */
-  readonly views: ReadonlyMap<string, ProxyViews>;
-  readonly places: Places;
-}
-
 /** What a process needs to find what stands. */
 export interface Finding {
   /** The newest root, which HEAD keeps from being collected, as `readStored` gives it. */
@@ -38,8 +30,11 @@ export interface Finding {
   readonly key: string;
   /** The sources as they were in these versions. */
   readonly shardsAt: (versions: readonly CompiledSource[]) => Promise<readonly Shard[]>;
-  /** @param isFaultless as `folderOf` has it */
-  readonly countShards: (shards: readonly Shard[], isFaultless: (file: string) => boolean) => CountedShards;
+  /** The classes of sources, by id. @param isFaultless as `folderOf` has it */
+  readonly viewsOf: (
+    shards: readonly Shard[],
+    isFaultless: (file: string) => boolean,
+  ) => ReadonlyMap<string, ProxyViews>;
 }
 
 /**
@@ -53,14 +48,14 @@ export async function openStanding({
   stored: reading,
   key,
   shardsAt,
-  countShards,
+  viewsOf,
 }: Finding): Promise<Standing | undefined> {
   try {
     const stored = await reading;
     if (stored?.record.key !== key) return undefined;
     // The same code has read the same texts, and the root has all that was said of them.
     const faulty = new Set(stored.diagnostics.map(({ origin }) => origin.file));
-    const { views, places } = countShards(await shardsAt(stored.root.sources), (file) => !faulty.has(file));
+    const views = viewsOf(await shardsAt(stored.root.sources), (file) => !faulty.has(file));
     const { spoken } = madeOf(stored.record);
     const classes = new Map<string, StandingClass>();
     for (const [id, compiled] of stored.classes) {
@@ -68,8 +63,7 @@ export async function openStanding({
       const saidOf = (unit: Unit) => spoken[spokenKey(id, unit)] ?? [];
       if (of !== undefined) classes.set(id, { views: of, compiled, spoken: ofUnits(saidOf) });
     }
-    const { classifier, root: nodeIndex } = stored;
-    return { classes, placed: { places, classifier, nodeIndex } };
+    return { classes };
   } catch (cause) {
     // It would have saved work, and nothing else depends on it.
     if (cause instanceof PortolanError || cause instanceof SyntaxError) return undefined;

@@ -1,24 +1,13 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import type { Places } from "../../mesh/classes/places.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";
 import { haveSameClusters } from "../../mesh/views/views-of.ts";
-import type { Classifier } from "../../snapshot/classifier.ts";
 import type { CompiledClass } from "../../snapshot/compiled.ts";
-import type { StoredNodeIndex } from "../../snapshot/root.ts";
 import { type OfUnits, type Unit, units } from "../../xds/units.ts";
 
 /** What an earlier compile, by whatever process, has left in the store: what is made from the same views need not be made again. */
 export interface Standing {
   /** By id. */
   readonly classes: ReadonlyMap<string, StandingClass>;
-  readonly placed: StandingPlaces;
-}
-
-/** How nodes are found, as it lies in the store: what is made from the same places need not be made again. */
-export interface StandingPlaces {
-  readonly places: Places;
-  readonly classifier: Classifier;
-  readonly nodeIndex: StoredNodeIndex;
 }
 
 export interface StandingClass {

@@ -1,6 +1,7 @@
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { Classifier } from "../../snapshot/classifier.ts";
+import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
+import { accountKey, type Classifier, projectorOf } from "../../snapshot/classifier.ts";
 import type { Memo } from "../memo/memo.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -8,10 +9,11 @@ import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { below } from "../views/view-columns.ts";
 import { tracedViewsOf } from "../views/views-of.ts";
-import { groupByAnswers } from "./alike-proxies.ts";
+import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
+import { claimsOf } from "./claims.ts";
+import type { ClassReads } from "./class-reads.ts";
 import { defaultSidecars } from "./default-sidecars.ts";
 import { enterAll, type ProxyClasses } from "./enter-classes.ts";
-import { type CensusNode, classifierOf, nodesOf, type Places, placesOf } from "./places.ts";
 
 export interface Census {
   readonly classes: ProxyClasses;
@@ -19,6 +21,12 @@ export interface Census {
   readonly classifier: Classifier;
   /** The proxies that the compiler knows, by the names they may call themselves; in the order of `proxies`. */
   readonly nodes: readonly CensusNode[];
+}
+
+export interface CensusNode {
+  /** Its `podName.namespace` and what else it calls itself, its addresses, and `accountKey` where it has a service account. */
+  readonly keys: readonly string[];
+  readonly classId: string;
 }
 
 /**
@@ -31,31 +39,26 @@ export interface Census {
  * @param memo the one that the mesh was built with: selections are told apart by identity; without one, by their names
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
-  const { value, diagnostics } = countProxies(mesh, proxies, memo);
-  const { classes, places } = value;
-  return { value: { classes, classifier: classifierOf(memo, places), nodes: nodesOf(memo, places) }, diagnostics };
-}
-
-/** The classes of proxies, and which of them has which. */
-export interface CountedProxies {
-  readonly classes: ProxyClasses;
-  readonly places: Places;
-}
-
-/** As `classify`, for whoever may know how nodes are found: nothing is made of that. */
-export function countProxies(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<CountedProxies> {
   const census = sameList(memo, "census", proxies);
   const { groups, views, reads } = groupByAnswers(mesh, census, memo);
   const defaults = defaultsOf(memo, { census, meshConfig: mesh.config });
   const all = below(memo, views, tracedViewsOf(mesh, defaults, memo, "defaults").views);
   const entered = enterAll([...groups.map(({ first }) => first), ...defaults], all, memo);
   const ids = sameList(memo, "class ids", entered.ids.slice(0, groups.length));
-  const ofDefaults = defaults.map(({ type, namespace }, at): readonly [string, string] => [
+  const ofDefaults = defaults.map(({ type, namespace }, at): [string, string | undefined] => [
     `${type}/${namespace}`,
-    entered.ids[groups.length + at] ?? "",
+    entered.ids[groups.length + at],
   ]);
   return {
-    value: { classes: entered.classes, places: placesOf(memo, { census, groups, ids, reads, defaults: ofDefaults }) },
+    value: {
+      classes: entered.classes,
+      classifier: {
+        ...reads,
+        classes: projectionTable(memo, { census, groups, ids, reads }),
+        defaults: sortedRecord(new Map(ofDefaults)),
+      },
+      nodes: nodesOf(memo, { census, groups, ids }),
+    },
     diagnostics: saidOfViews(memo, { diagnostics: all.envoys.diagnostics }),
   };
 }
@@ -69,9 +72,80 @@ const saidOfViews = step(
   ],
 );
 
+interface Placed {
+  readonly census: readonly Proxy[];
+  readonly groups: readonly AlikeProxies[];
+  /** Of the groups' classes. */
+  readonly ids: readonly string[];
+}
+
+/** Projection of what each node would send → class; without those that stand for several. */
+const projectionTable = step(
+  "table of projections",
+  { census: "identity", groups: "identity", ids: "identity", reads: "identity" },
+  ({ census, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
+    const table = new Map<string, string | undefined>();
+    const wanted = new Map<string, string | undefined>();
+    const projector = projectorFor(memo, { reads });
+    for (const [at, { members }] of groups.entries()) {
+      for (const position of members) {
+        const proxy = census[position];
+        const projection = proxy && projectionOf(memo, { projector, proxy });
+        if (proxy === undefined || projection === undefined) continue;
+        const rows = proxy.isWanted === true ? wanted : table;
+        rows.set(projection, !rows.has(projection) || rows.get(projection) === ids[at] ? ids[at] : undefined);
+      }
+    }
+    // What a node has asked for takes nothing from the workloads that are known.
+    return sortedRecord(new Map([...wanted, ...table]));
+  },
+);
+
+const projectorFor = step("projector", { reads: "identity" }, ({ reads }: { readonly reads: ClassReads }) =>
+  projectorOf(reads),
+);
+
+const projectionOf = step(
+  "projection of a proxy",
+  { projector: "identity", proxy: "identity" },
+  ({ projector, proxy }: { readonly projector: ReturnType<typeof projectorOf>; readonly proxy: Proxy }) =>
+    projector(claimsOf(proxy)),
+);
+
+const nodesOf = step(
+  "nodes of a census",
+  { census: "identity", groups: "identity", ids: "identity" },
+  ({ census, groups, ids }: Placed): readonly CensusNode[] => {
+    const idOf: string[] = [];
+    for (const [at, { members }] of groups.entries()) for (const position of members) idOf[position] = ids[at] ?? "";
+    const nodes: CensusNode[] = [];
+    for (const [position, proxy] of census.entries()) {
+      if (proxy.isWanted !== true) nodes.push({ keys: keysOf(proxy), classId: idOf[position] ?? "" });
+    }
+    return nodes;
+  },
+);
+
+function keysOf({ id, alias, addresses, serviceAccount }: Proxy): readonly string[] {
+  const names = alias === undefined ? [id] : [id, alias];
+  const keys = names.slice();
+  // The pods of templates share an address that none of them has.
+  for (const address of addresses) if (address !== standInAddress) keys.push(address);
+  if (serviceAccount !== "") for (const name of names) keys.push(accountKey(serviceAccount, name));
+  return keys;
+}
+
 const defaultsOf = step(
   "default sidecars",
   { census: "identity", meshConfig: "identity" },
   ({ census, meshConfig }: { readonly census: readonly Proxy[]; readonly meshConfig: MeshConfig }) =>
     defaultSidecars(census, meshConfig),
 );
+
+/** By key, without those whose value is undefined. */
+function sortedRecord(map: ReadonlyMap<string, string | undefined>): Readonly<Record<string, string>> {
+  const entries = [...map].flatMap(([key, value]): readonly (readonly [string, string])[] =>
+    value === undefined ? [] : [[key, value]],
+  );
+  return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
+}

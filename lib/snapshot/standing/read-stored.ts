@@ -2,7 +2,6 @@ import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobFolder, blobKey } from "../blob.ts";
-import type { Classifier } from "../classifier.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
 import type { Part, PartRef, Root, Shape } from "../root.ts";
@@ -14,7 +13,6 @@ import { storedPart } from "./stored-part.ts";
 export interface StoredClasses {
   readonly root: Root;
   readonly record: StandingRecord;
-  readonly classifier: Classifier;
   readonly diagnostics: readonly Diagnostic[];
   readonly classes: ReadonlyMap<string, CompiledClass>;
 }
@@ -33,7 +31,7 @@ export async function readStored(
   key?: string,
 ): Promise<StoredClasses | undefined> {
   const reader = createSnapshotReader(store);
-  const { root, classes, classifier } = await reader.root(rootHash);
+  const { root, classes } = await reader.root(rootHash);
   if (root.standing === undefined) return undefined;
   const record = readRecord(await reader.textIfWhole(root.standing));
   if (record === undefined || record.key !== (key ?? record.key)) return undefined;
@@ -71,7 +69,7 @@ export async function readStored(
   const stored = [...classes].map(
     ([id, { stream, poll }]) => [id, { id, stream: shapeOf(stream), poll: shapeOf(poll) }] as const,
   );
-  return { root, record, classifier, diagnostics: JSON.parse(diagnostics), classes: new Map(stored) };
+  return { root, record, diagnostics: JSON.parse(diagnostics), classes: new Map(stored) };
 }
 
 const noList: CompiledList = [];

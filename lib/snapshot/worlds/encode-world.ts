@@ -4,12 +4,12 @@ import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledWorld } from "../compiled.ts";
 import { rootFormat } from "../format.ts";
 import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
-import { createNodeIndexEncoder, type NodeIndex, storedNodeIndex } from "../node-index.ts";
+import { createNodeIndexEncoder, type NodeIndex } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
-import type { Root, StoredNodeIndex, StoredRoot } from "../root.ts";
+import type { Root, StoredRoot } from "../root.ts";
 import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
 import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
@@ -54,7 +54,6 @@ export function createWorldEncoder(): WorldEncoder {
     },
     classes: createClassesEncoder(),
     nodes: rememberEach(createNodesEncoder()),
-    storedNodes: rememberPairs((nodes, stored) => groupOfNodes(storedNodeIndex(nodes, stored))),
     json: rememberEach(jsonBlob),
     list: rememberRuns(jsonBlob),
     texts: rememberEach(encodeTexts),
@@ -74,8 +73,7 @@ interface Encoders {
   readonly columns: WorldColumns;
   readonly tables: Readonly<Record<ResourceType, TableEncoder>>;
   readonly classes: ReturnType<typeof createClassesEncoder>;
-  readonly nodes: (nodes: CompiledWorld["nodes"]) => EncodedNodes;
-  readonly storedNodes: (nodes: CompiledWorld["nodes"], stored: StoredNodeIndex) => EncodedNodes;
+  readonly nodes: ReturnType<typeof createNodesEncoder>;
   readonly json: typeof jsonBlob;
   /** By the elements. */
   readonly list: (list: readonly object[]) => Blob;
@@ -102,7 +100,7 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
     indexes: mapTypes<EncodedTable, readonly number[]>(tables, ({ indexes }) => indexes),
     secrets: encode.secretsOfClasses(clusters.secrets, listeners.secrets),
   });
-  const { refs, list, ...nodes } = encodeNodes(world, encode);
+  const { refs, list, ...nodes } = encode.nodes(world.nodes);
   const classifier = encode.json(world.classifier);
   const diagnostics = encode.list(world.diagnostics);
   const legacy = world.legacy === undefined ? undefined : encode.json(world.legacy.index);
@@ -132,17 +130,13 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
 
 const groupOf = (blobs: readonly Blob[]): BlobGroup => ({ blobs: blobs.map(madeBlob), groups: [] });
 
-type EncodedNodes = BlobGroup & NodeIndex;
-
-const encodeNodes = ({ nodes, nodeIndex }: CompiledWorld, encode: Encoders): EncodedNodes =>
-  nodeIndex?.nodes === nodes ? encode.storedNodes(nodes, nodeIndex.stored) : encode.nodes(nodes);
-
-function createNodesEncoder(): Encoders["nodes"] {
+function createNodesEncoder(): (nodes: CompiledWorld["nodes"]) => BlobGroup & Omit<NodeIndex, "blobs"> {
   const encode = createNodeIndexEncoder();
-  return (nodes) => groupOfNodes(encode(nodes));
+  return (nodes) => {
+    const { blobs, ...index } = encode(nodes);
+    return { ...index, ...groupOf(blobs) };
+  };
 }
-
-const groupOfNodes = (index: NodeIndex): EncodedNodes => ({ ...index, groups: [] });
 
 const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({
   blobs: Object.entries(texts).map(([hash, text]) => ({ hash, make: () => new TextEncoder().encode(text) })),

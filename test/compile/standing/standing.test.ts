@@ -103,22 +103,6 @@ describe("a process that starts cold", () => {
     expect(await made(text.replace(/"timeout":"\d+s"/, '"timeout":"77s"'))).toBeLessThan(everything / 8);
   });
 
-  it("takes how nodes are found where all are where they were, and makes it where one is not", async () => {
-    const store = memoryStore();
-    const { text } = syntheticMesh(5);
-    const placesOf = async (written: string) => {
-      await fill(store, [{ file: "input.yaml", text: written }]);
-      const { version, compiled } = await createWorldRecompiler({ store, build: "this one" })();
-      expect(version).toBe((await fromNothing([{ file: "input.yaml", text: written }])).version);
-      return compiled.value.nodeIndex;
-    };
-    expect(await placesOf(text)).toBeUndefined();
-    expect(await placesOf(text.replace(/"timeout":"\d+s"/, '"timeout":"77s"'))).toBeDefined();
-    const moved = /"podIP":"([^"]+)"/.exec(text)?.[1] ?? "";
-    expect(moved).not.toBe("");
-    expect(await placesOf(text.replaceAll(`"${moved}"`, '"10.99.99.99"'))).toBeUndefined();
-  });
-
   it("refuses again what was refused, and says so, where something else has changed", async () => {
     const store = memoryStore();
     const faulty: readonly SourceFile[] = [
