@@ -120,7 +120,7 @@ function namesOf(elements: readonly object[], message: string, type: ResourceTyp
   return names;
 }
 
-const namesOfEach = pass("names of elements", {}, (element: object): string => nameOf(element));
+const namesOfEach = pass("names of a message's elements", {}, (element: object): string => nameOf(element));
 
 interface Names {
   readonly type: ResourceType;

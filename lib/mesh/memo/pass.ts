@@ -95,7 +95,7 @@ const nothingMade: Made<never, never, never> = { terms: [], elements: [], reads:
 /** A list of so many elements, with others in some places: itself if nothing comes to be another. */
 function patched<T>(list: readonly T[], length: number, places: readonly number[], values: readonly T[]): readonly T[] {
   // Nothing was known, and every place has its own: the usual first pass.
-  if (list.length === 0 && places.length === length) return values;
+  if (list.length === 0 && places.length === length && length > 0) return values;
   if (list.length === length) return withValues(list, places, values);
   const copy = list.slice(0, length);
   for (let at = 0; at < places.length; at++) copy[places[at] as number] = values[at] as T;

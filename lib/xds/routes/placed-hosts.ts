@@ -6,7 +6,7 @@ import { step } from "../../mesh/memo/step.ts";
 import { areOfSameObjects, jsonOf, type VirtualHostPiece } from "./virtual-host.ts";
 
 /** In the order of names, for each virtual host that would like to be in a table; undefined for one that gets no domains. */
-export type Places = readonly (number | undefined)[];
+type Places = readonly (number | undefined)[];
 
 /** Who stands where. */
 export interface Placement {

@@ -1,4 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { sameElements } from "../../config/same-elements.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { Slots } from "../../mesh/memo/slots.ts";
 import { step } from "../../mesh/memo/step.ts";
@@ -35,8 +36,7 @@ export const settledClaims = step(
   "settled claims",
   { services: "identity", claims: "identity", ofOthers: "identity", port: "value" },
   ({ claims: brought, ofOthers, services, port }: Claims, memo: Memo): Settled => {
-    const claims = [...brought.flat(), ...ofOthers];
-    const asked = { claims, ofServices: claims.length - ofOthers.length, services };
+    const asked = { claims: [...brought.flat(), ...ofOthers], counts: brought.map(({ length }) => length), services };
     const last = settlements.last(memo, String(port));
     if (port !== 0 && last !== undefined && isSettledAs(last, asked)) return last.settled;
     const settlement = settle(asked, port);
@@ -48,8 +48,8 @@ export const settledClaims = step(
 /** All claims of a table. */
 interface Asked {
   readonly claims: readonly Claim[];
-  /** So many of them, which come first, are brought by virtual services. */
-  readonly ofServices: number;
+  /** How many of them each virtual service brings; those of others come behind them. */
+  readonly counts: readonly number[];
   readonly services: TableServices;
 }
 
@@ -72,9 +72,10 @@ const settlements = new Slots<Settlement>("settlements of a port");
  * Whether claims are settled as others were: the same names, and where domains are others nobody's way is crossed. So it is with the tables of
  * all namespaces, each of which has short names for the services of its own.
  */
-function isSettledAs(last: Settlement, { claims, ofServices, services }: Asked): boolean {
-  if (last.services !== services || last.ofServices !== ofServices) return false;
-  if (last.claims.length !== claims.length) return false;
+function isSettledAs(last: Settlement, { claims, counts, services }: Asked): boolean {
+  if (last.services !== services || last.claims.length !== claims.length) return false;
+  // Who holds a settlement takes it that each virtual service has its places where it had them.
+  if (!sameElements(last.counts, counts)) return false;
   const changed: number[] = [];
   for (let at = 0; at < claims.length; at++) {
     const [before, claim] = [last.claims[at], claims[at]];
@@ -90,8 +91,9 @@ function areFree(last: Settlement, claims: readonly Claim[], changed: readonly n
   const { held, denied, lessened, hostnames, services } = last;
   const left = new Set<string>();
   for (const at of changed) {
-    if (lessened.has(at)) return false;
-    for (const key of last.claims[at]?.domains.keys ?? []) left.add(key);
+    const { keys } = last.claims[at]?.domains ?? noDomains;
+    if (lessened.has(at) || keys.length === 0) return false;
+    for (const key of keys) left.add(key);
   }
   const taken = new Set<string>();
   for (const at of changed) {
@@ -114,7 +116,7 @@ const isKnownIn = ({ known }: TableServices, hostnames: ReadonlySet<string>, dom
   known.has(domain) || hostnames.has(domain);
 
 function settle(asked: Asked, tablePort: number): Settlement {
-  const { claims, ofServices, services } = asked;
+  const { claims, counts, services } = asked;
   const hostnames = new Set(claims.map((claim) => claim.hostname));
   const isKnown = (domain: string): boolean => isKnownIn(services, hostnames, domain);
   const names = new Set<string>();
@@ -137,6 +139,7 @@ function settle(asked: Asked, tablePort: number): Settlement {
   }
   order.sort((a, b) => byCodePoint(claims[a]?.name ?? "", claims[b]?.name ?? ""));
   const places: (number | undefined)[] = claims.map(() => undefined);
+  const ofServices = counts.reduce((sum, count) => sum + count, 0);
   const trimmed = new Map<number, readonly string[]>();
   for (const [place, at] of order.entries()) {
     places[at] = place;

@@ -54,6 +54,7 @@ describe("a pass over a list", () => {
     expect(log).toEqual(["x", "y"]);
     const identity = (context: object) => kept(memo, "i", [x, y], { context }, () => 0);
     expect(identity(a)).toBe(identity(b));
+    expect(initials(memo, "none", [], {})).toBe(initials(memo, "none", [], {}));
   });
 
   it("makes elements of themselves where nothing is read, and is the same list if that comes to the same", () => {

@@ -37,6 +37,7 @@ const claimed = (claims: readonly Claim[], brought = 1) => ({
   port: 80,
 });
 
+/** Perhaps none. */
 const keys = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", ...hosts.slice(0, 2)), { maxLength: 3 });
 
 /** Names that others may have, and domains for which others may be first. */
@@ -68,6 +69,14 @@ describe("claims that are settled", () => {
     expect(one.trimmed.size).toBe(0);
     expect(settledClaims(memo, claimed(crossed))).toEqual(settledClaims(noMemo, claimed(crossed)));
     expect(settledClaims(noMemo, claimed(crossed)).count).toBe(3);
+  });
+
+  it("are settled anew where another virtual service brings a host, though all bring the same", () => {
+    const memo = createMemo();
+    const [a, b, c, d] = seenFrom("one") as [Claim, Claim, Claim, Claim];
+    const settledFor = (claims: readonly (readonly Claim[])[]) =>
+      settledClaims(memo, { claims, ofOthers: [d], services, port: 80 });
+    expect(settledFor([[a, b], [c]])).not.toBe(settledFor([[a], [b, c]]));
   });
 
   it("are what they are without a memory, whatever was settled before", () => {
