@@ -93,7 +93,7 @@ const anyConfig: fc.Arbitrary<Config> = fc.oneof(
 );
 
 type Change =
-  | { readonly put: KubernetesObject; readonly cluster: number }
+  | { readonly put: KubernetesObject; readonly cluster: number; readonly copy?: number }
   | { readonly config: Config }
   | { readonly drop: number }
   | { readonly terms: Terms };
@@ -187,7 +187,7 @@ class Stores {
     else if ("put" in change) {
       const { kind, metadata } = change.put;
       const store = change.cluster === 0 ? this.#objects[0] : this.#objects[1];
-      store.set(`${kind}/${metadata.namespace}/${metadata.name}`, change.put);
+      store.set(`${kind}/${metadata.namespace}/${metadata.name} ${change.copy ?? 0}`, change.put);
     } else if ("config" in change) {
       const { kind, namespace, name } = change.config.meta;
       this.#configs.set(`${kind}/${namespace}/${name}`, change.config);
@@ -209,6 +209,13 @@ class Stores {
     return world([], list(this.#configs.values()), { ...terms, clusters: all.slice(0, clusters) });
   }
 }
+
+/** Two files may hold one object: it is there as often as they say. */
+const anyCopy: fc.Arbitrary<Change> = fc.record({
+  put: anyObject,
+  cluster: fc.nat({ max: 1 }),
+  copy: fc.nat({ max: 2 }),
+});
 
 describe("buildRegistry under a memo", () => {
   it("gives after any sequence of changes what a fresh build gives, and keeps what did not change", () => {
@@ -235,6 +242,24 @@ describe("buildRegistry under a memo", () => {
         }
       }),
       { numRuns: 150 },
+    );
+  });
+
+  it("gives what a fresh build gives where objects are there more than once, and one of them goes", () => {
+    const changes = fc.array(fc.oneof(anyCopy, anyCopy, anyChange), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(changes, (list) => {
+        const stores = new Stores();
+        const build = createRegistryBuilder();
+        for (const change of list) {
+          stores.apply(change);
+          const fresh = buildRegistry(stores.input());
+          const { value, diagnostics } = build(stores.input());
+          expect(contents(value)).toEqual(contents(fresh.value));
+          expect(diagnostics).toEqual(fresh.diagnostics);
+        }
+      }),
+      { numRuns: 300 },
     );
   });
 

@@ -53,6 +53,8 @@ export interface StandIn {
 /** One cluster's objects, converted and indexed: immutable, and cheap to derive a changed one from. */
 export interface ClusterIndex {
   readonly context: ClusterContext;
+  /** Whether two objects have one kind and name: the later one counts, and which one that is no change says. */
+  readonly namesTwice: boolean;
   readonly settings: ClusterSettings;
   readonly nodes: ReadonlyMap<string, Node>;
   readonly namespaces: ReadonlyMap<string, Namespace>;
@@ -89,6 +91,7 @@ export function emptyIndex(
   const stated = namespaces.get(context.systemNamespace)?.labels[networkLabel] ?? "";
   return {
     context,
+    namesTwice: false,
     settings: {
       clusterId: context.clusterId,
       domain: context.domain,

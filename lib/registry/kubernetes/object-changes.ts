@@ -42,6 +42,22 @@ export function writes<T>(
   return out;
 }
 
+const nameOf = (object: KubernetesObject): string => `${object.kind} ${objectKey(object)}`;
+
+/** Whether two objects have one kind and name. */
+export const nameTwice = (objects: readonly KubernetesObject[]): boolean =>
+  new Set(objects.map(nameOf)).size < objects.length;
+
+/** Whether an object came with the kind and name of another one that is there. @param objects as they are now */
+export function takesName({ removed, added }: ObjectChanges, objects: readonly KubernetesObject[]): boolean {
+  if (nameTwice(added)) return true;
+  const left = new Set(removed.map(nameOf));
+  const come = added.filter((object) => !left.has(nameOf(object)));
+  if (come.length === 0) return false;
+  const [own, kinds, names] = [new Set(come), new Set(come.map(({ kind }) => kind)), new Set(come.map(nameOf))];
+  return objects.some((object) => kinds.has(object.kind) && names.has(nameOf(object)) && !own.has(object));
+}
+
 /** By namespace and name. */
 export function byObjectName(
   a: { readonly object: KubernetesObject },

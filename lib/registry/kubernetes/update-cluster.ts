@@ -3,7 +3,7 @@ import { type ClusterContext, type ClusterIndex, emptyIndex, type SlicedService 
 import { type Namespace, namespaceOf } from "./namespace.ts";
 import { type Node, nodeOf, sameNode } from "./node.ts";
 import { type KubernetesObject, objectKey } from "./object.ts";
-import { byKind, type KindChanges, type ObjectChanges, writes } from "./object-changes.ts";
+import { byKind, type KindChanges, nameTwice, type ObjectChanges, takesName, writes } from "./object-changes.ts";
 import type { Pod } from "./pod.ts";
 import { hasNames, servicesOfPods } from "./pod-endpoints.ts";
 import { updatePods } from "./pod-index.ts";
@@ -144,8 +144,8 @@ export function indexCluster(
     else if (object.kind === "Namespace") namespaces.set(object.metadata.name, namespaceOf(object));
   }
   const update = applyChanges(emptyIndex(context, nodes, namespaces), byKind({ removed: [], added: objects }));
-  if (before === undefined) return update;
-  const { index } = update;
+  const index = { ...update.index, namesTwice: nameTwice(objects) };
+  if (before === undefined) return { ...update, index };
   const kept = keepIdentity(before, index);
   const difference = everything(kept);
   const gone = everything(before);
@@ -197,7 +197,8 @@ function keepIdentity(before: ClusterIndex, after: ClusterIndex): ClusterIndex {
 
 /**
  * The index after some objects changed. Costs what the changes touch, except when a node or namespace changes in a
- * way that matters: then everything is made anew from `objects`, all objects of the cluster as they are now.
+ * way that matters, or an object is there under the name of another: then everything is made anew from `objects`, all objects of the
+ * cluster as they are now.
  */
 export function updateCluster(
   index: ClusterIndex,
@@ -205,6 +206,7 @@ export function updateCluster(
   objects: readonly KubernetesObject[],
 ): ClusterUpdate {
   const kinds = byKind(changes);
-  if (surroundingsChanged(index, kinds)) return indexCluster(index.context, objects, index);
+  const isAnew = index.namesTwice || takesName(changes, objects) || surroundingsChanged(index, kinds);
+  if (isAnew) return indexCluster(index.context, objects, index);
   return applyChanges(index, kinds);
 }
