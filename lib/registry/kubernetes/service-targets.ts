@@ -45,9 +45,9 @@ type PortOf = (port: KubernetesServicePort) => number | undefined;
 const targetsOf = (service: KubernetesService, portOf: PortOf): readonly KubernetesTarget[] =>
   service.ports.every(isNumbered) ? targetsOfAny(service) : targetsOn(service, portOf);
 
-const isNumbered = ({ target }: KubernetesServicePort): boolean => typeof target === "number";
-
 const numberOnly: PortOf = ({ target }) => (typeof target === "number" ? target : undefined);
+
+const isNumbered = (port: KubernetesServicePort): boolean => numberOnly(port) !== undefined;
 
 /** Of a service all of whose ports mean numbers: the same list for each of its workloads, of which there are many. */
 function targetsOfAny(service: KubernetesService): readonly KubernetesTarget[] {

@@ -5,7 +5,7 @@ import { pass } from "../../mesh/memo/pass.ts";
 import { keptLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { SettledHosts } from "./placed-hosts.ts";
-import { type Claim, type ClaimsBrought, settledClaims } from "./settled-claims.ts";
+import { areOfSameHost, type Claim, type ClaimsBrought, settledClaims } from "./settled-claims.ts";
 import type { TableServices } from "./table-services.ts";
 import type { VirtualHostPiece } from "./virtual-host.ts";
 
@@ -88,7 +88,7 @@ const keptClaims = keptLists("claims of services alone", isSameClaim);
 
 function isSameClaim(last: Claim, claim: Claim): boolean {
   if (last === claim) return true;
-  if (last.name !== claim.name || last.port !== claim.port || last.hostname !== claim.hostname) return false;
+  if (!areOfSameHost(last, claim)) return false;
   const [a, b] = [last.domains, claim.domains];
   if (a === b) return true;
   return (

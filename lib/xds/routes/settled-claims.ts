@@ -16,6 +16,10 @@ export interface Claim {
   readonly hostname: string;
 }
 
+/** Whether two claims are of the same virtual host, whatever its domains. */
+export const areOfSameHost = (a: Claim, b: Claim): boolean =>
+  a.name === b.name && a.port === b.port && a.hostname === b.hostname;
+
 /** By the virtual service that brings them. */
 export type ClaimsBrought = readonly (readonly Claim[])[];
 
@@ -80,7 +84,7 @@ function isSettledAs(last: Settlement, { claims, counts, services }: Asked): boo
   for (let at = 0; at < claims.length; at++) {
     const [before, claim] = [last.claims[at], claims[at]];
     if (before === claim || before === undefined || claim === undefined) continue;
-    if (before.name !== claim.name || before.hostname !== claim.hostname || before.port !== claim.port) return false;
+    if (!areOfSameHost(before, claim)) return false;
     if (before.domains !== claim.domains) changed.push(at);
   }
   return areFree(last, claims, changed);
