@@ -82,7 +82,9 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>
-        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text)|registry|mesh|xds|v1|compile)/.test(input),
+        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text)|registry|mesh|xds|v1|compile)/.test(
+          input,
+        ),
       ),
     ).toEqual([]);
   });
