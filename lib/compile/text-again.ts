@@ -1,4 +1,5 @@
 import type { CompiledResource } from "../snapshot/compiled.ts";
+import { hold } from "../snapshot/held.ts";
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 
 /** Texts from this length on, in UTF-16 code units, are not held: a mesh has far more in long ones than in short ones. */
@@ -8,6 +9,16 @@ const longText = 1024;
 export const messageText = (type: ResourceType, json: object): string =>
   JSON.stringify({ "@type": typeUrlOf(type), ...json });
 
+interface LongText {
+  readonly text: string;
+}
+
+/** Held by nobody but a compile that is under way. */
+function weakly(long: LongText): WeakRef<LongText> {
+  hold(long, long.text.length);
+  return new WeakRef(long);
+}
+
 /**
  * A message's text, which is there as long as it is used, and made again for whoever asks later. It is asked for when it is written, and
  * after that hardly ever, while the message stays anyway. One object and no functions: a mesh has thousands.
@@ -16,13 +27,13 @@ export class TextAgain {
   readonly #type: ResourceType;
   readonly #json: object;
   /** Itself where it is short. */
-  #text: string | WeakRef<{ readonly text: string }>;
+  #text: string | WeakRef<LongText>;
 
   /** @param text as `messageText` writes it, from parts perhaps */
   constructor(type: ResourceType, json: object, text: string = messageText(type, json)) {
     this.#type = type;
     this.#json = json;
-    this.#text = text.length < longText ? text : new WeakRef({ text });
+    this.#text = text.length < longText ? text : weakly({ text });
   }
 
   get text(): string {
@@ -30,7 +41,7 @@ export class TextAgain {
     const known = this.#text.deref();
     if (known !== undefined) return known.text;
     const again = { text: messageText(this.#type, this.#json) };
-    this.#text = new WeakRef(again);
+    this.#text = weakly(again);
     return again.text;
   }
 }

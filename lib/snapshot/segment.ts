@@ -1,6 +1,7 @@
 import { type Blob, concatBytes, hashOf } from "./blob.ts";
 import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
+import { hold } from "./held.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
 import { textLength } from "./long/long-resource.ts";
 import { splitBetween } from "./long/split-between.ts";
@@ -65,6 +66,7 @@ export function encodeSegment(
   const bytes = encoder.encode(text);
   const hash = hashOf(bytes);
   tell?.({ hash, bytes });
+  hold(bytes, bytes.length);
   const make = madeAgain(new WeakRef(bytes), () => encoder.encode(segmentText(resources).text));
   const ref = {
     hash,

@@ -1,5 +1,6 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { Beside } from "../../snapshot/head/lead.ts";
+import { withHeld } from "../../snapshot/held.ts";
 import type { Laid } from "../../snapshot/laying.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { readOnce } from "../../snapshot/read-once.ts";
@@ -69,7 +70,7 @@ function compileOnce<C extends Published>(
   const publishers = createPublishers(store, encoder, options.publisher);
   let pollDelayMs: number | undefined;
   const { observer = noObserver } = options;
-  return async (publishing, mayPublish = async () => {}) => {
+  const compileOne: LookingCompile<C> = async (publishing, mayPublish = async () => {}) => {
     const watch = observer.begin();
     const staged = stagedBy(watch);
     try {
@@ -148,6 +149,7 @@ function compileOnce<C extends Published>(
       forget();
     }
   };
+  return (...asked) => withHeld(() => compileOne(...asked));
 }
 
 /** What was published, counted with what was written of it before. */
