@@ -1,9 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { compile } from "../../lib/compile/compile.ts";
+import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { messageText, TextAgain } from "../../lib/compile/text-again.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import { type CompiledResource, type CompiledShape, resourcesIn } from "../../lib/snapshot/compiled.ts";
+import { hold, withHeld } from "../../lib/snapshot/held.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import { foldersFiles } from "../bench/mesh-folder.ts";
+import { syntheticMesh } from "../bench/synthetic-mesh.ts";
 import { collectAll } from "../collect-garbage.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
@@ -14,20 +20,69 @@ async function collected(): Promise<void> {
   collectAll();
 }
 
+const name = "x".repeat(4096);
+
+/** A long text, and how often it was made. */
+function counted(): { readonly written: TextAgain; readonly made: () => number } {
+  let made = 0;
+  const json = {
+    get name() {
+      made += 1;
+      return name;
+    },
+  };
+  return { written: new TextAgain("clusters", json), made: () => made };
+}
+
+/** How many long texts of messages a mesh takes. */
+async function longTextsMade(onCompiled: () => void): Promise<number> {
+  const store = memoryStore();
+  await writeShard(store, "main", foldersFiles(syntheticMesh(20).text));
+  const recompile = createWorldRecompiler({ store, onCompiled });
+  const stringify = vi.spyOn(JSON, "stringify");
+  await recompile();
+  const texts: readonly unknown[] = stringify.mock.results.map(({ value }) => value);
+  stringify.mockRestore();
+  const isLong = (text: unknown): boolean =>
+    typeof text === "string" && text.startsWith('{"@type":') && text.length > name.length / 2;
+  return texts.filter(isLong).length;
+}
+
 describe("a text that is made again", () => {
   it("is held as long as it is used, and made anew after a collection", async () => {
-    const name = "x".repeat(4096);
-    let made = 0;
-    const json = {
-      get name() {
-        made += 1;
-        return name;
-      },
-    };
-    const written = new TextAgain("clusters", json);
-    expect([written.text, made]).toEqual([messageText("clusters", { name }), 1]);
+    const { written, made } = counted();
+    expect([written.text, made()]).toEqual([messageText("clusters", { name }), 1]);
     await collected();
-    expect([written.text, written.text, made]).toEqual([...Array(2).fill(messageText("clusters", { name })), 2]);
+    expect([written.text, written.text, made()]).toEqual([...Array(2).fill(messageText("clusters", { name })), 2]);
+  });
+
+  it("is held until the last compile that is under way has ended, well or not", async () => {
+    const second = Promise.withResolvers<void>();
+    const other = withHeld(() => second.promise);
+    const { written, made } = await withHeld(async () => counted());
+    const failed = withHeld(() => Promise.reject(new Error("no")));
+    await expect(failed).rejects.toThrow("no");
+    await collected();
+    expect([written.text.length, made()]).toEqual([messageText("clusters", { name }).length, 1]);
+    second.resolve();
+    await other;
+    await collected();
+    expect([written.text.length, made()]).toEqual([messageText("clusters", { name }).length, 2]);
+  });
+
+  it("is not held where so much is held already", async () => {
+    await withHeld(async () => {
+      hold({}, 64 * 1024 * 1024);
+      const { written, made } = counted();
+      await collected();
+      expect([written.text.length, made()]).toEqual([messageText("clusters", { name }).length, 2]);
+    });
+  });
+
+  it("is made once from files to a published root, whatever is collected meanwhile", async () => {
+    const undisturbed = await longTextsMade(() => {});
+    expect(undisturbed).toBeGreaterThan(50);
+    expect(await longTextsMade(collectAll)).toBe(undisturbed);
   });
 
   it("is held where it is short", async () => {
