@@ -86,7 +86,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
     }
     const prefix = collectedKeys.node(source, "");
     for await (const { key } of store.list(prefix)) shared.delete(key.slice(prefix.length));
-    for (const some of inParts([...shared])) await writeTexts(store, textsOf(some), storeRescues);
+    for (const some of inParts([...shared])) await writeTexts(store, textsOf(some), { storeRescues });
     return new Map(found.map(({ key, before }) => [key, before]));
   }
   const textsOf = (some: readonly (readonly [string, TreeNode])[]): ReadonlyMap<string, string> =>
@@ -121,7 +121,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       let sizeBytes = text.length;
       const settling: (() => Promise<void>)[] = [];
       const save = async (texts: ReadonlyMap<string, string>) => {
-        settling.push(await writeTexts(store, texts, storeRescues));
+        settling.push(await writeTexts(store, texts, { storeRescues }));
         for (const written of texts.values()) sizeBytes += Buffer.byteLength(written);
       };
       for (const some of inParts([...tree.nodes])) {

@@ -2,6 +2,7 @@ import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
 import type { FolderState } from "../config/folder/folder-state.ts";
 import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
+import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { sameElements } from "../config/same-elements.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
@@ -56,9 +57,10 @@ export interface ShardCompilers {
   ) => ReadonlyMap<string, ProxyViews>;
 }
 
-export function createShardCompilers(options: WorldOptions): ShardCompilers {
+/** @param ahead what was read of the primary source while it was written; absent: nothing */
+export function createShardCompilers(options: WorldOptions, ahead?: ReadAhead): ShardCompilers {
   const memo = createMemo();
-  const read = createShardsReader(options);
+  const read = createShardsReader(options, ahead);
   const compileFolders = createFolderCompiler(options, memo);
   return {
     compile(shards, staged = unwatched, slice = wholeWorld, reuse = {}) {
@@ -121,7 +123,7 @@ function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnosti
 }
 
 /** What shards say together; files and objects that read as before keep their identity. */
-function createShardsReader(options: WorldOptions) {
+function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
   let folders: ReadonlyMap<string, LoadedFolder> = new Map();
   let last: LoadedDirectory | undefined;
   const loaders = new Map<string, CollectedLoader>();
@@ -130,13 +132,16 @@ function createShardsReader(options: WorldOptions) {
     loaders.set(name, loader);
     return loader;
   };
-  return (shards: readonly Shard[], isFaultless?: (file: string) => boolean) => {
+  return (shards: readonly Shard[], isFaultless?: IsFaultless) => {
     const now = new Map<string, LoadedFolder>();
     const loaded = shards.map((shard, i): LoadedShard => {
       if (isCollected(shard)) return load(shard.name)(shard);
       const under = i === 0 ? "" : `${shard.name}/`;
       const before = folders.get(shard.name);
-      const folder = loadFolder(shard, under, before?.state.under === under ? before : undefined, isFaultless);
+      const folder =
+        before?.state.under === under
+          ? folderAfter(before, shard, isFaultless)
+          : loadFolder(shard, (i === 0 ? ahead?.take() : undefined) ?? emptyFolder(under), isFaultless);
       now.set(shard.name, folder);
       return { content: folder.content };
     });
@@ -165,14 +170,13 @@ interface LoadedFolder {
   readonly content: LoadedDirectory;
 }
 
-function loadFolder(
-  shard: SourceShard,
-  under: string,
-  before: LoadedFolder | undefined,
-  isFaultless: ((file: string) => boolean) | undefined,
-): LoadedFolder {
-  if (before?.shard === shard) return before;
-  const state = folderOf(textsOfShard(shard), before?.state ?? emptyFolder(under), isFaultless);
+type IsFaultless = ((file: string) => boolean) | undefined;
+
+const folderAfter = (before: LoadedFolder, shard: SourceShard, isFaultless: IsFaultless): LoadedFolder =>
+  before.shard === shard ? before : loadFolder(shard, before.state, isFaultless);
+
+function loadFolder(shard: SourceShard, before: FolderState, isFaultless: IsFaultless): LoadedFolder {
+  const state = folderOf(textsOfShard(shard), before, isFaultless);
   return { shard, state, content: wholeFolder(state) };
 }
 

@@ -5,6 +5,7 @@ import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import { createReadAhead } from "../../lib/config/folder/read-ahead.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 
 /** @returns has a folder compiled and published */
@@ -13,11 +14,12 @@ export function openProcess(
   { world = defaultWorldOptions, startLaying }: Pick<RecompileOptions, "world" | "startLaying"> = {},
 ): (input: readonly SourceFile[]) => Promise<RecompiledWorld["result"]> {
   const texts = new Map<string, string>();
+  const ahead = createReadAhead();
   const write = createShardWriter(store, "main", texts);
   const build = "that of the benchmark";
-  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts, startLaying });
+  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts, ahead, startLaying });
   return async (input) => {
-    await write(input);
+    await write(input, { ahead });
     return (await recompile()).result;
   };
 }

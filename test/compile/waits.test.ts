@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
+import { createReadAhead, type ReadAhead } from "../../lib/config/folder/read-ahead.ts";
 import { blobOfKey } from "../../lib/snapshot/blob.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { editedFiles, folderEdits } from "../bench/folder-edits.ts";
 import { foldersFiles } from "../bench/mesh-folder.ts";
 import { openProcess } from "../bench/open-process.ts";
@@ -29,6 +32,40 @@ describe("what a compile waits for", () => {
     expect(found.kind === "found" && new TextDecoder().decode(found.bytes)).toContain(root);
     expect(asked.length).toBeGreaterThan(40);
     expect(asked.length).toBe(new Set(asked).size);
+  });
+
+  it("reads files while their texts are under way to the store, and publishes what it does otherwise", async () => {
+    const below = memoryStore();
+    const stored = Promise.withResolvers<void>();
+    const read: string[] = [];
+    const ahead = createReadAhead();
+    const watched: ReadAhead = {
+      ...ahead,
+      read(file) {
+        read.push(file.file);
+        ahead.read(file);
+        if (read.length === some.length) stored.resolve();
+      },
+    };
+    const store: ObjectStore = {
+      ...below,
+      put: async (key, ...rest) => {
+        if (key.startsWith("sources/main/files/")) await stored.promise;
+        return below.put(key, ...rest);
+      },
+    };
+    // No more than are under way at once.
+    const some = [...files.slice(0, 20), { file: "broken.yaml", text: "kind: [" }];
+    await createShardWriter(store, "main")(some, { ahead: watched });
+    expect(read.toSorted()).toEqual(some.map(({ file }) => file).sort());
+    const other = memoryStore();
+    await createShardWriter(other, "main")(some);
+    const roots = [
+      await createWorldRecompiler({ store: below, ahead })(),
+      await createWorldRecompiler({ store: other })(),
+    ].map(({ version, diagnostics }) => ({ version, diagnostics }));
+    expect(roots[0]).toEqual(roots[1]);
+    expect(ahead.take().files().size).toBe(0);
   });
 
   // Far longer than what is computed in between, so that what is asked for at once is seen to be.

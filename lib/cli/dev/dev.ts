@@ -13,6 +13,7 @@ import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
 import { readFolder, watchFolder } from "../../config/folder/folder.ts";
 import { createFolderReader } from "../../config/folder/folder-reader.ts";
+import { createReadAhead } from "../../config/folder/read-ahead.ts";
 import type { ConfigSource } from "../../config/kinds/mesh-config.ts";
 import { frontApp } from "../../front/app.ts";
 import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
@@ -377,6 +378,7 @@ function publisherOf(
 ): () => Promise<Publication> {
   let compiledMs = 0;
   const texts = new Map<string, string>();
+  const ahead = createReadAhead();
   const recompile = createWorldRecompiler({
     store,
     ...(sources.length === 0 ? {} : { sources: ["main", ...sources] }),
@@ -393,6 +395,7 @@ function publisherOf(
     build,
     looksInto: true,
     texts,
+    ahead,
     onCompiled: () => {
       compiledMs = performance.now();
     },
@@ -409,7 +412,7 @@ function publisherOf(
         `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`portolan dev\` alone`,
       );
     }
-    if (files !== undefined) await write(files, { halfSaves: true, allowEmpty });
+    if (files !== undefined) await write(files, { halfSaves: true, allowEmpty, ahead });
     const { compiled, result } = await recompile({ by, why });
     const compileMs = compiledMs - startMs;
     const publishMs = performance.now() - compiledMs;

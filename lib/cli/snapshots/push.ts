@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
+import { usualPrimary } from "../../compile/shards/read-sources.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { keyText, type Origin } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
+import { createReadAhead } from "../../config/folder/read-ahead.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../config/analysis-report.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
@@ -100,7 +102,8 @@ async function pushToStore(
   await checkBeforeFill(store, publisher, publishing.share);
   const replaced = await replacedObjects(store, source, files);
   const texts = new Map<string, string>();
-  await createShardWriter(store, source, texts)(files, { allowEmpty });
+  const ahead = source === usualPrimary ? createReadAhead() : undefined;
+  await createShardWriter(store, source, texts)(files, { allowEmpty, ahead });
   const recompile = createWorldRecompiler({
     store,
     change: {
@@ -112,6 +115,7 @@ async function pushToStore(
     build: await ownBuild(),
     looksInto: json,
     texts,
+    ahead,
   });
   // The compile itself, every resource as text, is nothing to print.
   const { compiled, result, ...pushed } = await recompile(publishing);

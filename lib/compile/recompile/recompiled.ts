@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Laid, Laying } from "../../snapshot/laying.ts";
 import type { PublisherOptions, PublishResult } from "../../snapshot/publish.ts";
@@ -65,6 +66,8 @@ export interface RecompileOptions {
   readonly startLaying?: (() => Laying) | undefined;
   /** Texts of sources that are known to lie in the store, by their hashes: those of a writer in this process. Absent: all are read. */
   readonly texts?: TextsByHash;
+  /** What that writer has read of the primary source. Absent: nothing. */
+  readonly ahead?: ReadAhead | undefined;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
   readonly now?: () => number;
 }

@@ -1,3 +1,4 @@
+import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
 import { layLists } from "../lay-lists.ts";
@@ -26,12 +27,12 @@ export function createStandingCompiler(
   options: Omit<RecompileOptions, "publisher">,
   encoder: WorldEncoder,
 ): Compiling<StandingCompiled> {
-  const { store, world = defaultWorldOptions, build, looksInto = false, texts } = options;
+  const { store, world = defaultWorldOptions, build, looksInto = false, texts, ahead } = options;
   // Later compiles make little.
   let { startLaying } = options;
   const readSources = createSourcesReader(store, texts);
   const standing = createStandingKeeper(store, readSources);
-  const compilerFor = createCompilers(world);
+  const compilerFor = createCompilers(world, ahead);
   const looks = build !== undefined && !looksInto;
   const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
     if (looks) standing.readAhead(base);
@@ -72,11 +73,11 @@ export const givenSettings = ({ sources, world, change }: RecompileOptions): Par
 });
 
 /** One compiler for as long as the settings stay. */
-function createCompilers(world: WorldOptions) {
+function createCompilers(world: WorldOptions, ahead: ReadAhead | undefined) {
   let known: { readonly text: string; readonly compilers: ShardCompilers } | undefined;
   return (settings: RecordedSettings): ShardCompilers => {
     const text = JSON.stringify(settings);
-    if (known?.text !== text) known = { text, compilers: createShardCompilers(worldOptionsOf(settings, world)) };
+    if (known?.text !== text) known = { text, compilers: createShardCompilers(worldOptionsOf(settings, world), ahead) };
     return known.compilers;
   };
 }

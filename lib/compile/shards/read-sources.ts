@@ -12,7 +12,7 @@ export type Shard = SourceShard | CollectedShard;
 export const isCollected = (shard: Shard): shard is CollectedShard => "about" in shard;
 
 /** The source that comes first where nobody says otherwise. */
-const usualPrimary = "main";
+export const usualPrimary = "main";
 
 /**
  * Reads every source that was ever filled; with versions only those, as they were then.

@@ -1,6 +1,7 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
+import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
 import { listChanges } from "../../registry/changes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -20,6 +21,8 @@ export interface WriteOptions extends ListOptions {
   readonly takeOver?: boolean;
   /** Asked after the list that is replaced was read, and before it is replaced; rejects where it must not be any more. Absent: it may. */
   readonly mayWrite?: () => Promise<void>;
+  /** Handed each file whose text is written, while that is waited for. Absent: they are read by whoever compiles them. */
+  readonly ahead?: ReadAhead | undefined;
   /** The store itself keeps from being collected what a writer finds in place. */
   readonly storeRescues?: boolean;
 }
@@ -99,14 +102,22 @@ export function createShardWriter(
           added.map(({ hash }) => hash),
         ),
       );
-      const unsure = [
-        ...files.filter((file, at) => came.has(file.hash) || !(file === settled[at] || trusted.has(file.hash))),
-        ...runs.filter(({ hash }) => came.has(hash) || !trusted.has(hash)),
-      ];
+      const unsureFiles = files.filter(
+        (file, at) => came.has(file.hash) || !(file === settled[at] || trusted.has(file.hash)),
+      );
+      const unsure = [...unsureFiles, ...runs.filter(({ hash }) => came.has(hash) || !trusted.has(hash))];
       const texts = new Map(unsure.map(({ hash, text }) => [fileKey(name, hash), text]));
+      const filesByKey = new Map(unsureFiles.map((file) => [fileKey(name, file.hash), file]));
       const keysNamed = new Set(unsure.flatMap(({ hash }) => (came.has(hash) ? [] : [fileKey(name, hash)])));
       const written = texts.set(versionKey(name, version), list);
-      const settle = await writeTexts(store, written, options.storeRescues === true, keysNamed);
+      const settle = await writeTexts(store, written, {
+        storeRescues: options.storeRescues,
+        named: keysNamed,
+        meanwhile: (key) => {
+          const file = filesByKey.get(key);
+          if (file !== undefined) options.ahead?.read(file);
+        },
+      });
       await options.mayWrite?.();
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;

@@ -6,24 +6,32 @@ import { textIn } from "./source-shard.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
+export interface WriteTextsOptions {
+  /** The store itself keeps from being collected what a writer finds in place; false when absent. */
+  readonly storeRescues?: boolean | undefined;
+  /** Keys, of one folder, that are named by what is in force: what should be there cannot have been collected, and is only looked at. */
+  readonly named?: ReadonlySet<string>;
+  /** Called for each key whose text is under way to the store. */
+  readonly meanwhile?: (key: string) => void;
+}
+
 /**
  * Writes what is not in place whole. What is, is kept from being collected.
  *
- * @param named keys, of one folder, that are named by what is in force: what should be there cannot have been collected, and is only looked at
  * @returns to be called when something names the texts: writes again what was collected until then
  */
 export async function writeTexts(
   store: ObjectStore,
   texts: ReadonlyMap<string, string>,
-  storeRescues: boolean,
-  named: ReadonlySet<string> = new Set(),
+  { storeRescues = false, named = new Set(), meanwhile = () => {} }: WriteTextsOptions = {},
 ): Promise<() => Promise<void>> {
   const found = new Set<string>();
   const whole = named.size < worthListing ? new Set<string>() : await vouchedTexts(store, texts, named);
   const together = store.together?.();
   await inParallel(texts, async ([key, text]) => {
     if (named.has(key) && (whole.has(key) || (await holds(store, key, text)))) return;
-    const put = await store.put(key, utf8(text), { ifNoneMatch: "*", together });
+    const putting = store.put(key, utf8(text), { ifNoneMatch: "*", together });
+    const [put] = await Promise.all([putting, callAsync(meanwhile, key)]);
     if (put.kind === "stored") return;
     found.add(key);
     if (!(await holds(store, key, text))) await store.put(key, utf8(text));
@@ -36,6 +44,9 @@ export async function writeTexts(
   await settle();
   return settle;
 }
+
+/** Rejects where the function throws. */
+const callAsync = async (act: (key: string) => void, key: string): Promise<void> => act(key);
 
 /** Fewer are looked at one by one: that takes no longer than a list. */
 const worthListing = 32;
