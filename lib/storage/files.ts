@@ -7,6 +7,7 @@ import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
 import { absentAs, codeOf, takenAsFalse, thereAlready } from "./file-errors.ts";
 import { inParallel } from "./in-parallel.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
+import { makeFolders } from "./make-folders.ts";
 import {
   checkKey,
   type GetResult,
@@ -159,7 +160,7 @@ export function fileStore(
       return watchPath(pathOf(key), onChange);
     },
     time: () => timeOf(temporary),
-    makeRoom: () => rm(reserve, { force: true }),
+    makeRoom: () => rm(reserve, { force: true }).catch(fail),
   });
 }
 
@@ -292,7 +293,7 @@ async function* listUnder(
 
 /** Removes drafts that a killed process left behind. */
 async function sweepTemporary(temporary: string, isThere: boolean): Promise<void> {
-  if (!isThere) await mkdir(temporary, { recursive: true });
+  if (!isThere) await makeFolders(temporary);
   for (const name of await readdir(temporary).catch(absentAs([]))) {
     const path = join(temporary, name);
     const info = await stat(path).catch(absentAs(undefined));

@@ -1,6 +1,6 @@
-import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { syncFolder } from "./file-calls.ts";
+import { makeFolders } from "./make-folders.ts";
 
 /** More would be folders that were used once, such as those of versions. */
 const maxKnown = 4_096;
@@ -20,7 +20,7 @@ export function createFolderKeeper(root: string, durable: boolean) {
   const underWay = new Map<string, Promise<void>>();
   /** Makes a folder with all above it. */
   const makeAgain = async (path: string): Promise<void> => {
-    const made = await mkdir(path, { recursive: true });
+    const made = await makeFolders(path);
     if (known.size > maxKnown) known.clear();
     const first = made === undefined ? undefined : resolve(made);
     // All of them lie above one another, so the longer name is the one below.

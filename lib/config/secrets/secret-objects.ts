@@ -38,7 +38,12 @@ export const secretHint = "take it out, and give it to `portolan secret apply`, 
 export const secretLeftOut = ({ origin }: ParsedObject): Diagnostic =>
   at(
     origin,
-    warning([], "configuration is no place for a Secret; its values were left out", secretHint, "secret-in-source"),
+    warning(
+      [],
+      "configuration is no place for a Secret: its values were left out here, and no source takes what holds one",
+      secretHint,
+      "secret-in-source",
+    ),
   );
 
 export const secretRefused = ({ origin }: ParsedObject): Diagnostic =>

@@ -35,11 +35,12 @@ export function published(aims: Aims, root: string): Aims {
 
 /** A publish for a part of the nodes. The sources lead there now, so everybody else has to be held where he is. */
 export function triedOut(aims: Aims, root: string, share: Share, pin: Pin): Aims {
-  // What is published for nobody takes no node from a canary that runs.
-  const isForNobody = share.percent === 0 && Object.keys(share.labels).length === 0;
-  const canary = isForNobody && aims.canary !== undefined ? aims.canary : { root, ...share };
-  return { ...aims, newest: root, canary, pin: aims.pin ?? pin };
+  // What is published for nobody takes no node from a canary that runs; of one that is for nobody it takes the place.
+  const goesOn = isForNobody(share) && aims.canary !== undefined && !isForNobody(aims.canary);
+  return { ...aims, newest: root, canary: goesOn ? aims.canary : { root, ...share }, pin: aims.pin ?? pin };
 }
+
+const isForNobody = ({ percent, labels }: Share): boolean => percent === 0 && Object.keys(labels).length === 0;
 
 /** A canary of a root that was published before; of that which everybody has, too: a script need not know whether something differs. */
 export function withCanary(aims: Aims, canary: Canary): Aims {

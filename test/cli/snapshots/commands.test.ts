@@ -289,6 +289,10 @@ describe("portolan", () => {
     expect(told.lines.join("\n")).toContain("it is served to nobody: `portolan promote` gives it to everybody");
     expect(await served()).toBe(before);
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for nobody$/m);
+    await writeFile(join(shop, "b.yaml"), rule("b2", "host"));
+    const again = JSON.parse(await onStore("push", shop, "--no-serve", "--json"));
+    // The next that is for nobody takes its place: promote gives what was pushed last.
+    expect(again.canary.root).toBe(again.version);
     await onStore("canary", "NEWEST", "--percent", "10");
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     await onStore("push", shop, "--no-serve");
