@@ -62,6 +62,12 @@ export function keyText(key: ConfigKey): string {
   return `${kindText(key)}/${key.namespace}/${key.name}`;
 }
 
+/** The same for what two spellings mean alike: an object that names no namespace is in `default`, and of a kind without namespaces its name says all. */
+export const identityText = (key: ConfigKey): string => inDefault(keyText(key));
+
+/** A key's text with a namespace, for one that was written without. */
+export const inDefault = (key: string): string => key.replace("//", "/default/");
+
 /** What every stage returns: its result, and everything it has to say about the input. */
 export interface Stage<T> {
   readonly value: T;

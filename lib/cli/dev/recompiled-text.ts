@@ -2,6 +2,7 @@ import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
+import { oneLine } from "../one-line.ts";
 import { afterShare, shareText } from "../snapshots/share-options.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 
@@ -19,7 +20,7 @@ export function recompiledText(
   const whom = share === undefined ? "" : ` for ${shareText(share)}`;
   const ended = replaced === undefined ? "" : `; the canary of ${short(replaced.root)} ended with it`;
   if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}${ended}`;
-  const who = pin === undefined || pin.by === "" ? "" : ` by ${pin.by}: ${pin.why}`;
+  const who = pin === undefined || pin.by === "" ? "" : ` by ${oneLine(`${pin.by}: ${pin.why}`)}`;
   return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}; see \`portolan status\``;
 }
 

@@ -4,6 +4,7 @@ import { readHead, rootAt } from "../../snapshot/head/head.ts";
 import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
+import { oneLine } from "../one-line.ts";
 import type { Terminal } from "../terminal.ts";
 import { shareText } from "./share-options.ts";
 
@@ -40,5 +41,5 @@ function lineOf({ generation, at, reason, root, held, by, why, canary }: History
     ...(why === undefined ? [] : [why]),
   ].join(", ");
   const line = `${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${(canary?.root ?? root).slice(0, 12)}`;
-  return notes === "" ? line : `${line}  ${notes}`;
+  return notes === "" ? line : `${line}  ${oneLine(notes)}`;
 }

@@ -15,6 +15,7 @@ import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
+import { oneLine } from "../one-line.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
@@ -117,7 +118,7 @@ function nextLines({ served, pin, expired, canary, newest }: HeadStatus): readon
   return [`\`portolan diff SERVED NEWEST\` shows what lies between, \`portolan unpin\` leads there${first}`];
 }
 
-const row = (name: string, text: string) => `${name.padEnd(8)}${text}`;
+const row = (name: string, text: string) => `${name.padEnd(8)}${oneLine(text)}`;
 
 function entryText({ at, generation, reason, by, why }: HistoryEntry): string {
   const who = by === undefined ? "" : ` by ${by}`;

@@ -56,13 +56,17 @@ export function webhookApp(options: WebhookOptions): Hono {
       maxBytes: limits.sourceBytes,
       once: true,
     };
-    return guard(c, guarded, async (body, mayWrite) => {
+    return guard(c, guarded, async (body, mayWrite, secret) => {
       if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
-      await checkBeforeFill(store, {}, fill.publishing.share);
-      await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty, mayWrite });
-      return recompiled(fill.publishing);
+      const { files, allowEmpty, publishing } = fill;
+      const isOperator = secrets.operators.includes(secret);
+      // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
+      if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);
+      await checkBeforeFill(store, {}, publishing.share);
+      await writeShard(store, name, files, { allowEmpty, mayWrite });
+      return recompiled(isOperator ? publishing : { ...publishing, by: signedBy(publishing.by, name) });
     });
   });
 
@@ -91,6 +95,13 @@ export function webhookApp(options: WebhookOptions): Hono {
   });
   return app;
 }
+
+const ofOperators =
+  "a canary decides for all sources: sign it with the secret that is good for all of them, or push without a share";
+
+/** What a source's own secret is good for is no operator's act, whoever it says has sent it. */
+const signedBy = (by = "", source: string): string =>
+  `${by === "" ? "somebody" : by}, with the secret of source ${source}`;
 
 function targetOf({ url }: Request): string {
   const { pathname, search } = new URL(url);

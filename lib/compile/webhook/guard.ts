@@ -15,11 +15,11 @@ export interface Guarded {
   readonly once: boolean;
 }
 
-/** Lets a request of our own pass: headers first, then its body, then whether it came before. */
+/** Lets a request of our own pass: headers first, then its body, then whether it came before. `act` is told the secret that has signed it. */
 export type Guard = (
   carrier: Carrier,
   guarded: Guarded,
-  act: (body: Uint8Array<ArrayBuffer>, stillMine: StillMine) => Promise<Response>,
+  act: (body: Uint8Array<ArrayBuffer>, stillMine: StillMine, secret: string) => Promise<Response>,
 ) => Promise<Response>;
 
 export function createGuard(store: ObjectStore, pool: BodyPool, now: () => number): Guard {
@@ -32,7 +32,7 @@ export function createGuard(store: ObjectStore, pool: BodyPool, now: () => numbe
     if (read.kind === "refused") return problem(read.status, read.reason);
     const bytes = bytesOf(read);
     if ((await sha256Hex(bytes)) !== verdict.bodyHash) return problem(401, "the body is not the one that was signed");
-    if (!isOnce) return act(bytes, async () => {});
-    return once(store, "portolan", verdict.key, now, (stillMine) => act(bytes, stillMine));
+    if (!isOnce) return act(bytes, async () => {}, verdict.secret);
+    return once(store, "portolan", verdict.key, now, (stillMine) => act(bytes, stillMine, verdict.secret));
   };
 }

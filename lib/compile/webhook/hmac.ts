@@ -18,23 +18,27 @@ export async function hmacSha256(
   return new Uint8Array(await crypto.subtle.sign("HMAC", await keyOf(secret), bytes));
 }
 
+/** Whether one of the secrets has signed a message, as `signerOf` says which. */
+export const isHmacSha256 = async (...signed: Parameters<typeof signerOf>): Promise<boolean> =>
+  (await signerOf(...signed)) !== undefined;
+
 /**
- * Whether one of the secrets has signed a message, compared in constant time. An empty secret has signed nothing.
+ * The secret that has signed a message, compared in constant time; undefined where none of them has. An empty secret has signed nothing.
  *
  * @param hex the signature, 64 lower-case hexadecimal digits; anything else is none
  */
-export async function isHmacSha256(
-  secrets: readonly (string | Uint8Array<ArrayBuffer>)[],
+export async function signerOf<Secret extends string | Uint8Array<ArrayBuffer>>(
+  secrets: readonly Secret[],
   message: string | Uint8Array<ArrayBuffer>,
   hex: string,
-): Promise<boolean> {
-  if (!/^[0-9a-f]{64}$/.test(hex)) return false;
+): Promise<Secret | undefined> {
+  if (!/^[0-9a-f]{64}$/.test(hex)) return undefined;
   const signature = Uint8Array.from({ length: 32 }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16));
   const bytes = typeof message === "string" ? utf8(message) : message;
   for (const secret of secrets) {
-    if (secret.length > 0 && (await crypto.subtle.verify("HMAC", await keyOf(secret), signature, bytes))) return true;
+    if (secret.length > 0 && (await crypto.subtle.verify("HMAC", await keyOf(secret), signature, bytes))) return secret;
   }
-  return false;
+  return undefined;
 }
 
 /** Whether two texts are equal, in a time that tells nothing of where they differ. */

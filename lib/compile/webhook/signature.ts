@@ -3,7 +3,7 @@
  * condition, time, the delivery's name, and the body by its hash. The hash comes in a header, so that a request is judged before a
  * byte of its body is read.
  */
-import { hexOf, hmacSha256, isHmacSha256, sha256Hex } from "./hmac.ts";
+import { hexOf, hmacSha256, sha256Hex, signerOf } from "./hmac.ts";
 
 /** Reads one header of a request; names are lower-case. */
 export type HeaderReader = (name: string) => string | undefined;
@@ -29,6 +29,8 @@ export interface Genuine {
   readonly key: string;
   /** SHA-256 of the body that was signed, lower-case hex. */
   readonly bodyHash: string;
+  /** The one that has signed. */
+  readonly secret: string;
 }
 
 export type Verdict = Genuine | Refusal;
@@ -78,8 +80,9 @@ export async function judgeHeaders(
     return refused("idempotency-key is absent, or not 1 to 128 letters, digits and _.:-");
   const text = signedText({ method, target, header, timestamp, delivery, bodyHash });
   const hex = /^sha256=([0-9a-f]{64})$/.exec(signature)?.[1] ?? "";
-  if (!(await isHmacSha256(secrets, text, hex))) return refused("the signature is wrong");
-  return { kind: "genuine", key: delivery, bodyHash };
+  const secret = await signerOf(secrets, text, hex);
+  if (secret === undefined) return refused("the signature is wrong");
+  return { kind: "genuine", key: delivery, bodyHash, secret };
 }
 
 /** Whether a time in whole seconds is within the window. Anything but digits is not. */

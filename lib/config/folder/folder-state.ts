@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { type Diagnostic, errorsOf, keyText, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, errorsOf, identityText, type Origin } from "../diagnostic.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import {
@@ -28,7 +28,7 @@ export interface FolderFile extends SourceFile {
 
 /** The file and text in which an object was last valid that is refused now. */
 export interface KeptText extends SourceFile {
-  /** As `keyText` writes it; empty for settings and clusters, which are kept by the file. */
+  /** As `identityText` writes it; empty for settings and clusters, which are kept by the file. */
   readonly key: string;
 }
 
@@ -88,7 +88,7 @@ export interface ReadFile extends LoadedDirectory {
 export interface Placed {
   readonly origin: Origin;
 }
-export const keyOf = ({ origin }: Placed): string => keyText(origin.key);
+export const keyOf = ({ origin }: Placed): string => identityText(origin.key);
 
 export const keysIn = ({ keys }: ReadFile): readonly string[] => [...keys.configs, ...keys.objects];
 
@@ -96,7 +96,7 @@ export const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[
 
 /** The keys of what an error refuses: an object whose kind or group is misspelt stands for the one that it is meant to be. */
 export function refusedKeys({ code, origin }: Diagnostic): readonly string[] {
-  return [origin.key, ...(code === "unknown-kind" ? meantKeys(origin.key) : [])].map(keyText);
+  return [origin.key, ...(code === "unknown-kind" ? meantKeys(origin.key) : [])].map(identityText);
 }
 
 /** Whether it is not known what a file holds: it cannot be opened, or its text is none that can be read. */

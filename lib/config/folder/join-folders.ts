@@ -5,6 +5,7 @@ import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import type { LoadedDirectory } from "./directory.ts";
 import { keyOf, type Placed } from "./folder-state.ts";
 import { duplicateObject } from "./sort-objects.ts";
+
 /**
  * What several folders say together. The settings are those of the first; of two objects with one key the later one counts.
  */

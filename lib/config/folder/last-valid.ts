@@ -1,3 +1,4 @@
+import { inDefault } from "../diagnostic.ts";
 import { joinLists } from "../join-lists.ts";
 import type { SourceFile } from "./directory.ts";
 import { createFolderKeys } from "./folder-keys.ts";
@@ -85,7 +86,8 @@ export function folderOf(
     ...ofParts(previous, runs.map(partOf)),
     kept: kept.map(({ key, file, text }) => {
       const read = readerOf(previous, previous.files().get(file), { file, text });
-      return { key, file, text, read };
+      // Stores of before have them as they were written.
+      return { key: inDefault(key), file, text, read };
     }),
   };
 }

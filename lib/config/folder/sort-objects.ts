@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { type Diagnostic, keyText, kindText, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, identityText, kindText, type Origin } from "../diagnostic.ts";
 import { fromOldSpelling } from "../documents/old-spelling.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { unknownKind } from "../documents/unknown-kind.ts";
@@ -41,7 +41,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
       const { value, diagnostics: found } = readConfig(object, options);
       diagnostics.push(...found);
       if (value !== undefined) {
-        const key = keyText(value.origin.key);
+        const key = identityText(value.origin.key);
         const earlier = configs.get(key);
         if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
         configs.set(key, value);
@@ -51,7 +51,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
       diagnostics.push(...found);
       if (isSecret(object)) diagnostics.push(secretLeftOut(object));
       if (value !== undefined) {
-        const key = platformKey(value, kubernetes.isClusterScoped);
+        const key = identityText(value.origin.key);
         const earlier = objects.get(key);
         if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
         objects.set(key, value);
@@ -69,11 +69,6 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
 export function isConfig(object: ParsedObject): boolean {
   const { kind, apiVersion } = fromOldSpelling(object);
   return schemaOf(groupVersion(apiVersion).group, kind) !== undefined;
-}
-
-/** Of a namespaced kind an object that names no namespace is in `default`. */
-function platformKey({ origin: { key } }: ParsedObject, isClusterScoped: boolean): string {
-  return keyText(isClusterScoped ? key : { ...key, namespace: key.namespace || "default" });
 }
 
 /**

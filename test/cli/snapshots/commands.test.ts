@@ -98,6 +98,13 @@ describe("status, of a front", () => {
 });
 
 describe("portolan", () => {
+  it("history and status keep what others have written on its line", async () => {
+    await publish("1", "2");
+    await onStore("rollback", "--why", "down\n>    99  2026-01-01T00:00:00.000Z  rollback  deadbeef0000  by root");
+    expect((await onStore("history")).split("\n").filter((line) => line.startsWith(">"))).toHaveLength(1);
+    expect(await onStore("status")).toMatch(/^pinned {2}by .*: down > {4}99 /m);
+  });
+
   it("history lists publications and marks what is served", async () => {
     await publish("1", "2");
     const text = await onStore("history");

@@ -214,6 +214,28 @@ describe("POST /sources/<name>", () => {
     expect(asked).toEqual([{ by: "ci", why: "try", share }]);
   });
 
+  it("takes no canary from a source's own secret, and says whose secret it was", async () => {
+    const asked: unknown[] = [];
+    const secrets: WebhookSecrets = { ...noSecrets, operators: [secret], sources: new Map([["main", ["own"]]]) };
+    const { post, store } = testApp(
+      async (publishing) => {
+        asked.push(publishing);
+        return done;
+      },
+      { secrets },
+    );
+    await createPublisher(store).publish(worldOf({ web: { clusters: { a: "1" } } }), undefined);
+    const push = async (body: object, delivery: string) => {
+      const text = JSON.stringify(body);
+      return (await post("/sources/main", await sign("own", "/sources/main", text, delivery), text)).status;
+    };
+    const files = [{ file: "a.yaml", text: service("a") }];
+    expect(await push({ files, share: { percent: 100, labels: {} }, by: "the operator" }, "1")).toBe(403);
+    expect(await readShard(store, "main")).toBeUndefined();
+    expect(await push({ files, by: "the operator", why: "try" }, "2")).toBe(200);
+    expect(asked).toEqual([{ by: "the operator, with the secret of source main", why: "try" }]);
+  });
+
   it("refuses a canary where nothing was published before it fills the source", async () => {
     const { post, store, runs } = testApp();
     const files = [{ file: "a.yaml", text: service("a") }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FolderState } from "../../../lib/config/folder/folder-state.ts";
-import { noFolder, readAgain } from "../../../lib/config/folder/last-valid.ts";
+import { folderOf, noFolder, readAgain } from "../../../lib/config/folder/last-valid.ts";
 import { wholeFolder } from "../../../lib/config/folder/whole-folder.ts";
 import { codes, files, hosts, rule, unopened } from "./folders.ts";
 
@@ -104,6 +104,34 @@ describe("several files of a folder", () => {
         message: "DestinationRule a was already given at a.yaml:1",
       },
     ]);
+  });
+
+  it("hold one object where one names the namespace that the other leaves out", () => {
+    const service = (namespace: string, port: number) =>
+      `apiVersion: v1\nkind: Service\nmetadata: { name: web${namespace} }\nspec: { ports: [{ port: ${port} }] }\n`;
+    const [named, left] = [service(", namespace: default", 81), service("", 82)];
+    const state = readAgain(noFolder, files({ "a.yaml": named, "b.yaml": left }));
+    expect(wholeFolder(state).objects).toMatchObject([{ spec: { ports: [{ port: 82 }] } }]);
+    expect(wholeFolder(state).diagnostics).toMatchObject([
+      { severity: "error", code: "duplicate-object", origin: { file: "b.yaml" } },
+    ]);
+    // The copy of the other spelling is valid, and goes before what the broken file said last.
+    const broken = readAgain(state, files({ "a.yaml": named, "b.yaml": left.replace("82", "none") }));
+    expect(wholeFolder(broken).objects).toHaveLength(1);
+    const moved = readAgain(
+      readAgain(noFolder, files({ "a.yaml": named })),
+      files({ "a.yaml": left.replace("82", "none") }),
+    );
+    expect(wholeFolder(moved).objects).toMatchObject([{ spec: { ports: [{ port: 81 }] } }]);
+  });
+
+  it("are read with the forms that stores of before keep under their spelling", () => {
+    const service = "apiVersion: v1\nkind: Service\nmetadata: { name: web }\nspec: { ports: [{ port: 80 }] }\n";
+    const state = folderOf({
+      files: [{ file: "a.yaml", text: service.replace("80", "none") }],
+      kept: [{ key: "Service//web", file: "a.yaml", text: service }],
+    });
+    expect(wholeFolder(state).objects).toMatchObject([{ spec: { ports: [{ port: 80 }] } }]);
   });
 
   it("may hand an object on while the file that held it is broken", () => {
