@@ -1,16 +1,18 @@
 import type { Config } from "../config/config.ts";
 import type { Path } from "../config/finding.ts";
 import type { HTTPRouteFilter } from "../config/gateway-api/http-route.ts";
-import type { BackendObjectReference } from "../config/gateway-api/reference.ts";
+import type { BackendObjectReference, ParentReference } from "../config/gateway-api/reference.ts";
+import { nearestName } from "../config/nearest-name.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, notFound } from "./analyzer.ts";
 
-const routeKinds = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"].map(
-  (kind) => `${kind}.gateway.networking.k8s.io`,
-);
+const gatewayGroup = "gateway.networking.k8s.io";
+
+const routeKinds = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"].map((kind) => `${kind}.${gatewayGroup}`);
 
 /** What routes of every kind have in common here. */
 interface RouteRules {
+  readonly parentRefs?: readonly ParentReference[];
   readonly rules?: readonly {
     readonly backendRefs?: readonly BackendObjectReference[];
     readonly filters?: readonly HTTPRouteFilter[];
@@ -57,4 +59,25 @@ const backendPorts: Analyzer = {
   },
 };
 
-export const routeAnalyzers: readonly Analyzer[] = [backendPorts];
+/** Of a gateway that is not there no status speaks, and the route goes nowhere without a word. */
+const parents: Analyzer = {
+  name: "gatewayapi.ParentAnalyzer",
+  about: "routes of the Gateway API name gateways that are there",
+  *analyze({ ofKind }: Analysis) {
+    const gateways = ofKind(`Gateway.${gatewayGroup}`).map(({ meta }) => `${meta.namespace}/${meta.name}`);
+    const known = new Set(gateways);
+    for (const config of routeKinds.flatMap((kind): readonly Config<RouteRules>[] => ofKind<RouteRules>(kind))) {
+      for (const [at, { group, kind, name, namespace }] of (config.spec.parentRefs ?? []).entries()) {
+        const parent = `${namespace ?? config.meta.namespace}/${name}`;
+        if (group !== gatewayGroup || kind !== "Gateway" || known.has(parent)) continue;
+        const meant = nearestName(parent, gateways);
+        yield {
+          ...notFound(config, ["spec", "parentRefs", at, "name"], "parent", parent),
+          hint: meant === undefined ? "" : `did you mean ${meant}?`,
+        };
+      }
+    }
+  },
+};
+
+export const routeAnalyzers: readonly Analyzer[] = [backendPorts, parents];

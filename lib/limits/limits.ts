@@ -19,6 +19,8 @@ export const limits = {
   deliveryBytes: 4 * MiB,
   /** Body of a pushed source. */
   sourceBytes: 32 * MiB,
+  /** Files of a pushed source: each costs a file or an object of the store, however little is in it. */
+  sourceFiles: 20_000,
   /** Body of an object under `/objects/`. */
   objectBytes: 8 * MiB,
   /** All bodies being read at a time. */

@@ -491,6 +491,28 @@ describe("analyze", () => {
       expect(told(fine)).toEqual([]);
   });
 
+  it("says of a route whose gateway is not there which one may be meant, and nothing of another parent", () => {
+    const api = "gateway.networking.k8s.io/v1";
+    const gateway = object(
+      api,
+      "Gateway",
+      "name: entry, namespace: edge",
+      "spec: {gatewayClassName: istio, listeners: [{name: http, port: 80, protocol: HTTP}]}",
+    );
+    const route = (parent: string) =>
+      object(api, "HTTPRoute", "name: r, namespace: shop", `spec:\n  parentRefs:\n  - {${parent}}`);
+    const told = (parent: string) =>
+      messages({ text: docs(gateway, route(parent)) })
+        .filter(({ code }) => code === "IST0101")
+        .map(({ path, message, hint }) => [path.join("."), message, hint]);
+    const notFound = (name: string) => ["spec.parentRefs.0.name", `referenced parent not found: "${name}"`];
+    expect(told("name: entri, namespace: edge")).toEqual([[...notFound("edge/entri"), "did you mean edge/entry?"]]);
+    expect(told("name: entry")).toEqual([[...notFound("shop/entry"), "did you mean edge/entry?"]]);
+    expect(told("name: other")).toEqual([[...notFound("shop/other"), ""]]);
+    for (const fine of ["name: entry, namespace: edge", 'name: web, kind: Service, group: ""'])
+      expect(told(fine)).toEqual([]);
+  });
+
   it("sorts by level, code and place", () => {
     const found = messages({ text: docs(...cases.slice(0, 20).map(({ text }) => text)) });
     const rank = { error: 0, warning: 1, info: 2 };

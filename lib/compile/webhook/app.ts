@@ -61,6 +61,8 @@ export function webhookApp(options: WebhookOptions): Hono {
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
       const { files, allowEmpty, publishing } = fill;
+      if (files.length > limits.sourceFiles)
+        return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
       const isOperator = secrets.operators.includes(secret);
       // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
       if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);

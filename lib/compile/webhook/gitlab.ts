@@ -16,6 +16,7 @@ export async function judgeGitlabHeaders(
 ): Promise<Refusal | undefined> {
   const [signature, token] = [header("webhook-signature"), header("x-gitlab-token")];
   if (signature !== undefined) {
+    if (!secrets.some((secret) => secret.startsWith(signingPrefix))) return refused("no signing token is known here");
     return isRecent(header("webhook-timestamp") ?? "", nowMs)
       ? undefined
       : refused(`the timestamp is more than ${windowSeconds} s away from this clock, or none`);

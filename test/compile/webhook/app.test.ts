@@ -268,6 +268,7 @@ describe("POST /sources/<name>", () => {
   it.each([
     ["another source", "/sources/other", '{"files":[]}', 404],
     ["broken JSON", "/sources/main", "{", 422],
+    ["too many files", "/sources/main", JSON.stringify({ files: Array(20_001).fill({ file: "a", text: "" }) }), 413],
     ["a file without text", "/sources/main", '{"files":[{"file":"a"}]}', 422],
     ["a share above all", "/sources/main", '{"files":[],"share":{"percent":101}}', 422],
     ["a share by other labels than texts", "/sources/main", '{"files":[],"share":{"percent":1,"labels":{"a":1}}}', 422],

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
+import { judgeGitlabHeaders } from "../../../lib/compile/webhook/gitlab.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets, readWebhookSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
@@ -134,6 +135,12 @@ describe("POST /hooks/gitlab/<source>", () => {
     expect(await post("/hooks/gitlab/main", headers, "{}")).toBe(401);
     expect(runs()).toBe(0);
   });
+});
+
+it("a signature of GitLab's is refused before its body is read where no signing token is known", async () => {
+  const header = (name: string) => new Map(Object.entries(gitlab("{}"))).get(name);
+  expect(await judgeGitlabHeaders(["lab"], header, nowMs)).toMatchObject({ kind: "refused" });
+  expect(await judgeGitlabHeaders(["lab", `whsec_${signingKey}`], header, nowMs)).toBeUndefined();
 });
 
 describe("readWebhookSecrets", () => {
