@@ -1,5 +1,6 @@
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
 import { createSourcesReader, isCollected, type Shard } from "../../compile/shards/read-sources.ts";
+import { asNamed, contentOfShard } from "../../compile/shards/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
@@ -12,9 +13,14 @@ import { refuseUnknownSource } from "./known-source.ts";
  * What the sources of a store hold: what was applied, and what folders brought with `push` or `dev`.
  *
  * @param source this one only; absent: all
+ * @param options.served whether an object that is refused is there in its last valid form, as it is served
  * @throws PortolanError for a source that the store does not have
  */
-export async function objectsOf(place: ConfigPlace, source: string | undefined): Promise<readonly ShownObject[]> {
+export async function objectsOf(
+  place: ConfigPlace,
+  source: string | undefined,
+  { served = false }: { readonly served?: boolean } = {},
+): Promise<readonly ShownObject[]> {
   const applied = (await place.configs.listAtVersion(await place.configs.version())).map((config) =>
     shownConfig(place.source, config),
   );
@@ -26,7 +32,7 @@ export async function objectsOf(place: ConfigPlace, source: string | undefined):
     .filter(({ name }) => source === undefined || name === source)
     .flatMap((shard) => {
       const { name } = shard;
-      const read = contentOf(shard, place.source);
+      const read = contentOf(shard, place.source, served);
       return [
         ...read.configs.map((config) => shownConfig(name, config)),
         ...[...read.objects, ...read.others].map((object) => shownParsed(name, object)),
@@ -36,9 +42,12 @@ export async function objectsOf(place: ConfigPlace, source: string | undefined):
 }
 
 /** @param applied the source whose applied objects are listed by themselves, with their revisions */
-function contentOf(shard: Shard, applied: string): LoadedDirectory {
+function contentOf(shard: Shard, applied: string, served: boolean): LoadedDirectory {
   if (isCollected(shard)) return createCollectedLoader()(shard).content;
-  return readFiles(shard.files.filter((file) => file.applied !== true || shard.name !== applied));
+  const files = shard.files.filter((file) => file.applied !== true || shard.name !== applied);
+  if (!served) return readFiles(files);
+  const inFolder = new Set(asNamed(files).map(({ file }) => file));
+  return contentOfShard({ files, kept: (shard.kept ?? []).filter(({ file }) => inFolder.has(file)) }, "");
 }
 
 /** What was applied, as it was at a revision. @throws PortolanError when the store has no such one */

@@ -54,7 +54,9 @@ async function allObjects(wanted: readonly NamedObjects[], options: GetOptions):
   const { source, at, kube } = options;
   if (kube !== undefined) return objectsInCluster(kube, wanted);
   const place = await openPlace({ ...options, source: source ?? usualSource });
-  return at === undefined ? withStatuses(place, await objectsOf(place, source)) : objectsAt(place, at);
+  return at === undefined
+    ? withStatuses(place, await objectsOf(place, source, { served: true }))
+    : objectsAt(place, at);
 }
 
 /** @throws PortolanError when the one that is named is not there, with where there is one of that name */

@@ -279,6 +279,8 @@ describe("the commands that read and delete configuration", () => {
     await writeShard(state, "main", [{ file: "web.yaml", text: rule("b").replace("tls: []", "tlz: []") }]);
     await recompile({ by: "anna" });
     expect(await store("describe", "vs", "web", "-n", "shop")).toContain("shop/web is not valid");
+    // As it is served.
+    expect(await store("get", "vs", "web", "-n", "shop", "-o", "yaml")).toContain("hosts:\n    - b");
   });
 
   it("get and describe find the Gateway API's Gateway by the word that Istio's has, and both where both are there", async () => {
