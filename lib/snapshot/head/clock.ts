@@ -44,7 +44,12 @@ export async function headTimeNow(store: ObjectStore, read: ReadHead, now: () =>
 export function clockWarnings(aheadMs: number, writerMs: number): readonly string[] {
   return [
     ...(aheadMs === 0 ? [] : [`this clock is ${aheadText(aheadMs)} the store's`]),
-    ...(writerMs === 0 ? [] : [`the clock of HEAD's publisher was ${aheadText(writerMs)} the store's`]),
+    ...(writerMs === 0
+      ? []
+      : [
+          // A copied file is as old as its copy.
+          `the clock of HEAD's publisher was ${aheadText(writerMs)} the store's${writerMs > 0 ? "" : ", or the store was copied since"}`,
+        ]),
   ];
 }
 
