@@ -2,11 +2,10 @@ import type { Config } from "../config/config.ts";
 import type { Path } from "../config/finding.ts";
 import type { HTTPRouteFilter } from "../config/gateway-api/http-route.ts";
 import type { BackendObjectReference, ParentReference } from "../config/gateway-api/reference.ts";
+import { gatewayGroup } from "../config/gateway-api/schema/references.ts";
 import { nearestName } from "../config/nearest-name.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, notFound } from "./analyzer.ts";
-
-const gatewayGroup = "gateway.networking.k8s.io";
 
 const routeKinds = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"].map((kind) => `${kind}.${gatewayGroup}`);
 

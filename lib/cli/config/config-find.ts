@@ -1,6 +1,6 @@
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
 import { createSourcesReader, isCollected, type Shard } from "../../compile/shards/read-sources.ts";
-import { asNamed, contentOfShard } from "../../compile/shards/source-shard.ts";
+import { contentOfShard, nameOf } from "../../compile/shards/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
@@ -46,7 +46,7 @@ function contentOf(shard: Shard, applied: string, served: boolean): LoadedDirect
   if (isCollected(shard)) return createCollectedLoader()(shard).content;
   const files = shard.files.filter((file) => file.applied !== true || shard.name !== applied);
   if (!served) return readFiles(files);
-  const inFolder = new Set(asNamed(files).map(({ file }) => file));
+  const inFolder = new Set(files.map(nameOf));
   return contentOfShard({ files, kept: (shard.kept ?? []).filter(({ file }) => inFolder.has(file)) }, "");
 }
 
