@@ -120,6 +120,8 @@ async function tryAt(
     await publishers.killAll();
     front.close();
   }
+  // Nothing is published over what is damaged.
+  if (isDamaged) await check();
   // Whoever was killed has left what the next compile takes along.
   await createRecompiler({ store: place.store, publisher: { pace } })();
   await check();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseHead, readHead } from "../../lib/snapshot/head/head.ts";
+import { lastRoot, parseHead, readHead } from "../../lib/snapshot/head/head.ts";
 import {
   abortCanary,
   exportSnapshot,
@@ -51,6 +51,31 @@ describe("rollback", () => {
     const publisher = createPublisher(store, { pace });
     await publisher.publish(world("2"), await publisher.head());
     expect((await rollback(store, 1, { pace })).root).toBe(before);
+  });
+
+  it("goes back to what everybody had, also where a canary has it by now", async () => {
+    for (const back of [1, "--to"]) {
+      const store = await storeWith("1", "2");
+      const root = lastRoot((await readHead(store))?.head.steps ?? []);
+      await setCanary(store, { root, percent: 10, labels: {} });
+      const publisher = createPublisher(store, { pace });
+      await publisher.publish(world("3"), await publisher.head());
+      await rollback(store, back === 1 ? back : root, { pace });
+      expect(await leadsTo(store)).toBe("2");
+      expect((await readHead(store))?.head.canary).toBeUndefined();
+    }
+  });
+
+  it("leads nobody to what a canary alone has, nor to what a rollback left and a canary tries again", async () => {
+    const store = await storeWith("1", "2");
+    const left = lastRoot((await readHead(store))?.head.steps ?? []);
+    const tried = await createPublisher(store).stage(world("new"));
+    await setCanary(store, { root: tried, percent: 10, labels: {} });
+    await expect(rollback(store, tried, { pace })).rejects.toThrow("that is what the canary has");
+    await rollback(store, 1, { pace });
+    await setCanary(store, { root: left, percent: 10, labels: {} });
+    await expect(rollback(store, left, { pace })).rejects.toThrow("that is what the canary has");
+    expect(await leadsTo(store)).toBe("1");
   });
 
   it("says so when there is nothing to go back to", async () => {

@@ -55,7 +55,7 @@ export type OperatorOptions = PublisherOptions & Word;
  *
  * @param back how many roots to go back among those that were served, 1 for the one before; what a rollback left is none of them. Or the
  *   root itself
- * @throws PortolanError when the history does not go back so far, the root is a canary's, or another operator came in between
+ * @throws PortolanError when the history does not go back so far, the root is a canary's and was never served to all, or another operator came in between
  */
 export async function rollback(
   store: ObjectStore,
@@ -65,7 +65,7 @@ export async function rollback(
   const base = await needHead(store, options);
   await mendHistory(store);
   const root = typeof back === "string" ? back : await rootServedBefore(store, base.head, back);
-  refuseCanary(base.head, root);
+  await refuseCanary(store, base.head, root);
   const moved = await act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
   return (await sayTheSame(store, moved)) ? { ...moved, saysTheSame: true } : moved;
 }
@@ -90,8 +90,9 @@ const answersIn = ({ tables, classes, classifier, nodes, legacy, secretGrants }:
   JSON.stringify([tables, classes, classifier, nodes, legacy, secretGrants]);
 
 /** Back to what was never served to all would be forward, for most nodes. */
-function refuseCanary({ canary, steps }: Head, root: string): void {
+async function refuseCanary(store: ObjectStore, { canary, steps, publication }: Head, root: string): Promise<void> {
   if (canary?.root !== root || lastRoot(steps) === root) return;
+  for await (const served of rootsServed(store, publication)) if (served === root) return;
   throw new PortolanError(
     "that is what the canary has, and nothing to roll back to: `portolan promote` gives it to everybody, `portolan abort` ends the canary alone, `portolan rollback 0` ends it and pins what is served",
   );
@@ -100,7 +101,7 @@ function refuseCanary({ canary, steps }: Head, root: string): void {
 /** The root that was served so many roots before HEAD's. */
 async function rootServedBefore(store: ObjectStore, head: Head, back: number): Promise<string> {
   let left = back;
-  for await (const { root } of wayBack(readHistory(createSnapshotReader(store), head.publication))) {
+  for await (const root of rootsServed(store, head.publication)) {
     if (left === 0) return root;
     left -= 1;
   }
@@ -108,6 +109,11 @@ async function rootServedBefore(store: ObjectStore, head: Head, back: number): P
     `the history does not go back ${back} ${back === 1 ? "publication that was" : "publications that were"} served and not left by a rollback; ` +
       "`portolan history` lists what is left of it: `rollback --to` goes to any of them. Where an entry is missing, `portolan fsck` says why",
   );
+}
+
+/** Roots that everybody was led to and that no rollback left, the latest first. */
+async function* rootsServed(store: ObjectStore, publication: string): AsyncGenerator<string> {
+  for await (const { root } of wayBack(readHistory(createSnapshotReader(store), publication))) yield root;
 }
 
 /** Lets go of what is pinned: everybody is led to the newest publish. */
