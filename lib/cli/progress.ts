@@ -114,6 +114,10 @@ export function processProgress(
         count("written");
         return store.put(key, bytes, condition);
       },
+      folders(prefix) {
+        count("read");
+        return store.folders(prefix);
+      },
       async *list(prefix, after) {
         for await (const one of store.list(prefix, after)) {
           count("read");

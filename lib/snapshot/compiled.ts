@@ -84,7 +84,19 @@ export interface CompiledResource {
   /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
   readonly binary?: Uint8Array<ArrayBuffer>;
   /** The parts of a long text, which resources share as objects: see `long/pieces.ts`. Absent for a short one. */
-  readonly runs?: readonly TextRun[];
+  readonly runLists?: readonly TextRunList[];
+}
+
+/** Runs that follow each other in a long text, as many as one stored list names. */
+export interface TextRunList {
+  readonly runs: readonly TextRun[];
+  /** Their hashes, joined by commas: a table's version is made of those of all its runs. */
+  readonly hashes: string;
+  /** Of the texts, in UTF-16 code units. */
+  readonly length: number;
+  readonly sizeBytes: number;
+  /** Whether each has a binary form. */
+  readonly hasBinary: boolean;
 }
 
 /** A part of a long text. */

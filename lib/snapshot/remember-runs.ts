@@ -1,7 +1,12 @@
 import { sameElements } from "../config/same-elements.ts";
 
-/** Remembers what was made of a run of objects, by the identity of all of them. */
-export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R): (run: readonly T[]) => R {
+/**
+ * Remembers what was made of a run of objects, by the identity of all of them.
+ *
+ * @param most how many runs with one first object are remembered. A few are enough for a run before and after a change, and where it
+ *   ends otherwise for some classes
+ */
+export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R, most = 4): (run: readonly T[]) => R {
   const known = new WeakMap<T, readonly { readonly run: readonly T[]; readonly result: R }[]>();
   return (run) => {
     const [first] = run;
@@ -9,8 +14,7 @@ export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R
     const same = entries.find((entry) => sameElements(entry.run, run));
     if (same !== undefined) return same.result;
     const result = make(run);
-    // A few are enough: a run before and after a change, and where it ends otherwise for some classes.
-    if (first !== undefined) known.set(first, [{ run, result }, ...entries.slice(0, 3)]);
+    if (first !== undefined) known.set(first, [{ run, result }, ...entries.slice(0, most - 1)]);
     return result;
   };
 }

@@ -3,7 +3,7 @@ import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { hold } from "./held.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
-import { textLength } from "./long/long-resource.ts";
+import { hasRuns, textLength } from "./long/long-resource.ts";
 import { splitBetween } from "./long/split-between.ts";
 import { madeAgain } from "./made-again.ts";
 import { nameHash } from "./name-hash.ts";
@@ -44,7 +44,7 @@ export const endsStretch = (resource: CompiledResource, next: CompiledResource):
 
 /** Whether what classes share ends between two neighbours, or begins; and on both sides of a long resource. */
 const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>
-  isOfWorkload(resource.name) !== isOfWorkload(next.name) || resource.runs !== undefined || next.runs !== undefined;
+  isOfWorkload(resource.name) !== isOfWorkload(next.name) || hasRuns(resource) || hasRuns(next);
 
 /** Whether a resource is of one workload: its inbound clusters and its inbound listener. */
 export const isOfWorkload = (name: string): boolean => name.startsWith("inbound|") || name === "virtualInbound";

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
 import { absentAs, codeOf, takenAsFalse, thereAlready } from "./file-errors.ts";
+import { foldersWithObjects, isShown } from "./file-folders.ts";
 import { inParallel } from "./in-parallel.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
 import { makeFolders } from "./make-folders.ts";
@@ -150,6 +151,7 @@ export function fileStore(
       return together;
     },
     list: (prefix, after = "") => listUnder(directory, "", prefix, after),
+    folders: (prefix) => foldersWithObjects(join(directory, prefix)),
     async delete(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
@@ -268,7 +270,7 @@ async function* listUnder(
   // Most objects were written once, and have no folder of versions to look into.
   const versioned = new Set(entries.filter((entry) => entry.name.endsWith("#")).map((entry) => entry.name));
   const shown = entries
-    .filter((entry) => !entry.name.startsWith(".") && !entry.name.endsWith("#"))
+    .filter((entry) => isShown(entry.name))
     // A folder's keys continue with "/", which decides its place among names like "a-b".
     .map((entry) => ({ entry, key: folder + entry.name + (entry.isDirectory() ? "/" : "") }))
     .filter(({ key }) => key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key)))
@@ -314,6 +316,7 @@ function wrapErrors(fail: (cause: unknown) => never, store: ObjectStore): Object
     ...store,
     get: (key, condition) => store.get(key, condition).catch(fail),
     put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
+    folders: (prefix) => store.folders(prefix).catch(fail),
     delete: (key) => store.delete(key).catch(fail),
   };
 }

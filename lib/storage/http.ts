@@ -1,4 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { foldersOf } from "./folders-of.ts";
 import { checkKey, type ListedObject, type ObjectStore } from "./object-store.ts";
 
 /** A request to a store over HTTP, as whoever signs it needs to know it. */
@@ -48,6 +49,13 @@ export function httpStore({ url, authorize, fetch: send = fetch }: HttpStoreOpti
   const request = (method: StoreRequest["method"], target: string, condition = {}, body = nothing) =>
     limited(() => ask({ method, target, condition, body }));
 
+  async function listed(prefix: string): Promise<readonly ListedObject[]> {
+    const response = await request("GET", `/?prefix=${encodeURIComponent(prefix)}`);
+    if (!response.ok) throw await refusal(url, response);
+    const lines = (await response.text()).split("\n");
+    return lines.flatMap((line) => (line === "" ? [] : [readLine(url, line)]));
+  }
+
   return {
     async get(key, { ifNoneMatch } = {}) {
       const condition = ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch };
@@ -68,12 +76,14 @@ export function httpStore({ url, authorize, fetch: send = fetch }: HttpStoreOpti
       return { kind: "stored", etag: etagOf(response) };
     },
     async *list(prefix, after = "") {
-      const response = await request("GET", `/?prefix=${encodeURIComponent(prefix)}`);
-      if (!response.ok) throw await refusal(url, response);
-      for (const line of (await response.text()).split("\n")) {
-        const object = line === "" ? undefined : readLine(url, line);
-        if (object !== undefined && object.key > after) yield object;
-      }
+      for (const object of await listed(prefix)) if (object.key > after) yield object;
+    },
+    async folders(prefix) {
+      const objects = await listed(prefix);
+      return foldersOf(
+        objects.map(({ key }) => key),
+        prefix,
+      );
     },
     async delete(key) {
       const response = await request("DELETE", at(key));

@@ -1,4 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
+import { foldersOf } from "./folders-of.ts";
 import { checkKey, type ObjectStore } from "./object-store.ts";
 
 interface Entry {
@@ -45,6 +46,9 @@ export function memoryStore(clock?: () => number): ObjectStore {
         const entry = entries.get(key);
         if (entry !== undefined) yield { key, sizeBytes: entry.bytes.length, modifiedMs: entry.modifiedMs };
       }
+    },
+    async folders(prefix) {
+      return foldersOf(entries.keys(), prefix);
     },
     async delete(key) {
       if (entries.delete(checkKey(key))) changed(key);

@@ -59,6 +59,13 @@ export interface ObjectStore {
    * @param after only keys that come after this text
    */
   list(prefix: string, after?: string): AsyncIterable<ListedObject>;
+  /**
+   * What stands between a prefix and the next slash in the keys that start with it and have one: each once, by code point. However much lies
+   * below, little is read for it.
+   *
+   * @param prefix empty, or ends with a slash
+   */
+  folders(prefix: string): Promise<readonly string[]>;
   /** For those who are about to put many objects; absent where it would save nothing. */
   together?(): Together;
   /** Deleting what is not there is no error. */

@@ -27,6 +27,10 @@ export function overlayStore(below: ObjectStore): ObjectStore {
       for await (const object of above.list(prefix, after)) objects.set(object.key, object);
       yield* [...objects.values()].sort((a, b) => byCodePoint(a.key, b.key));
     },
+    async folders(prefix) {
+      const names = await Promise.all([below.folders(prefix), above.folders(prefix)]);
+      return [...new Set(names.flat())].sort(byCodePoint);
+    },
     async delete() {},
   };
 }

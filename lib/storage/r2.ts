@@ -1,4 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { foldersOf } from "./folders-of.ts";
 import { checkKey, type ObjectStore } from "./object-store.ts";
 
 /** An object of a bucket, without what is in it. */
@@ -20,12 +21,24 @@ export interface BoundBucket {
     bytes: Uint8Array<ArrayBuffer>,
     options?: { readonly onlyIf: { readonly etagMatches?: string; readonly etagDoesNotMatch?: string } },
   ): Promise<BoundObject | null>;
-  list(options: { readonly prefix: string; readonly cursor?: string; readonly startAfter?: string }): Promise<{
-    readonly objects: readonly BoundObject[];
-    readonly truncated: boolean;
-    readonly cursor?: string;
-  }>;
+  list(options: Listing): Promise<Page>;
   delete(key: string): Promise<void>;
+}
+
+interface Listing {
+  readonly prefix: string;
+  /** What stands up to it behind the prefix is told once, and not what follows. */
+  readonly delimiter?: string;
+  readonly cursor?: string;
+  readonly startAfter?: string;
+}
+
+interface Page {
+  readonly objects: readonly BoundObject[];
+  /** Whole prefixes, each with the delimiter at its end. */
+  readonly delimitedPrefixes: readonly string[];
+  readonly truncated: boolean;
+  readonly cursor?: string;
 }
 
 /**
@@ -38,6 +51,17 @@ export interface BoundBucket {
  */
 export function r2Store(bucket: BoundBucket, prefix = ""): ObjectStore {
   const at = (key: string) => prefix + checkKey(key);
+
+  async function* pages({ startAfter, ...what }: Listing): AsyncGenerator<Page> {
+    let cursor: string | undefined;
+    do {
+      const from = cursor !== undefined ? { cursor } : startAfter === undefined ? {} : { startAfter };
+      const page = await whenCalm(() => bucket.list({ ...what, ...from }));
+      yield page;
+      cursor = page.truncated ? page.cursor : undefined;
+    } while (cursor !== undefined);
+  }
+
   return {
     async get(key, condition = {}) {
       const object = await whenCalm(() =>
@@ -66,17 +90,19 @@ export function r2Store(bucket: BoundBucket, prefix = ""): ObjectStore {
       return object === null ? { kind: "lost" } : { kind: "stored", etag: object.etag };
     },
     async *list(start, after) {
-      let cursor: string | undefined;
-      do {
-        const from = cursor !== undefined ? { cursor } : after === undefined ? {} : { startAfter: prefix + after };
-        const options = { prefix: prefix + start, ...from };
-        const page = await whenCalm(() => bucket.list(options));
-        for (const { key, size, uploaded, etag } of page.objects) {
+      const from = after === undefined ? {} : { startAfter: prefix + after };
+      for await (const { objects } of pages({ prefix: prefix + start, ...from })) {
+        for (const { key, size, uploaded, etag } of objects) {
           const listed = { key: key.slice(prefix.length), sizeBytes: size, modifiedMs: uploaded.getTime() };
           yield { ...listed, ...(/^[0-9a-f]{32}$/.test(etag) ? { md5: etag } : {}) };
         }
-        cursor = page.truncated ? page.cursor : undefined;
-      } while (cursor !== undefined);
+      }
+    },
+    async folders(start) {
+      const found: string[] = [];
+      for await (const { delimitedPrefixes } of pages({ prefix: prefix + start, delimiter: "/" }))
+        found.push(...delimitedPrefixes);
+      return foldersOf(found, prefix + start);
     },
     async delete(key) {
       await whenCalm(() => bucket.delete(at(key)));

@@ -2,12 +2,15 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   ListObjectsV2Command,
+  type ListObjectsV2CommandInput,
+  type ListObjectsV2CommandOutput,
   PutObjectCommand,
   type S3Client,
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { PortolanError } from "../config/diagnostic.ts";
 import { createDateClock } from "./date-clock.ts";
+import { foldersOf } from "./folders-of.ts";
 import { checkKey, type GetResult, type ObjectStore, type PutCondition, type PutResult } from "./object-store.ts";
 import { untilAnswered } from "./s3-request.ts";
 
@@ -93,6 +96,20 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
     throw new PortolanError(`${key}: others write it all the time, and this write did not come through`);
   }
 
+  async function* pages(
+    listing: Omit<ListObjectsV2CommandInput, "Bucket" | "ContinuationToken">,
+  ): AsyncGenerator<ListObjectsV2CommandOutput> {
+    let token: string | undefined;
+    do {
+      const from = token === undefined ? {} : { ContinuationToken: token };
+      const send = (abortSignal: AbortSignal) =>
+        client.send(new ListObjectsV2Command({ Bucket: bucket, ...listing, ...from }), { abortSignal });
+      const page = await untilAnswered(client, { timeoutMs: listTimeoutMs, send });
+      yield page;
+      token = page.NextContinuationToken;
+    } while (token !== undefined);
+  }
+
   return wrapErrors(bucket, {
     get,
     async put(key, bytes, condition = {}) {
@@ -105,28 +122,22 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
       return afterConflicts(key, condition);
     },
     async *list(start, after) {
-      let token: string | undefined;
-      do {
-        const send = (abortSignal: AbortSignal) =>
-          client.send(
-            new ListObjectsV2Command({
-              Bucket: bucket,
-              Prefix: prefix + start,
-              ...(token === undefined ? {} : { ContinuationToken: token }),
-              ...(after === undefined ? {} : { StartAfter: prefix + after }),
-            }),
-            { abortSignal },
-          );
-        const page = await untilAnswered(client, { timeoutMs: listTimeoutMs, send });
-        for (const { Key, Size = 0, LastModified, ETag } of page.Contents ?? []) {
+      const from = after === undefined ? {} : { StartAfter: prefix + after };
+      for await (const { Contents = [] } of pages({ Prefix: prefix + start, ...from })) {
+        for (const { Key, Size = 0, LastModified, ETag } of Contents) {
           if (Key === undefined) continue;
           // Of an object that was put whole and is not encrypted by a key of the bucket's owner.
           const md5 = /^"?([0-9a-f]{32})"?$/.exec(ETag ?? "")?.[1];
           const listed = { key: Key.slice(prefix.length), sizeBytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
           yield { ...listed, ...(md5 === undefined ? {} : { md5 }) };
         }
-        token = page.NextContinuationToken;
-      } while (token !== undefined);
+      }
+    },
+    async folders(start) {
+      const found: string[] = [];
+      for await (const { CommonPrefixes = [] } of pages({ Prefix: prefix + start, Delimiter: "/" }))
+        found.push(...CommonPrefixes.flatMap(({ Prefix }) => Prefix ?? []));
+      return foldersOf(found, prefix + start);
     },
     async delete(key) {
       const send = (abortSignal: AbortSignal) => client.send(new DeleteObjectCommand(at(key)), { abortSignal });
@@ -179,6 +190,7 @@ function wrapErrors(bucket: string, store: ObjectStore): ObjectStore {
     ...store,
     get: (key, condition) => store.get(key, condition).catch(fail),
     put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
+    folders: (prefix) => store.folders(prefix).catch(fail),
     delete: (key) => store.delete(key).catch(fail),
     async *list(prefix, after) {
       try {

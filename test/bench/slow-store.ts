@@ -44,6 +44,7 @@ export function slowStore(below: ObjectStore, waitMs: number, connections = 50):
     get: (key, condition) => request(() => below.get(key, condition)),
     put: (key, bytes, condition) => request(() => below.put(key, bytes, condition)),
     delete: (key) => request(() => below.delete(key)),
+    folders: (prefix) => request(() => below.folders(prefix)),
     async *list(prefix, after) {
       const listed = below.list(prefix, after)[Symbol.asyncIterator]();
       for (;;) {

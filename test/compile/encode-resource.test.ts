@@ -7,6 +7,7 @@ import { encodedList } from "../../lib/compile/encoded-list.ts";
 import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
+import { runsIn } from "../../lib/snapshot/long/long-resource.ts";
 import { versionOfText } from "../../lib/snapshot/long/version-of-text.ts";
 import type { ResourceType } from "../../lib/snapshot/resource-type.ts";
 import { checkResource, registry } from "../../lib/xds/descriptors.ts";
@@ -106,8 +107,8 @@ describe("encodeResource", () => {
   const many = hosts(1000);
 
   it("writes a short message whole, in its own order", () => {
-    const { text, version, runs } = encode(table(many.slice(0, 100)));
-    expect(runs).toBeUndefined();
+    const { text, version, runLists } = encode(table(many.slice(0, 100)));
+    expect(runLists).toBeUndefined();
     expect(parsed(text)).toEqual({
       "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
       ...table(many.slice(0, 100)).json,
@@ -116,8 +117,9 @@ describe("encodeResource", () => {
   });
 
   it("writes a long message in runs that together say the same, whatever the order of the hosts", () => {
-    const { text, runs = [] } = encode(table(many));
-    expect(runs.length).toBeGreaterThan(2);
+    const written = encode(table(many));
+    const { text } = written;
+    expect(runsIn(written).length).toBeGreaterThan(2);
     const { virtualHosts, ...rest } = parsed(text);
     expect(virtualHosts.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(many);
     expect(rest).toEqual({
@@ -148,10 +150,9 @@ describe("encodeResource", () => {
 
   it.each([0, 1, 500, 999])("writes one run and no other when the host %i changes", (at) => {
     const memo = createMemo();
-    const before = new Set(encode(table(many), memo).runs);
+    const before = new Set(runsIn(encode(table(many), memo)));
     const changed = many.map((host, place) => (place === at ? { ...host, includeRequestAttemptCount: true } : host));
-    const { runs = [] } = encode(table(changed), memo);
-    expect(runs.filter((run) => !before.has(run))).toHaveLength(1);
+    expect(runsIn(encode(table(changed), memo)).filter((run) => !before.has(run))).toHaveLength(1);
   });
 
   it("looks up the elements of the run that differs, whatever else the table has", () => {
@@ -172,8 +173,8 @@ describe("encodeResource", () => {
       table(
         many.map((host) => (host.name.includes(namespace) ? { ...host, domains: [...host.domains, "short"] } : host)),
       );
-    const first = new Set(encode(tableOf("team-3"), memo).runs);
-    const { runs = [] } = encode(tableOf("team-7"), memo);
+    const first = new Set(runsIn(encode(tableOf("team-3"), memo)));
+    const runs = runsIn(encode(tableOf("team-7"), memo));
     const isShared = runs.map((run) => first.has(run));
     expect(isShared.filter((shared) => shared).length).toBeGreaterThan(runs.length / 2);
   });
@@ -192,8 +193,8 @@ describe("encodeResource", () => {
     const unknown = { "@type": "type.googleapis.com/example.Unknown", field: 1 };
     const taken = table([...many, { name: "z", domains: ["z"], typedPerFilterConfig: { filter: unknown } }]);
     expect(check("routes", taken, noMemo)).toBeUndefined();
-    const { binary, runs } = encode(taken);
-    expect(runs).toBeDefined();
+    const { binary, runLists } = encode(taken);
+    expect(runLists).toBeDefined();
     expect(binary).toBeUndefined();
   });
 });

@@ -105,4 +105,4 @@ describe("a text that is made again", () => {
 
 /** Without those of many runs, whose versions are made of theirs. */
 const whole = (shape: CompiledShape): readonly CompiledResource[] =>
-  Object.values(shape).flatMap((list) => resourcesIn(list).filter(({ runs }) => runs === undefined));
+  Object.values(shape).flatMap((list) => resourcesIn(list).filter(({ runLists }) => runLists === undefined));

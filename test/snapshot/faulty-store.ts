@@ -41,6 +41,7 @@ export function faultyStore(store: ObjectStore, faults: Faults, random: () => nu
     get: (key, condition) => fault(() => store.get(key, condition)),
     put: (key, bytes, condition) => fault(() => store.put(key, bytes, condition)),
     delete: (key) => fault(() => store.delete(key)),
+    folders: (prefix) => fault(() => store.folders(prefix)),
     async *list(prefix, after) {
       yield* await fault(() => allOf(store.list(prefix, after)));
     },

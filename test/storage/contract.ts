@@ -148,6 +148,25 @@ export function storeContract(
       for await (const { key } of store.list("t-list/", "t-list/a0")) expect(key).toBe("t-list/b");
     });
 
+    it("names the folders in which anything lies, each once, by code point", async () => {
+      const keys = [
+        "t-folders/b/1",
+        "t-folders/a-b/c/d",
+        "t-folders/a/z",
+        "t-folders/a/b",
+        "t-folders/B/1",
+        "t-folders/file",
+      ];
+      for (const key of [...keys, "t-folders/gone/deep/1", "t-folders/gone/2"]) await store.put(key, bytes(key));
+      await store.put("t-folders/b/1", bytes("again"));
+      await store.delete("t-folders/gone/deep/1");
+      await store.delete("t-folders/gone/2");
+      expect(await store.folders("t-folders/")).toEqual(["B", "a", "a-b", "b"]);
+      expect(await store.folders("t-folders/a-b/")).toEqual(["c"]);
+      expect(await store.folders("t-folders/none/")).toEqual([]);
+      expect(await store.folders("")).toContain("t-folders");
+    });
+
     it("lists an object once, with its newest size, after it was replaced", async () => {
       const key = freshKey();
       await store.put(key, bytes("1"));

@@ -24,6 +24,7 @@ function within(prefix: string, store: ObjectStore): ObjectStore {
     get: (key, condition) => store.get(prefix + key, condition),
     put: (key, bytes, condition) => store.put(prefix + key, bytes, condition),
     delete: (key) => store.delete(prefix + key),
+    folders: (start) => store.folders(prefix + start),
     async *list(start, after) {
       for await (const object of store.list(prefix + start, after === undefined ? undefined : prefix + after)) {
         yield { ...object, key: object.key.slice(prefix.length) };

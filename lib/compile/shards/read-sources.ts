@@ -26,15 +26,9 @@ export type SourcesReader = (
 
 /**
  * The names of all sources that there may be, in the order in which they are compiled: those given, `main`, the others by name.
- *
- * @param expected those that may well be there besides
  */
-export const orderedSources = async (
-  store: ObjectStore,
-  order: readonly string[],
-  expected: Iterable<string> = [],
-): Promise<readonly string[]> => [
-  ...new Set([...order, usualPrimary, ...(await sourceNames(store, [...order, usualPrimary, ...expected]))]),
+export const orderedSources = async (store: ObjectStore, order: readonly string[]): Promise<readonly string[]> => [
+  ...new Set([...order, usualPrimary, ...(await sourceNames(store))]),
 ];
 
 /**
@@ -73,7 +67,7 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     // Those that were there before are read while their names are looked up. One that is there no more fails nobody.
     const expected = new Set(versions === undefined ? [...order, usualPrimary, ...namesBefore] : wanted.keys());
     for (const name of expected) readOne(name).catch(() => {});
-    const names = await orderedSources(store, order, expected);
+    const names = await orderedSources(store, order);
     if (versions === undefined) namesBefore = names;
     const found = await Promise.all(names.filter((name) => versions === undefined || wanted.has(name)).map(readOne));
     const shards = found.filter((shard) => shard !== undefined);

@@ -75,6 +75,7 @@ export function twoStores(first: ObjectStore, copy: ObjectStore): ObjectStore {
     },
     put: (key, bytes, condition) => first.put(key, bytes, condition),
     list: (prefix, after) => first.list(prefix, after),
+    folders: (prefix) => first.folders(prefix),
     delete: (key) => first.delete(key),
     time: async () => (await first.time?.().catch(() => undefined)) ?? copy.time?.(),
   };

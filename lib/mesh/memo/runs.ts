@@ -115,13 +115,28 @@ function runsBefore<E extends object, T>(
   const inRuns = before && ofLists.get(before.list);
   if (inRuns?.order !== order) return undefined;
   const { runs } = inRuns;
-  const others = before?.places.map((at) => before.list[at]) ?? [];
-  let [at, begin] = [0, 0];
+  const standing = standingIn(order);
+  const others = (before?.places ?? []).flatMap((place) => standing[place] ?? []).sort((a, b) => a - b);
+  let [at, begin, next] = [0, 0, 0];
   return (from) => {
     for (; begin < from; at++) begin += runs[at]?.elements.length ?? order.length;
+    while ((others[next] ?? from) < from) next++;
     const run = begin === from ? runs[at] : undefined;
-    return run === undefined || others.some((other) => run.elements.includes(other as E)) ? undefined : run;
+    const isOther = run !== undefined && (others[next] ?? order.length) < from + run.elements.length;
+    return isOther ? undefined : run;
   };
+}
+
+const standings = new WeakMap<readonly number[], readonly number[]>();
+
+/** Where each place stands in an order, which many lists have in common. */
+function standingIn(order: readonly number[]): readonly number[] {
+  const known = standings.get(order);
+  if (known !== undefined) return known;
+  const standing: number[] = [];
+  for (let at = 0; at < order.length; at++) standing[order[at] as number] = at;
+  standings.set(order, standing);
+  return standing;
 }
 
 /** The one of them that a list has at a place. */

@@ -1,6 +1,6 @@
 import { jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
-import type { CompiledResource, TextRun } from "../compiled.ts";
+import type { TextRun, TextRunList } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
@@ -8,11 +8,8 @@ import type { ListOfLists, LongRef, OriginList, RunList, SegmentRef } from "../r
 import { cutEvenly } from "./cut-evenly.ts";
 import { fewOf } from "./few-of.ts";
 import { longSegment } from "./listed-part.ts";
-
-/** A resource that has runs. */
-export type Long = CompiledResource & { readonly runs: readonly TextRun[] };
-
-export const hasRuns = (resource: CompiledResource | undefined): resource is Long => resource?.runs !== undefined;
+import type { Long } from "./long-resource.ts";
+import { mostVariants } from "./run-lists.ts";
 
 /** A long resource as it is stored: its blobs are those of the groups. */
 export interface EncodedLong {
@@ -23,20 +20,22 @@ export interface EncodedLong {
 /** A list, with all that it names. Resources that have a list in common share it as an object. */
 export interface StoredList extends BlobGroup {
   readonly hash: string;
+  /** Of the hash, from 0 to 1: where a list of lists ends follows from it. */
+  readonly cutHash: number;
 }
 
 /** Encodes the lists that a long resource names. */
 export interface LongLists {
-  readonly ofRuns: (runs: readonly TextRun[]) => StoredList;
+  readonly ofRuns: (list: TextRunList) => StoredList;
   readonly ofLists: (lists: readonly StoredList[]) => StoredList;
   readonly ofOrigins: (from: readonly string[]) => readonly StoredList[];
 }
 
-export function encodeLong({ name, version, runs, from }: Long, encode: LongLists): EncodedLong {
-  const lists = fewOf(cutEvenly<TextRun>(runs, runsPerList(runs.length), byHash).map(encode.ofRuns), {
+export function encodeLong({ name, version, runLists, from }: Long, encode: LongLists): EncodedLong {
+  const lists = fewOf(runLists.map(encode.ofRuns), {
     most: maxLists,
     perList: listsPerList,
-    hashOf: ({ hash }) => hash,
+    cutHashOf: ({ cutHash }) => cutHash,
     listOf: encode.ofLists,
   });
   const origins = encode.ofOrigins(from);
@@ -45,7 +44,7 @@ export function encodeLong({ name, version, runs, from }: Long, encode: LongList
     lists: lists.map(({ hash }) => hash),
     from: origins.map(({ hash }) => hash),
   };
-  const bodyBytes = runs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const bodyBytes = runLists.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return { ref: longSegment(name, bodyBytes, long), groups: [...lists, ...origins] };
 }
 
@@ -63,15 +62,11 @@ function listOfLists(lists: readonly StoredList[]): StoredList {
 /** @param blobs that it names, beside those of other lists */
 function storedList(list: object, blobs: readonly LazyBlob[], groups: readonly StoredList[]): StoredList {
   const blob = jsonBlob(list);
-  return { hash: blob.hash, blobs: [madeBlob(blob), ...blobs], groups };
+  return { hash: blob.hash, cutHash: nameHash(blob.hash), blobs: [madeBlob(blob), ...blobs], groups };
 }
 
-/** So many that neither the lists nor their names are long: a power of two, which seldom becomes another. */
-const runsPerList = (runs: number): number => 2 ** Math.floor(Math.log2(Math.sqrt(runs)));
-const byHash = { weight: () => 1, hash: ({ cutHash }: TextRun) => cutHash };
-
 /** The runs of a list, as they are named. All of a resource have a binary form, or none has. */
-function runList(runs: readonly TextRun[]): StoredList {
+function runList({ runs }: TextRunList): StoredList {
   const binaries = runs.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash]));
   const list: RunList = { runs: runs.map(({ hash }) => hash), ...(binaries.length === 0 ? {} : { binaries }) };
   return storedList(list, runs.flatMap(runBlobs), []);
@@ -91,8 +86,8 @@ const byName = { weight: (key: string) => key.length, hash: nameHash };
 
 /** Remembers what it has encoded: tables of all namespaces share most runs, and their origins. */
 export const createLongLists = (): LongLists => ({
-  ofRuns: rememberRuns(runList),
-  ofLists: rememberRuns(listOfLists),
+  ofRuns: rememberEach(runList),
+  ofLists: rememberRuns(listOfLists, mostVariants),
   ofOrigins: rememberEach(originLists),
 });
 

@@ -1,22 +1,28 @@
 import { concatBytes, hashOf } from "../blob.ts";
-import type { CompiledResource, TextRun } from "../compiled.ts";
+import type { CompiledResource, TextRun, TextRunList } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
 import { utf8Length } from "../utf8-length.ts";
 import { versionOfRuns } from "./pieces.ts";
+import { runListsOf } from "./run-lists.ts";
+
+/** A resource that has runs. */
+export type Long = CompiledResource & { readonly runLists: readonly TextRunList[] };
+
+export const hasRuns = (resource: CompiledResource | undefined): resource is Long => resource?.runLists !== undefined;
 
 /** A resource that is held in runs: its text and its binary form are put together for whoever asks, and held by nobody. */
 export function longResource({ name, from, runs }: LongParts): CompiledResource {
-  const hasBinary = runs.every(({ binary }) => binary !== undefined);
+  const runLists = runListsOf(runs);
   const text = {
     name,
-    version: versionOfRuns(runs),
+    version: versionOfRuns(runLists.map(({ hashes }) => hashes)),
     from,
-    runs,
+    runLists,
     get text() {
       return runs.map((run) => run.text).join("");
     },
   };
-  if (!hasBinary) return text;
+  if (!runLists.every(({ hasBinary }) => hasBinary)) return text;
   const binary = () => concatBytes(runs.flatMap((run) => run.binary?.bytes ?? []));
   return Object.defineProperty(text, "binary", { get: binary, enumerable: true });
 }
@@ -36,8 +42,11 @@ export function textRun(text: string, binary?: Uint8Array<ArrayBuffer>): TextRun
 
 /** The texts that a resource's own consists of, one after the other; no element of it lies in two of them. */
 export const textsOf = (resource: CompiledResource): readonly string[] =>
-  resource.runs === undefined ? [resource.text] : resource.runs.map(({ text }) => text);
+  resource.runLists === undefined ? [resource.text] : runsIn(resource).map(({ text }) => text);
+
+/** The runs of a long resource; none of a short one. */
+export const runsIn = ({ runLists = [] }: CompiledResource): readonly TextRun[] => runLists.flatMap(({ runs }) => runs);
 
 /** In UTF-16 code units, as texts count. */
 export const textLength = (resource: CompiledResource): number =>
-  resource.runs === undefined ? resource.text.length : resource.runs.reduce((sum, { text }) => sum + text.length, 0);
+  resource.runLists?.reduce((sum, { length }) => sum + length, 0) ?? resource.text.length;

@@ -8,7 +8,6 @@
 import { predecessorOf } from "../../config/changed-places.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { hashOf } from "../blob.ts";
-import type { TextRun } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
 import { type ResourceType, typeUrlOf } from "../resource-type.ts";
 import { cutEvenly, endOfRun } from "./cut-evenly.ts";
@@ -129,9 +128,8 @@ export const endOfPieces = <T>(elements: readonly T[], from: number, pieceOf: (e
 
 const byText = { weight: ({ text }: Piece) => text.length, hash: ({ hash }: Piece) => hash };
 
-/** Version of a long resource. */
-export const versionOfRuns = (runs: readonly Pick<TextRun, "hash">[]): string =>
-  hashOf(runs.map(({ hash }) => hash).join());
+/** Version of a long resource. @param hashes of its runs, or of several of them, joined by commas */
+export const versionOfRuns = (hashes: readonly string[]): string => hashOf(hashes.join());
 
 /** The text of a run. @param around what stands before and after the elements: of a message's inner runs nothing, and a comma */
 export const runText = (

@@ -21,6 +21,6 @@ export function versionOfText(
   if (message === undefined) return { version: hashOf(text), isLong: false };
   const pieces = message.elements.map((element) => pieceOf(element, JSON.stringify(element)));
   const runs = cutPieces(pieces, cutOrder(type, message.elements.map(nameOf)));
-  const hashes = runs.map((run, at) => ({ hash: hashOf(runText(run, aroundRun(message, at, runs.length))) }));
+  const hashes = runs.map((run, at) => hashOf(runText(run, aroundRun(message, at, runs.length))));
   return { version: versionOfRuns(hashes), isLong: true };
 }

@@ -87,7 +87,7 @@ const unreadResource = (name: string, form: StoredForm): CompiledResource => ({
   get binary() {
     return unread(form);
   },
-  get runs() {
+  get runLists() {
     return unread(form);
   },
 });

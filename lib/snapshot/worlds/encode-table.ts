@@ -133,7 +133,12 @@ const maxLists = 64;
 const listsPerList = 24;
 
 const fewLists = (lists: readonly CountedList[]): readonly CountedList[] =>
-  fewOf(lists, { most: maxLists, perList: listsPerList, hashOf: ({ ref }) => ref.hash, listOf: listOfLists });
+  fewOf(lists, {
+    most: maxLists,
+    perList: listsPerList,
+    cutHashOf: ({ ref }) => nameHash(ref.hash),
+    listOf: listOfLists,
+  });
 
 function listOfLists(lists: readonly CountedList[]): CountedList {
   const refs = lists.map(({ ref }) => ref);

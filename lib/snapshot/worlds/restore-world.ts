@@ -1,6 +1,7 @@
 import type { NamedGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
 import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
+import { runsIn } from "../long/long-resource.ts";
 import { blobsOfNodes } from "../node-index.ts";
 import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.ts";
 import type { SegmentRef, Shape } from "../root.ts";
@@ -108,10 +109,7 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
     for (const { ref, resources } of run.parts.flatMap((part) => part.segments)) segments.set(ref.hash, resources);
   }
   const resources = [...segments.values()].flatMap((part) => (part instanceof Promise ? [] : part));
-  const loadLong = createLongLoader(
-    reader,
-    resources.flatMap((resource) => resource.runs ?? []),
-  );
+  const loadLong = createLongLoader(reader, resources.flatMap(runsIn));
   const readPart = async ({ long, ...ref }: SegmentRef): Promise<CompiledPart> =>
     long === undefined ? readSegment(reader, ref) : [await loadLong({ ...ref, long })];
   const loadSegment = (ref: SegmentRef): CompiledPart | Promise<CompiledPart> => {

@@ -92,10 +92,19 @@ function hostsBrought(
   const { sourceLabels: labels, proxy } = view;
   const place = sidecarPlace(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
   const context = { settings, domains, services, port, place };
-  return hostsOfVirtualServices(memo, slot, virtualServices, context, ({ hasWildcard }) =>
-    hasWildcard ? virtualServiceByHost : undefined,
-  );
+  const byHost = hasWildcards(memo, { virtualServices })
+    ? ({ hasWildcard }: MeshVirtualService) => (hasWildcard ? virtualServiceByHost : undefined)
+    : undefined;
+  return hostsOfVirtualServices(memo, slot, virtualServices, context, byHost);
 }
+
+/** Whether one of them depends on what the others say. */
+const hasWildcards = step(
+  "wildcards among virtual services",
+  { virtualServices: "identity" },
+  ({ virtualServices }: Pick<EgressListener, "virtualServices">): boolean =>
+    virtualServices.some(({ hasWildcard }) => hasWildcard),
+);
 
 const nothingBrought: readonly BroughtHosts[] = [];
 const noHosts = broughtHosts([]);

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { ListOfListsSchema } from "../../../gen/portolan/v1/root_pb.ts";
 import { blobsIn } from "../../../lib/snapshot/blob-groups.ts";
 import type { TextRun } from "../../../lib/snapshot/compiled.ts";
-import { createLongLists, encodeLong, hasRuns, type Long } from "../../../lib/snapshot/long/encode-long.ts";
-import { longResource, textRun } from "../../../lib/snapshot/long/long-resource.ts";
+import { createLongLists, encodeLong } from "../../../lib/snapshot/long/encode-long.ts";
+import { hasRuns, type Long, longResource, textRun } from "../../../lib/snapshot/long/long-resource.ts";
 import { createLongReader } from "../../../lib/snapshot/long/read-long.ts";
 
 const runs = Array.from({ length: 600 }, (_, at) => textRun(`run ${at}`));

@@ -17,6 +17,7 @@ import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { blobsIn } from "../../../lib/snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
+import { runsIn } from "../../../lib/snapshot/long/long-resource.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
@@ -131,8 +132,8 @@ describe("a long resource in the store", () => {
     const { reader, root } = await loaded(store);
     const like = { world: second, encoded: createWorldEncoder().encode(second) };
     const { world } = await restoreWorld(reader, root, like);
-    const known = new Set(longTable(second, "team-3").runs);
-    const runs = longTable(world, "team-3").runs ?? [];
+    const known = new Set(runsIn(longTable(second, "team-3")));
+    const runs = runsIn(longTable(world, "team-3"));
     expect(runs.filter((run) => !known.has(run))).toHaveLength(1);
   });
 
