@@ -101,7 +101,8 @@ async function warm(world: WorldOptions, suffix: string): Promise<void> {
     for (let round = 0; round < roundsBefore; round += 1)
       await publish(editedFiles(files, "app-5", (before) => edit(before, round)));
     for (let round = 0; round < rounds; round += 1) {
-      await row(`${work}${suffix}`, () => publish(editedFiles(files, "app-0", (before) => edit(before, round))));
+      const edited = editedFiles(files, "app-0", (before) => edit(before, round));
+      await row(`${work}${suffix}`, () => publish(edited));
     }
   }
   // As it was at first: a process that comes after this one is to find the one change that it makes, and no endpoints that went back.

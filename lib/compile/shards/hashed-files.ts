@@ -13,12 +13,18 @@ export function createFileHasher(): (files: readonly SourceFile[]) => readonly H
   let last: readonly HashedFile[] = [];
   /** Where each name stands in it. */
   let places: ReadonlyMap<string, number> = new Map();
+  /** The same of files in the order in which they were given: mostly they come in it again, and no name is looked up. */
+  let given: readonly { readonly file: string; readonly place: number }[] = [];
   return (files) => {
     const inPlace = [...last];
     const isTaken = new Uint8Array(last.length);
     let areThose = files.length === last.length;
-    const hashed = files.map((file) => {
-      const place = places.get(file.file) ?? -1;
+    const placeOf = (file: string, at: number): number => {
+      const same = given[at];
+      return same?.file === file ? same.place : (places.get(file) ?? -1);
+    };
+    const hashed = files.map((file, at) => {
+      const place = placeOf(file.file, at);
       const now = hashedFile(file, last[place]);
       if (isTaken[place] === 0) inPlace[place] = now;
       else areThose = false;
@@ -27,7 +33,9 @@ export function createFileHasher(): (files: readonly SourceFile[]) => readonly H
     });
     // Where no file has come or gone, each is where its name was: nothing is to be sorted.
     last = areThose ? inPlace : inOrder(hashed);
-    if (!areThose) places = new Map(last.map(({ file }, at) => [file, at]));
+    if (areThose) return last;
+    places = new Map(last.map(({ file }, at) => [file, at]));
+    given = files.map(({ file }) => ({ file, place: places.get(file) ?? -1 }));
     return last;
   };
 }

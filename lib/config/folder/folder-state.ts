@@ -11,6 +11,7 @@ import {
   settingsFile,
 } from "./directory.ts";
 import type { FileKeys, FolderKeys } from "./folder-keys.ts";
+import type { FolderLists } from "./folder-lists.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
 export interface FolderTexts {
@@ -41,6 +42,7 @@ export interface FolderState {
   readonly files: () => FilesByName;
   readonly kept: readonly KeptState[];
   readonly keys: FolderKeys;
+  readonly said: FolderLists;
 }
 
 export type FilesByName = ReadonlyMap<string, FileState>;

@@ -2,6 +2,7 @@ import { inDefault } from "../diagnostic.ts";
 import { joinLists } from "../join-lists.ts";
 import type { SourceFile } from "./directory.ts";
 import { createFolderKeys } from "./folder-keys.ts";
+import { createFolderLists } from "./folder-lists.ts";
 import { filesByName, folderPart } from "./folder-part.ts";
 import {
   type FileState,
@@ -25,6 +26,7 @@ export const emptyFolder = (under: string): FolderState => ({
   files: () => new Map(),
   kept: [],
   keys: createFolderKeys(() => []),
+  said: createFolderLists(() => []),
 });
 
 export const noFolder: FolderState = emptyFolder("");
@@ -102,6 +104,7 @@ function ofParts(previous: FolderState, parts: readonly FolderPart[]): Omit<Fold
       return byName;
     },
     keys: createFolderKeys(() => joinLists(parts.map((part) => part.read().keys)), previous.keys),
+    said: createFolderLists(() => parts.map((part) => part.read()), previous.said),
   };
 }
 

@@ -1,5 +1,4 @@
 import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
-import { joinLists } from "../join-lists.ts";
 import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
@@ -20,7 +19,7 @@ import { latest } from "./join-folders.ts";
 import { createMayHold } from "./may-hold.ts";
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
-export function wholeFolder({ under, parts, files, kept: allKept, keys }: FolderState): LoadedDirectory {
+export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: FolderState): LoadedDirectory {
   const byName = allKept.length === 0 ? noFiles : files();
   const kept = keptInForce(allKept, byName);
   const reads = parts.map((part) => part.read());
@@ -28,8 +27,9 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys }: Folder
   const wholes = new Map(reads.flatMap((read) => read.wholes));
   const wholeOf = (file: string) => instead.get(file) ?? wholes.get(file);
   const areDistinct = keys.areDistinct();
-  const configs = latest(joinLists(reads.map((read) => read.configs)), areDistinct);
-  const objects = latest(joinLists(reads.map((read) => read.objects)), areDistinct);
+  const lists = said.lists();
+  const configs = latest(lists.configs, areDistinct);
+  const objects = latest(lists.objects, areDistinct);
   const keptConfigs = pick(kept, ({ configs: list }) => list);
   const keptObjects = pick(kept, ({ objects: list }) => list);
   const speaking = reads.flatMap((read) => read.speaking);
@@ -59,7 +59,7 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys }: Folder
   return {
     configs: withKept(configs.list, keptConfigs),
     objects: withKept(objects.list, keptObjects),
-    others: joinLists(reads.map((read) => read.others)),
+    others: lists.others,
     clusters: Array.from(wholes, ([file, read]) => (instead.get(file) ?? read).clusters).flat(),
     meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
