@@ -37,7 +37,7 @@ function isSoundInParts(resource: Resource, type: ResourceType, parts: MessagePa
       return parts.assignment.isSound && (parts.around === undefined || isSound(parts.around));
     case "cut": {
       const { runs, message } = parts.cut;
-      return runs.every(({ made }) => made.isSound) && isSound({ ...resource.json, [message.field]: [] });
+      return runs.every(({ made }) => made.isSound) && isSound(message.around);
     }
   }
 }

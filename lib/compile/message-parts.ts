@@ -1,6 +1,7 @@
 import type { Memo } from "../mesh/memo/memo.ts";
-import { listedElements, listMessage } from "../snapshot/long/pieces.ts";
+import { listedElements, listMessage, messageAround } from "../snapshot/long/pieces.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
+import { listApart } from "../xds/list-apart.ts";
 import type { Resource } from "../xds/resource.ts";
 import { assignmentApart, type WrittenAssignment, writtenAssignment } from "./assignment-apart.ts";
 import { type CutMessage, cutMessage, manyElements } from "./message-runs.ts";
@@ -36,7 +37,8 @@ export function partsOf(
     const assignment = writtenAssignment(memo, { json: apart.assignment });
     return { kind: "assignment", assignment, around: apart.around };
   }
-  if (listedElements(type, json).length < manyElements) return whole;
-  const message = listMessage(type, json);
+  const list = listApart(json);
+  if ((list?.elements ?? listedElements(type, json)).length < manyElements) return whole;
+  const message = list === undefined ? listMessage(type, json) : messageAround(type, list);
   return message === undefined ? whole : { kind: "cut", cut: cutMessage({ type, name, message, withBinary }, memo) };
 }

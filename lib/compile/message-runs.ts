@@ -1,4 +1,5 @@
-import { predecessorOf } from "../config/changed-places.ts";
+import { predecessorOf, type ReadonlyList } from "../config/changed-places.ts";
+import { arrayOf } from "../config/chunked-list.ts";
 import { lazily } from "../mesh/memo/lazy.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { pass } from "../mesh/memo/pass.ts";
@@ -26,7 +27,7 @@ export const manyElements = 32;
 
 /** A message with a list that can make it long, and the runs of that list's elements. */
 export interface CutMessage {
-  readonly message: ListMessage;
+  readonly message: ListMessage<ReadonlyList<object>>;
   /** Its binary form but for the elements; undefined where it has none. */
   readonly binaryBefore: Uint8Array<ArrayBuffer> | undefined;
   /** In the order in which they are cut. */
@@ -48,7 +49,7 @@ interface Uncut {
   readonly type: ResourceType;
   /** Messages of one name have elements of the same names, as a rule. */
   readonly name: string;
-  readonly message: ListMessage;
+  readonly message: ListMessage<ReadonlyList<object>>;
   readonly withBinary: boolean;
 }
 
@@ -93,7 +94,7 @@ interface Encoding {
 }
 
 interface Elements extends Encoding, Pick<Uncut, "name"> {
-  readonly elements: readonly object[];
+  readonly elements: ReadonlyList<object>;
 }
 
 const elementRuns = step(
@@ -107,15 +108,15 @@ const elementRuns = step(
 );
 
 /** The names of lists that are in use. */
-const knownNames = new WeakMap<readonly object[], readonly string[]>();
+const knownNames = new WeakMap<ReadonlyList<object>, readonly string[]>();
 
 /** The tables of all namespaces have the same names as a rule, whatever a change does to their hosts. */
-function namesOf(elements: readonly object[], message: string, type: ResourceType, memo: Memo): readonly string[] {
+function namesOf(elements: ReadonlyList<object>, message: string, type: ResourceType, memo: Memo): readonly string[] {
   const before = predecessorOf(elements);
   const known = before && knownNames.get(before.list);
   const areSame =
-    known !== undefined && before?.places.every((at) => nameOf(elements[at] ?? {}) === known[at]) === true;
-  const names = areSame ? known : namesOfEach(memo, `${type}|${message}|${elements.length}`, elements, {});
+    known !== undefined && before?.places.every((at) => nameOf(elements.at(at) ?? {}) === known[at]) === true;
+  const names = areSame ? known : namesOfEach(memo, `${type}|${message}|${elements.length}`, arrayOf(elements), {});
   knownNames.set(elements, names);
   return names;
 }

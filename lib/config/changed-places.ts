@@ -2,15 +2,22 @@
  * Lists that are nearly another. A mesh of thousands of services has lists of as many elements, each made from the one before, and a
  * change replaces an element of each: where, is noted by whoever replaces it, so that whoever comes later need not compare them again.
  */
+/** What lists of any form have in common: an array is one. */
+export interface ReadonlyList<T> {
+  readonly length: number;
+  at(place: number): T | undefined;
+}
+
 type List = readonly unknown[];
+type AnyList = ReadonlyList<unknown>;
 
 /** What a list is the successor of, of the same length, and where they differ. */
 interface Successor {
-  readonly of: WeakRef<List>;
+  readonly of: WeakRef<AnyList>;
   readonly places: readonly number[];
 }
 
-const successors = new WeakMap<List, Successor>();
+const successors = new WeakMap<AnyList, Successor>();
 
 /** Shorter lists are sooner compared than looked up. */
 const leastLength = 64;
@@ -23,7 +30,7 @@ export function withValues<T>(list: readonly T[], places: readonly number[], val
   if (places.every((place, at) => Object.is(list[place], values[at]))) return list;
   const copy = list.slice();
   for (let at = 0; at < places.length; at++) copy[places[at] as number] = values[at] as T;
-  note(list, copy, places);
+  noteChange(list, copy, places);
   return copy;
 }
 
@@ -39,25 +46,24 @@ export function changedPlaces(before: List, after: List): readonly number[] | un
   if (known?.of.deref() === before) return known.places;
   const places: number[] = [];
   for (let at = 0; at < after.length; at++) if (!Object.is(before[at], after[at])) places.push(at);
-  note(before, after, places);
+  noteChange(before, after, places);
   return places;
 }
 
 const nowhere: readonly number[] = [];
 
 /** A list of which another is known to be nearly the same, and where they may differ, ascending; undefined where none is known. */
-export function predecessorOf<T>(
-  list: readonly T[],
-): { readonly list: readonly T[]; readonly places: readonly number[] } | undefined {
+export function predecessorOf<L extends AnyList>(
+  list: L,
+): { readonly list: L; readonly places: readonly number[] } | undefined {
   const known = list.length < leastLength ? undefined : successors.get(list);
   const before = known?.of.deref();
   // The places in which it is another are few; elsewhere it has these very elements.
-  return known === undefined || before === undefined
-    ? undefined
-    : { list: before as readonly T[], places: known.places };
+  return known === undefined || before === undefined ? undefined : { list: before as L, places: known.places };
 }
 
-function note(before: List, after: List, places: readonly number[]): void {
+/** For whoever makes a list out of another of the same form and length. */
+export function noteChange<L extends AnyList>(before: L, after: L, places: readonly number[]): void {
   if (after.length < leastLength || places.length > mostPlaces) return;
   successors.set(after, { of: new WeakRef(before), places: places.toSorted((a, b) => a - b) });
 }

@@ -1,9 +1,14 @@
+import type { Config } from "../config.ts";
+import type { ParsedObject } from "../documents/parse.ts";
 import { joinLists } from "../join-lists.ts";
 import { sameElements } from "../same-elements.ts";
-import type { ReadPart } from "./folder-state.ts";
 
-/** What all files of a folder say, one after the other. */
-type Lists = Pick<ReadPart, "configs" | "objects" | "others">;
+/** What files say, one after the other. */
+export interface Lists {
+  readonly configs: readonly Config[];
+  readonly objects: readonly ParsedObject[];
+  readonly others: readonly ParsedObject[];
+}
 
 /** Put together when it is first asked for. Of what no part says otherwise than before, it is the same list: tens of thousands of pods are not gone over. */
 export interface FolderLists {

@@ -1,6 +1,4 @@
-import type { Config } from "../config.ts";
 import { type Diagnostic, errorsOf, identityText, type Origin } from "../diagnostic.ts";
-import type { ParsedObject } from "../documents/parse.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import {
   clusterFile,
@@ -11,7 +9,7 @@ import {
   settingsFile,
 } from "./directory.ts";
 import type { FileKeys, FolderKeys } from "./folder-keys.ts";
-import type { FolderLists } from "./folder-lists.ts";
+import type { FolderLists, Lists } from "./folder-lists.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
 export interface FolderTexts {
@@ -58,11 +56,8 @@ export interface FolderPart {
 export type NamedFile = readonly [string, FileState];
 
 /** What the files of a part say, one after the other. */
-export interface ReadPart {
+export interface ReadPart extends Lists {
   readonly keys: readonly FileKeys[];
-  readonly configs: readonly Config[];
-  readonly objects: readonly ParsedObject[];
-  readonly others: readonly ParsedObject[];
   /** Those that mean something as a whole. */
   readonly wholes: readonly (readonly [string, ReadFile])[];
   /** Those of which there is something to be said. */

@@ -1,4 +1,4 @@
-import { predecessorOf } from "../../config/changed-places.ts";
+import { predecessorOf, type ReadonlyList } from "../../config/changed-places.ts";
 import { unknownYet } from "./cell.ts";
 import { lazily } from "./lazy.ts";
 import type { Memo } from "./memo.ts";
@@ -35,7 +35,7 @@ export function runs<C extends object, E extends object, T>(
  */
 export type InRuns<C extends object, E extends object, T> = (
   memo: Memo,
-  elements: readonly E[],
+  elements: ReadonlyList<E>,
   order: readonly number[],
   context: C,
 ) => readonly Run<E, T>[];
@@ -55,7 +55,7 @@ interface KnownRun<E, T> extends Run<E, T> {
 interface Known<E extends object, T> {
   /** By their first element. */
   readonly byFirst: WeakMap<E, readonly WeakRef<KnownRun<E, T>>[]>;
-  readonly ofLists: WeakMap<readonly E[], InRunsBefore<E, T>>;
+  readonly ofLists: WeakMap<ReadonlyList<E>, InRunsBefore<E, T>>;
 }
 
 /** The runs of a list. */
@@ -66,7 +66,7 @@ interface InRunsBefore<E, T> {
 
 /** Elements, and their places in the order in which they fall into runs. */
 interface Ordered<E> {
-  readonly elements: readonly E[];
+  readonly elements: ReadonlyList<E>;
   readonly order: readonly number[];
 }
 
@@ -80,9 +80,9 @@ function runsBy<C extends object, E extends object, T>(
   const used = reader.own(context);
   const known = knownIn<C, E, T>(reader, memo, used);
   // Few lists have a run that is not known.
-  const ordered = lazily(() => order.map((place) => elements[place] as E));
+  const ordered = lazily(() => order.map((place) => elements.at(place) as E));
   const made = (from: number): KnownRun<E, T> => {
-    const others = known?.byFirst.get(elements[order[from] as number] as E) ?? [];
+    const others = known?.byFirst.get(elements.at(order[from] as number) as E) ?? [];
     const standing = runAt(others, list, from);
     if (standing !== undefined) return standing;
     const end = endOf(ordered(), from, used, memo);
@@ -172,6 +172,6 @@ function standsAt<E, T>(
 ): boolean {
   const end = from + run.length;
   if (isLast ? end !== order.length : end > order.length) return false;
-  for (let at = 1; at < run.length; at++) if (run[at] !== elements[order[from + at] as number]) return false;
+  for (let at = 1; at < run.length; at++) if (run[at] !== elements.at(order[from + at] as number)) return false;
   return true;
 }

@@ -5,7 +5,7 @@
  * @see docs/decisions/015-pieces.md
  */
 
-import { predecessorOf } from "../../config/changed-places.ts";
+import { predecessorOf, type ReadonlyList } from "../../config/changed-places.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { hashOf } from "../blob.ts";
 import { nameHash } from "../name-hash.ts";
@@ -29,10 +29,12 @@ const listFields: Readonly<Record<ResourceType, string | undefined>> = {
 };
 
 /** A message with a list that can make it long. */
-export interface ListMessage {
+export interface ListMessage<L extends ReadonlyList<object> = readonly object[]> {
   readonly field: string;
   /** At least one. */
-  readonly elements: readonly object[];
+  readonly elements: L;
+  /** The message with the list empty. */
+  readonly around: object;
   /** Its text up to the first element. */
   readonly before: string;
   /** Its text from the end of the last element on. */
@@ -51,12 +53,21 @@ export function listMessage(type: ResourceType, json: object): ListMessage | und
   const field = listFields[type];
   const elements = listedElements(type, json);
   if (field === undefined || elements.length === 0) return undefined;
-  const members = Object.entries(json);
+  return messageAround(type, { field, elements, around: { ...json, [field]: [] } });
+}
+
+/** @param list whose field `around` has */
+export function messageAround<L extends ReadonlyList<object>>(
+  type: ResourceType,
+  list: Pick<ListMessage<L>, "field" | "elements" | "around">,
+): ListMessage<L> {
+  const { field, around } = list;
+  const members = Object.entries(around);
   const at = members.findIndex(([name]) => name === field);
-  const typed = Object.hasOwn(json, "@type") ? {} : { "@type": typeUrlOf(type) };
+  const typed = Object.hasOwn(around, "@type") ? {} : { "@type": typeUrlOf(type) };
   const head = JSON.stringify({ ...typed, ...Object.fromEntries(members.slice(0, at)), [field]: [] });
   const tail = JSON.stringify(Object.fromEntries(members.slice(at + 1)));
-  return { field, elements, before: head.slice(0, -"]}".length), after: tail === "{}" ? "]}" : `],${tail.slice(1)}` };
+  return { ...list, before: head.slice(0, -"]}".length), after: tail === "{}" ? "]}" : `],${tail.slice(1)}` };
 }
 
 /** Lists of objects, as far as they were looked at. */
@@ -65,7 +76,7 @@ const lists = new WeakSet<readonly unknown[]>();
 function isObjects(value: unknown): value is readonly object[] {
   if (!Array.isArray(value)) return false;
   if (lists.has(value)) return true;
-  const before = predecessorOf<unknown>(value);
+  const before = predecessorOf<readonly unknown[]>(value);
   const areObjects =
     before !== undefined && lists.has(before.list)
       ? before.places.every((at) => isObject(value[at]))
@@ -138,7 +149,7 @@ export const runText = (
 ): string => before + pieces.map(({ text }) => text).join() + after;
 
 /** What stands around the elements of a run, by its place among so many. */
-export const aroundRun = ({ before, after }: ListMessage, at: number, runs: number) => ({
+export const aroundRun = ({ before, after }: Pick<ListMessage, "before" | "after">, at: number, runs: number) => ({
   before: at === 0 ? before : "",
   after: at === runs - 1 ? after : ",",
 });

@@ -1,5 +1,6 @@
 import type { VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import { changedPlaces, withValues } from "../../config/changed-places.ts";
+import { changedPlaces, type ReadonlyList, withValues } from "../../config/changed-places.ts";
+import { ChunkedList } from "../../config/chunked-list.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { Slots } from "../../mesh/memo/slots.ts";
 import { step } from "../../mesh/memo/step.ts";
@@ -34,45 +35,63 @@ export interface SettledHosts {
 }
 
 /** A list of what virtual hosts come to in a table, and who stands behind them all, if anybody does. */
-type Placed<T> = (memo: Memo, hosts: SettledHosts, last?: VirtualHostPiece) => readonly T[];
+type Placed<L> = (memo: Memo, hosts: SettledHosts, last?: VirtualHostPiece) => L;
 
-interface MadeOf<T> extends SettledHosts {
+interface MadeOf<L> extends SettledHosts {
   readonly last: VirtualHostPiece | undefined;
-  readonly list: readonly T[];
+  readonly list: L;
+}
+
+/** How such lists are made. */
+interface Making<T, L extends ReadonlyList<T>> {
+  readonly of: (piece: VirtualHostPiece) => T;
+  readonly listOf: (all: readonly T[]) => L;
+  readonly withOthers: (list: L, places: readonly number[], values: readonly T[]) => L;
+  /** Whether two say the same, and the one of before is kept. */
+  readonly alike: (before: T, now: T) => boolean;
 }
 
 /**
  * As long as the places stay, only what other virtual services bring is put there anew: most changes are of the routes of one, and each
  * table of thousands of hosts has it.
- *
- * @param alike whether two say the same, and the one of before is kept
  */
-function placed<T>(
-  kind: string,
-  of: (piece: VirtualHostPiece) => T,
-  alike: (before: T, now: T) => boolean = Object.is,
-): Placed<T> {
-  const made = new Slots<MadeOf<T>>(kind);
+function placed<T, L extends ReadonlyList<T>>(kind: string, making: Making<T, L>): Placed<L> {
+  const made = new Slots<MadeOf<L>>(kind);
   return (memo, hosts, last) => {
     const before = made.last(memo, hosts.slot);
     const isSame = before?.placement === hosts.placement && before.others === hosts.others && before.last === last;
     const changed = isSame ? changedPlaces(before.brought, hosts.brought) : undefined;
     const list =
       before === undefined || changed === undefined
-        ? allPlaced(memo, hosts, of, last)
-        : placedAgain(memo, hosts, changed, { list: before.list, of, alike });
+        ? making.listOf(allPlaced(memo, hosts, making.of, last))
+        : placedAgain(memo, hosts, changed, before.list, making);
     made.keep(memo, hosts.slot, { ...hosts, last, list });
     return list;
   };
 }
 
-export const placedPieces = placed("placed virtual hosts", (piece) => piece);
+const asArrays = { listOf: <T>(all: readonly T[]) => all, withOthers: withValues };
+
+export const placedPieces = placed<VirtualHostPiece, readonly VirtualHostPiece[]>("placed virtual hosts", {
+  ...asArrays,
+  of: (piece) => piece,
+  alike: Object.is,
+});
 
 /** As they stand in the table. */
-export const placedJson = placed<VirtualHostJson>("placed JSON of virtual hosts", jsonOf);
+export const placedJson = placed<VirtualHostJson, ChunkedList<VirtualHostJson>>("placed JSON of virtual hosts", {
+  of: jsonOf,
+  listOf: ChunkedList.of,
+  withOthers: (list, places, values) => list.with(places, values),
+  alike: Object.is,
+});
 
 /** Pieces with the objects behind the virtual hosts: the same list as long as these are the same, whatever their routes are. */
-export const placedOwners = placed("placed owners of virtual hosts", (piece) => piece, areOfSameObjects);
+export const placedOwners = placed<VirtualHostPiece, readonly VirtualHostPiece[]>("placed owners of virtual hosts", {
+  ...asArrays,
+  of: (piece) => piece,
+  alike: areOfSameObjects,
+});
 
 function allPlaced<T>(
   memo: Memo,
@@ -92,27 +111,22 @@ function allPlaced<T>(
   return list as readonly T[];
 }
 
-interface Before<T> {
-  readonly list: readonly T[];
-  readonly of: (piece: VirtualHostPiece) => T;
-  readonly alike: (before: T, now: T) => boolean;
-}
-
-function placedAgain<T>(
+function placedAgain<T, L extends ReadonlyList<T>>(
   memo: Memo,
   hosts: SettledHosts,
   changed: readonly number[],
-  { list, of, alike }: Before<T>,
-): readonly T[] {
+  list: L,
+  { of, withOthers, alike }: Making<T, L>,
+): L {
   const places: number[] = [];
   const values: T[] = [];
   placeBrought(memo, hosts, changed, (place, piece) => {
     const value = of(piece);
-    if (alike(list[place] as T, value)) return;
+    if (alike(list.at(place) as T, value)) return;
     places.push(place);
     values.push(value);
   });
-  return withValues(list, places, values);
+  return withOthers(list, places, values);
 }
 
 /** Puts what some virtual services bring into its place. @param which ascending */

@@ -1,11 +1,13 @@
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import { ChunkedList } from "../../config/chunked-list.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
 import { sameElements } from "../../config/same-elements.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
 import { keptLists, oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
+import { withListApart } from "../list-apart.ts";
 import type { Resource } from "../resource.ts";
 
 /** A virtual host and the objects that it was made from. */
@@ -38,7 +40,7 @@ interface Table {
 
 interface TableInputs {
   readonly name: string;
-  readonly hosts: readonly VirtualHostJson[];
+  readonly hosts: readonly VirtualHostJson[] | ChunkedList<VirtualHostJson>;
   /** Pieces with the objects behind these, in their order. */
   readonly owners: readonly VirtualHostPiece[];
 }
@@ -67,20 +69,20 @@ const hostsOf = pass("virtual hosts of a route table", {}, jsonOf);
 
 const tableOf = (
   name: string,
-  hosts: readonly VirtualHostJson[],
+  hosts: readonly VirtualHostJson[] | ChunkedList<VirtualHostJson>,
   from: readonly ConfigKey[],
-): Resource<RouteConfigurationJson> => ({
-  name,
-  json: {
+): Resource<RouteConfigurationJson> => {
+  const isApart = hosts instanceof ChunkedList;
+  const json = {
     name,
     // Nobody writes into it.
-    ...(hosts.length === 0 ? {} : { virtualHosts: hosts as VirtualHostJson[] }),
+    ...(hosts.length === 0 ? {} : { virtualHosts: isApart ? [] : (hosts as VirtualHostJson[]) }),
     validateClusters: false,
     ignorePortInHostMatching: true,
     maxDirectResponseBodySizeBytes: 1_048_576,
-  },
-  from,
-});
+  };
+  return { name, json: isApart ? withListApart(json, "virtualHosts", hosts) : json, from };
+};
 
 /**
  * The table as it was, if its virtual hosts are; so what is made from it later need not be made again either.
