@@ -32,7 +32,7 @@ describe("a list in chunks", () => {
   });
 
   it("says where it differs from the one it was made from, and is itself where nothing comes to be another", () => {
-    const list = ChunkedList.of(Array.from({ length: 200 }, (_, at) => ({ at })));
+    const list = ChunkedList.of<object>(Array.from({ length: 200 }, (_, at) => ({ at })));
     const [one = {}, two = {}] = others;
     const edited = list.with([150, 3], [one, two]);
     expect(predecessorOf(edited)).toEqual({ list, places: [3, 150] });
