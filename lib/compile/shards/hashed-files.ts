@@ -1,7 +1,14 @@
 import { sha256 } from "../../config/canonical-json.ts";
+import { withValues } from "../../config/changed-places.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import type { HashedFile } from "./next-list.ts";
 import { inOrder } from "./pair-up.ts";
+
+/** Files as they were given, each with where it stands among those in order. */
+interface Given {
+  readonly files: readonly SourceFile[];
+  readonly places: readonly number[];
+}
 
 /**
  * Hashes files that are given time after time. One that is what it was is the same object: texts are compared in a tenth of the time that
@@ -11,33 +18,37 @@ import { inOrder } from "./pair-up.ts";
  */
 export function createFileHasher(): (files: readonly SourceFile[]) => readonly HashedFile[] {
   let last: readonly HashedFile[] = [];
-  /** Where each name stands in it. */
-  let places: ReadonlyMap<string, number> = new Map();
-  /** The same of files in the order in which they were given: mostly they come in it again, and no name is looked up. */
-  let given: readonly { readonly file: string; readonly place: number }[] = [];
+  /** Of files each of which has a name of its own. */
+  let given: Given | undefined;
   return (files) => {
-    const inPlace = [...last];
-    const isTaken = new Uint8Array(last.length);
-    let areThose = files.length === last.length;
-    const placeOf = (file: string, at: number): number => {
-      const same = given[at];
-      return same?.file === file ? same.place : (places.get(file) ?? -1);
-    };
-    const hashed = files.map((file, at) => {
-      const place = placeOf(file.file, at);
-      const now = hashedFile(file, last[place]);
-      if (isTaken[place] === 0) inPlace[place] = now;
-      else areThose = false;
-      isTaken[place] = 1;
-      return now;
-    });
-    // Where no file has come or gone, each is where its name was: nothing is to be sorted.
-    last = areThose ? inPlace : inOrder(hashed);
-    if (areThose) return last;
-    places = new Map(last.map(({ file }, at) => [file, at]));
-    given = files.map(({ file }) => ({ file, place: places.get(file) ?? -1 }));
+    const others = given && namedAlike(given.files, files);
+    if (given !== undefined && others !== undefined) {
+      // Where no file has come or gone, each is where its name was: nothing is to be looked up, or sorted.
+      const places = others.map((at) => given?.places[at] ?? 0);
+      const hashed = others.map((at, other) => hashedFile(files[at] as SourceFile, last[places[other] ?? 0]));
+      last = withValues(last, places, hashed);
+      given = { files, places: given.places };
+      return last;
+    }
+    const before = new Map(last.map((file) => [file.file, file]));
+    last = inOrder(files.map((file) => hashedFile(file, before.get(file.file))));
+    const places = new Map(last.map(({ file }, at) => [file, at]));
+    given =
+      places.size === files.length ? { files, places: files.map(({ file }) => places.get(file) ?? 0) } : undefined;
     return last;
   };
+}
+
+/** Where files are others than before; undefined where one of them has another name. */
+function namedAlike(before: readonly SourceFile[], files: readonly SourceFile[]): readonly number[] | undefined {
+  if (before.length !== files.length) return undefined;
+  const others: number[] = [];
+  for (let at = 0; at < files.length; at++) {
+    if (before[at] === files[at]) continue;
+    if (before[at]?.file !== files[at]?.file) return undefined;
+    others.push(at);
+  }
+  return others;
 }
 
 /** @param before of the same name */
