@@ -1,7 +1,7 @@
+import { changedPlaces, withValues } from "../changed-places.ts";
 import type { Config } from "../config.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { joinLists } from "../join-lists.ts";
-import { sameElements } from "../same-elements.ts";
 
 /** What files say, one after the other. */
 export interface Lists {
@@ -57,6 +57,26 @@ export function createFolderLists(
 }
 
 function joinAgain<T>(parts: readonly (readonly T[])[], last: Joined<T> | undefined): Joined<T> {
-  const isSame = last !== undefined && sameElements(last.parts, parts, sameElements);
-  return isSame ? last : { parts, list: joinLists(parts) };
+  return { parts, list: (last && joinedAfter(last, parts)) ?? joinLists(parts) };
+}
+
+/** What was put together with others where a part says otherwise; undefined where one says more or less than before. */
+function joinedAfter<T>(
+  { parts: before, list }: Joined<T>,
+  parts: readonly (readonly T[])[],
+): readonly T[] | undefined {
+  if (before.length !== parts.length) return undefined;
+  const places: number[] = [];
+  const values: T[] = [];
+  let begin = 0;
+  for (const [at, part] of parts.entries()) {
+    const changed = changedPlaces(before[at] ?? [], part);
+    if (changed === undefined) return undefined;
+    for (const place of changed) {
+      places.push(begin + place);
+      values.push(part[place] as T);
+    }
+    begin += part.length;
+  }
+  return withValues(list, places, values);
 }

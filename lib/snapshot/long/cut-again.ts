@@ -3,9 +3,42 @@
  *
  * @param before runs that `cut` has made
  * @param cut an end of a run follows from what is in it and from what comes next
+ * @param others where alone the list has something else than those runs one after the other, ascending; undefined where nobody knows
  * @returns what `cut` makes of the list
  */
-export function cutAgain<T>(before: Runs<T>, list: readonly T[], cut: (list: readonly T[]) => Runs<T>): Runs<T> {
+export function cutAgain<T>(
+  before: Runs<T>,
+  list: readonly T[],
+  cut: (list: readonly T[]) => Runs<T>,
+  others?: readonly number[],
+): Runs<T> {
+  return others === undefined ? cutCompared(before, list, cut) : cutAround(before, list, cut, others);
+}
+
+/** Nothing is compared: a run stands if neither an element of it is another, nor the one behind it. */
+function cutAround<T>(
+  before: Runs<T>,
+  list: readonly T[],
+  cut: (list: readonly T[]) => Runs<T>,
+  others: readonly number[],
+): Runs<T> {
+  const runs: (readonly T[])[] = [];
+  let [from, at, begin, next] = [0, 0, 0, 0];
+  while (from < list.length) {
+    for (; begin < from; at++) begin += before[at]?.length ?? list.length;
+    while ((others[next] ?? from) < from) next++;
+    const run = begin === from ? before[at] : undefined;
+    const anew =
+      run !== undefined && (others[next] ?? Infinity) > from + run.length ? [run] : firstRuns(list, from, cut);
+    for (const one of anew) {
+      runs.push(one);
+      from += one.length;
+    }
+  }
+  return runs;
+}
+
+function cutCompared<T>(before: Runs<T>, list: readonly T[], cut: (list: readonly T[]) => Runs<T>): Runs<T> {
   const places = new Map(before.map(([first], at) => [first, at]));
   const runs: (readonly T[])[] = [];
   let from = 0;

@@ -1,3 +1,4 @@
+import { changedPlaces } from "../../config/changed-places.ts";
 import {
   type CompiledList,
   type CompiledPart,
@@ -65,8 +66,7 @@ export function createColumns(): WorldColumns {
     (before: CompiledPart, after: CompiledPart): boolean =>
       storedForm(before) === undefined &&
       storedForm(after) === undefined &&
-      before.length === after.length &&
-      before.every((resource, i) => resource === after[i] || resource.name === after[i]?.name),
+      changedPlaces(before, after)?.every((at) => before[at]?.name === after[at]?.name) === true,
   );
   const differenceOf = rememberPairs(difference);
   const haveSameNames = (before: Column, after: Column): boolean => {
@@ -109,6 +109,20 @@ function difference(before: Column, after: Column): Difference {
   return { areInPlace, parts };
 }
 
+/** Whether any of some parts stands in a list. Plain loops: there are two lists for each class, and nearly always none of these in them. */
+function standsIn(lists: Column, parts: ReadonlyMap<CompiledPart, unknown>): boolean {
+  const [first] = parts.keys();
+  const isOnly = parts.size === 1;
+  for (let place = 0; place < lists.length; place++) {
+    const list = lists[place] ?? noList;
+    for (let at = 0; at < list.length; at++) {
+      const part = list[at] as CompiledPart;
+      if (isOnly ? part === first : parts.has(part)) return true;
+    }
+  }
+  return false;
+}
+
 /** So many are looked for in all lists. */
 const fewParts = 8;
 
@@ -117,8 +131,7 @@ function replacedIn(
   { areInPlace, parts }: Difference,
 ): ReadonlyMap<CompiledPart, CompiledPart> | undefined {
   if (!areInPlace || parts.size > fewParts) return undefined;
-  const gone = [...parts.keys()];
-  if (after.some((list) => list.some((part) => gone.includes(part)))) return undefined;
+  if (standsIn(after, parts)) return undefined;
   const replaced = new Map<CompiledPart, CompiledPart>();
   for (const [part, [instead, ...more]] of parts) {
     if (instead === undefined || more.length > 0) return undefined;

@@ -1,3 +1,4 @@
+import { predecessorOf } from "../../config/changed-places.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
@@ -78,23 +79,27 @@ export function createTreeEncoder(): TreeEncoder {
   const partOf = rememberRuns(encodePart);
   const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
   /** What was made last of resources that begin or end with one, as long as those are in use. */
-  const lastWith = new WeakMap<CompiledResource, WeakRef<readonly EncodedPart[]>>();
+  const lastWith = new WeakMap<CompiledResource, WeakRef<EncodedRun>>();
+  const endsOf = (resources: CompiledPart): readonly CompiledResource[] =>
+    [resources[0], resources.at(-1)].filter((end) => end !== undefined);
   const partsOf = (resources: CompiledPart): readonly EncodedPart[] => {
-    const ends = [resources[0], resources.at(-1)].filter((end) => end !== undefined);
     // Many begin alike: the longer ones have more in common.
-    const [before = []] = ends.flatMap((end) => [lastWith.get(end)?.deref() ?? []]).sort((a, b) => b.length - a.length);
-    const segmentsBefore = before.map(({ segments }) => segments);
+    const [before] = endsOf(resources)
+      .flatMap((end) => lastWith.get(end)?.deref() ?? [])
+      .sort((a, b) => b.parts.length - a.parts.length);
+    const segmentsBefore = before?.parts.map(({ segments }) => segments) ?? [];
     const runsBefore = segmentsBefore.flat().map((segment) => segment.resources);
-    const segments = cutAgain(runsBefore, resources, cutSegments).map(segmentOf);
-    const parts = cutAgain(segmentsBefore, segments, cutParts).map(partOf);
-    const last = new WeakRef(parts);
-    for (const end of ends) lastWith.set(end, last);
-    return parts;
+    const near = predecessorOf(resources);
+    const others = near !== undefined && near.list === before?.resources ? near.places : undefined;
+    const segments = cutAgain(runsBefore, resources, cutSegments, others).map(segmentOf);
+    return cutAgain(segmentsBefore, segments, cutParts).map(partOf);
   };
   const runOf = rememberEach((resources: CompiledPart): EncodedRun => {
     const stored = storedForm(resources);
     const parts = stored === undefined ? partsOf(resources) : [partInStore(stored)];
-    return { resources, parts, secrets: uniteNames(parts.map(({ secrets }) => secrets)) };
+    const run = { resources, parts, secrets: uniteNames(parts.map(({ secrets }) => secrets)) };
+    if (stored === undefined) for (const end of endsOf(resources)) lastWith.set(end, new WeakRef(run));
+    return run;
   });
   const treeOf = rememberEach((list: CompiledList) => {
     const runs = cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts)));

@@ -32,6 +32,21 @@ describe("a list that is cut again", () => {
     );
   });
 
+  it("is cut so, too, where it is told in which places something else may stand", () => {
+    const element = fc.stringMatching(/^[a-d]{1,4}$/);
+    const list = fc.array(element, { minLength: 1, maxLength: 60 });
+    const edits = fc.array(fc.tuple(fc.nat(), element), { maxLength: 4 });
+    fc.assert(
+      fc.property(list, edits, (before, edit) => {
+        const places = new Map(edit.map(([place, value]) => [place % before.length, value]));
+        const now = before.map((value, at) => places.get(at) ?? value);
+        const others = [...places.keys()].sort((a, b) => a - b);
+        expect(cutAgain(cut(before), now, cut, others)).toEqual(cut(now));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   it("is looked at where something is new, however long it is", () => {
     const before = Array.from({ length: 4_000 }, (_, at) => `element ${at}`);
     const runs = cut(before);
