@@ -1,4 +1,4 @@
-import { predecessorOf } from "../../config/changed-places.ts";
+import { changedPlaces } from "../../config/changed-places.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
@@ -87,12 +87,17 @@ export function createTreeEncoder(): TreeEncoder {
     const [before] = endsOf(resources)
       .flatMap((end) => lastWith.get(end)?.deref() ?? [])
       .sort((a, b) => b.parts.length - a.parts.length);
-    const segmentsBefore = before?.parts.map(({ segments }) => segments) ?? [];
-    const runsBefore = segmentsBefore.flat().map((segment) => segment.resources);
-    const near = predecessorOf(resources);
-    const others = near !== undefined && near.list === before?.resources ? near.places : undefined;
-    const segments = cutAgain(runsBefore, resources, cutSegments, others).map(segmentOf);
-    return cutAgain(segmentsBefore, segments, cutParts).map(partOf);
+    const inParts = before?.parts.map((part) => part.segments) ?? [];
+    const segmentsBefore = inParts.flat();
+    const others = changedPlaces(before?.resources ?? [], resources);
+    const runs = cutAgain(
+      segmentsBefore.map((segment) => segment.resources),
+      resources,
+      cutSegments,
+      others,
+    );
+    const segments = runs.map(segmentOf);
+    return cutAgain(inParts, segments, cutParts, changedPlaces(segmentsBefore, segments)).map(partOf);
   };
   const runOf = rememberEach((resources: CompiledPart): EncodedRun => {
     const stored = storedForm(resources);
