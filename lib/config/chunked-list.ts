@@ -52,8 +52,5 @@ export class ChunkedList<T> implements ReadonlyList<T> {
 }
 
 /** All elements of a list. */
-export const arrayOf = <T>(list: ReadonlyList<T>): readonly T[] => {
-  if (list instanceof ChunkedList) return list.toArray();
-  // Of no other form are there any but arrays and what is as long and has as many elements.
-  return Array.isArray(list) ? list : Array.from({ length: list.length }, (_, place) => list.at(place) as T);
-};
+export const arrayOf = <T>(list: ReadonlyList<T>): readonly T[] =>
+  Array.isArray(list) ? list : Array.from({ length: list.length }, (_, place) => list.at(place) as T);

@@ -4,7 +4,7 @@ import type { SourceFile } from "../../config/folder/directory.ts";
 import type { HashedFile } from "./next-list.ts";
 import { inOrder } from "./pair-up.ts";
 
-/** Files as they were given, each with where it stands among those in order. */
+/** Files as they were given, whatever becomes of the list, each with where it stands among those in order. */
 interface Given {
   readonly files: readonly SourceFile[];
   readonly places: readonly number[];
@@ -27,14 +27,16 @@ export function createFileHasher(): (files: readonly SourceFile[]) => readonly H
       const places = others.map((at) => given?.places[at] ?? 0);
       const hashed = others.map((at, other) => hashedFile(files[at] as SourceFile, last[places[other] ?? 0]));
       last = withValues(last, places, hashed);
-      given = { files, places: given.places };
+      given = { files: [...files], places: given.places };
       return last;
     }
     const before = new Map(last.map((file) => [file.file, file]));
     last = inOrder(files.map((file) => hashedFile(file, before.get(file.file))));
     const places = new Map(last.map(({ file }, at) => [file, at]));
     given =
-      places.size === files.length ? { files, places: files.map(({ file }) => places.get(file) ?? 0) } : undefined;
+      places.size === files.length
+        ? { files: [...files], places: files.map(({ file }) => places.get(file) ?? 0) }
+        : undefined;
     return last;
   };
 }
