@@ -2,6 +2,7 @@
  * Lists that are nearly another. A mesh of thousands of services has lists of as many elements, each made from the one before, and a
  * change replaces an element of each: where, is noted by whoever replaces it, so that whoever comes later need not compare them again.
  */
+
 /** What lists of any form have in common: an array is one. */
 export interface ReadonlyList<T> {
   readonly length: number;
@@ -66,4 +67,27 @@ export function predecessorOf<L extends AnyList>(
 export function noteChange<L extends AnyList>(before: L, after: L, places: readonly number[]): void {
   if (after.length < leastLength || places.length > mostPlaces) return;
   successors.set(after, { of: new WeakRef(before), places: places.toSorted((a, b) => a - b) });
+}
+
+/**
+ * The runs of a list that stand in one that is nearly the same.
+ *
+ * @param runs one after the other they are that list
+ * @param others where alone the two may differ, ascending
+ * @param behind how many elements behind a run have a say in where it ends
+ * @returns gives the run that begins at a place, unless an element that has a say in it is another now; to be asked for ascending places
+ */
+export function standingRuns<R>(
+  runs: readonly R[],
+  lengthOf: (run: R) => number,
+  others: readonly number[],
+  behind = 0,
+): (from: number) => R | undefined {
+  let [at, begin, next] = [0, 0, 0];
+  return (from) => {
+    for (; begin < from && at < runs.length; at++) begin += lengthOf(runs[at] as R);
+    while ((others[next] ?? from) < from) next++;
+    const run = begin === from ? runs[at] : undefined;
+    return run !== undefined && (others[next] ?? Infinity) >= from + lengthOf(run) + behind ? run : undefined;
+  };
 }

@@ -2,12 +2,13 @@ import { opendir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { byCodePoint } from "../config/diagnostic.ts";
 import { absentAs } from "./file-errors.ts";
+import { inParallel } from "./in-parallel.ts";
 
 /** The folders of one in which objects lie, by name. One that everything was deleted from stays on the disk, and is none. */
 export async function foldersWithObjects(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(absentAs([]));
   const names = entries.filter((entry) => entry.isDirectory() && isShown(entry.name)).map(({ name }) => name);
-  const hold = await Promise.all(names.map((name) => holdsObjects(join(path, name))));
+  const hold = await inParallel(names, (name) => holdsObjects(join(path, name)));
   return names.filter((_, at) => hold[at] === true).sort(byCodePoint);
 }
 

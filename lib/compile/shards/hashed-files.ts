@@ -1,5 +1,5 @@
 import { sha256 } from "../../config/canonical-json.ts";
-import { withValues } from "../../config/changed-places.ts";
+import { changedPlaces, withValues } from "../../config/changed-places.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import type { HashedFile } from "./next-list.ts";
 import { inOrder } from "./pair-up.ts";
@@ -21,13 +21,16 @@ export function createFileHasher(): (files: readonly SourceFile[]) => readonly H
   /** Of files each of which has a name of its own. */
   let given: Given | undefined;
   return (files) => {
-    const others = given && namedAlike(given.files, files);
-    if (given !== undefined && others !== undefined) {
+    const then = given;
+    const others = then && changedPlaces(then.files, files);
+    if (then !== undefined && others?.every((at) => then.files[at]?.file === files[at]?.file)) {
       // Where no file has come or gone, each is where its name was: nothing is to be looked up, or sorted.
-      const places = others.map((at) => given?.places[at] ?? 0);
-      const hashed = others.map((at, other) => hashedFile(files[at] as SourceFile, last[places[other] ?? 0]));
+      const places = others.map((at) => then.places[at] as number);
+      const hashed = places.map((place, other) =>
+        hashedFile(files[others[other] as number] as SourceFile, last[place]),
+      );
       last = withValues(last, places, hashed);
-      given = { files: [...files], places: given.places };
+      given = { ...then, files: [...files] };
       return last;
     }
     const before = new Map(last.map((file) => [file.file, file]));
@@ -39,18 +42,6 @@ export function createFileHasher(): (files: readonly SourceFile[]) => readonly H
         : undefined;
     return last;
   };
-}
-
-/** Where files are others than before; undefined where one of them has another name. */
-function namedAlike(before: readonly SourceFile[], files: readonly SourceFile[]): readonly number[] | undefined {
-  if (before.length !== files.length) return undefined;
-  const others: number[] = [];
-  for (let at = 0; at < files.length; at++) {
-    if (before[at] === files[at]) continue;
-    if (before[at]?.file !== files[at]?.file) return undefined;
-    others.push(at);
-  }
-  return others;
 }
 
 /** @param before of the same name */

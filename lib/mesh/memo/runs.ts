@@ -1,8 +1,8 @@
-import { predecessorOf, type ReadonlyList } from "../../config/changed-places.ts";
+import { predecessorOf, type ReadonlyList, standingRuns } from "../../config/changed-places.ts";
 import { unknownYet } from "./cell.ts";
 import { lazily } from "./lazy.ts";
 import type { Memo } from "./memo.ts";
-import { type InputKinds, InputReader } from "./step.ts";
+import { type InputKinds, InputReader, step } from "./step.ts";
 
 /** A run of a list's elements, and what was made of it. */
 export interface Run<E, T> {
@@ -91,7 +91,7 @@ function runsBy<C extends object, E extends object, T>(
     known?.byFirst.set(own[0] as E, [new WeakRef(run), ...others.filter((other) => other.deref() !== undefined)]);
     return run;
   };
-  const before = known === undefined ? undefined : runsBefore(known, list);
+  const before = known === undefined ? undefined : runsBefore(memo, known, list);
   const found: KnownRun<E, T>[] = [];
   for (let from = 0; from < order.length; ) {
     const run = before?.(from) ?? made(from);
@@ -108,36 +108,28 @@ function runsBy<C extends object, E extends object, T>(
  * @returns gives the one that begins at a place, unless an element of it is another now; to be asked for ascending places
  */
 function runsBefore<E extends object, T>(
+  memo: Memo,
   { ofLists }: Known<E, T>,
   { elements, order }: Ordered<E>,
 ): ((from: number) => KnownRun<E, T> | undefined) | undefined {
   const before = predecessorOf(elements);
   const inRuns = before && ofLists.get(before.list);
   if (inRuns?.order !== order) return undefined;
-  const { runs } = inRuns;
-  const standing = standingIn(order);
+  const standing = standingIn(memo, { order });
   const others = (before?.places ?? []).flatMap((place) => standing[place] ?? []).sort((a, b) => a - b);
-  let [at, begin, next] = [0, 0, 0];
-  return (from) => {
-    for (; begin < from; at++) begin += runs[at]?.elements.length ?? order.length;
-    while ((others[next] ?? from) < from) next++;
-    const run = begin === from ? runs[at] : undefined;
-    const isOther = run !== undefined && (others[next] ?? order.length) < from + run.elements.length;
-    return isOther ? undefined : run;
-  };
+  return standingRuns(inRuns.runs, ({ elements: run }) => run.length, others);
 }
-
-const standings = new WeakMap<readonly number[], readonly number[]>();
 
 /** Where each place stands in an order, which many lists have in common. */
-function standingIn(order: readonly number[]): readonly number[] {
-  const known = standings.get(order);
-  if (known !== undefined) return known;
-  const standing: number[] = [];
-  for (let at = 0; at < order.length; at++) standing[order[at] as number] = at;
-  standings.set(order, standing);
-  return standing;
-}
+const standingIn = step(
+  "standing of places",
+  { order: "identity" },
+  ({ order }: { readonly order: readonly number[] }): readonly number[] => {
+    const standing: number[] = [];
+    for (let at = 0; at < order.length; at++) standing[order[at] as number] = at;
+    return standing;
+  },
+);
 
 /** The one of them that a list has at a place. */
 function runAt<E, T>(

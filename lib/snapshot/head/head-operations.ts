@@ -55,7 +55,8 @@ export type OperatorOptions = PublisherOptions & Word;
  *
  * @param back how many roots to go back among those that were served, 1 for the one before; what a rollback left is none of them. Or the
  *   root itself
- * @throws PortolanError when the history does not go back so far, the root is a canary's and was never served to all, or another operator came in between
+ * @throws PortolanError when the history does not go back so far, the root is a canary's and was never served to all, or another operator
+ *   came in between
  */
 export async function rollback(
   store: ObjectStore,

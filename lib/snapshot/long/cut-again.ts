@@ -1,3 +1,5 @@
+import { standingRuns } from "../../config/changed-places.ts";
+
 /**
  * Cuts a list much of which was cut before: where nothing is new it is cut as it was, and is compared, not cut.
  *
@@ -12,25 +14,12 @@ export function cutAgain<T>(
   cut: (list: readonly T[]) => Runs<T>,
   others?: readonly number[],
 ): Runs<T> {
-  return others === undefined ? cutCompared(before, list, cut) : cutAround(before, list, cut, others);
-}
-
-/** Nothing is compared: a run stands if neither an element of it is another, nor the one behind it. */
-function cutAround<T>(
-  before: Runs<T>,
-  list: readonly T[],
-  cut: (list: readonly T[]) => Runs<T>,
-  others: readonly number[],
-): Runs<T> {
+  const standing =
+    others === undefined ? comparedRuns(before, list) : standingRuns(before, ({ length }) => length, others, 1);
   const runs: (readonly T[])[] = [];
-  let [from, at, begin, next] = [0, 0, 0, 0];
-  while (from < list.length) {
-    for (; begin < from; at++) begin += before[at]?.length ?? list.length;
-    while ((others[next] ?? from) < from) next++;
-    const run = begin === from ? before[at] : undefined;
-    const anew =
-      run !== undefined && (others[next] ?? Infinity) > from + run.length ? [run] : firstRuns(list, from, cut);
-    for (const one of anew) {
+  for (let from = 0; from < list.length; ) {
+    const run = standing(from);
+    for (const one of run === undefined ? firstRuns(list, from, cut) : [run]) {
       runs.push(one);
       from += one.length;
     }
@@ -38,25 +27,15 @@ function cutAround<T>(
   return runs;
 }
 
-function cutCompared<T>(before: Runs<T>, list: readonly T[], cut: (list: readonly T[]) => Runs<T>): Runs<T> {
+/** As `standingRuns`, where nobody knows in what two lists differ: what begins alike is compared. */
+function comparedRuns<T>(before: Runs<T>, list: readonly T[]): (from: number) => readonly T[] | undefined {
   const places = new Map(before.map(([first], at) => [first, at]));
-  const runs: (readonly T[])[] = [];
-  let from = 0;
-  while (from < list.length) {
+  return (from) => {
     const at = places.get(list[from]);
     const run = at === undefined ? undefined : before[at];
-    const end = from + (run?.length ?? 0);
-    if (at !== undefined && run !== undefined && before[at + 1]?.[0] === list[end] && standsAt(run, list, from)) {
-      runs.push(run);
-      from = end;
-      continue;
-    }
-    for (const anew of firstRuns(list, from, cut)) {
-      runs.push(anew);
-      from += anew.length;
-    }
-  }
-  return runs;
+    if (at === undefined || run === undefined) return undefined;
+    return before[at + 1]?.[0] === list[from + run.length] && standsAt(run, list, from) ? run : undefined;
+  };
 }
 
 type Runs<T> = readonly (readonly T[])[];
