@@ -33,8 +33,8 @@ describe("documents of the v1 API", () => {
       classDocuments(memo, { mesh, place, type: "sidecar", domain, isAddressed: true }),
     );
     expect(all.length).toBeGreaterThan(3);
-    for (const of of ["clusters", "listeners"] as const) {
-      const documents = new Set(all.map((one) => one[of]));
+    for (const kind of ["clusters", "listeners"] as const) {
+      const documents = new Set(all.map((one) => one[kind]));
       expect(documents.size).toBe(new Set([...documents].map(({ text }) => text)).size);
     }
     expect(new Set(all.map(({ clusters }) => clusters)).size).toBeLessThan(all.length);
