@@ -1,16 +1,31 @@
 import { defineConfig } from "vitest/config";
 
+/**
+ * The tiers, by what a test needs. A file names its tier by its ending: `x.envoy.test.ts`; without one, `x.test.ts`, it is a unit test.
+ * CONTRIBUTING.md says when to run which, and test/tiers.test.ts what a unit test may not touch.
+ */
+const tiers = ["process", "main", "envoy", "edge", "servers", "browser", "soak"] as const;
+
+const endingOf = (tier: string) => `test/**/*.${tier}.test.ts`;
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 120_000,
-    // Where CI is set, programs print colours whatever their output is.
+    retry: 0,
+    maxWorkers: Number(process.env.TEST_WORKERS ?? 2),
+    // Programs print colours under CI, whatever their output is.
     env: { NO_COLOR: "1" },
-    // What is built for Lambda is loaded by Node as it is: looking through it, vitest takes some minified patterns for divisions.
-    server: { deps: { external: [/\/portolan-lambda-/] } },
-    // Real Envoys, stores and kills share a machine with whoever else builds on it: what fails there has to fail three times.
-    retry: process.env.CI === undefined ? 0 : 2,
+    // Node itself loads the modules, as it does in production. Generated protobuf code takes most of a load, so workers keep their modules.
+    experimental: { viteModuleRunner: false },
+    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: tiers.map(endingOf) },
+      },
+      ...tiers.map((tier) => ({ extends: true as const, test: { name: tier, include: [endingOf(tier)] } })),
+    ],
   },
 });

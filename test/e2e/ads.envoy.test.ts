@@ -25,7 +25,7 @@ import { startDev } from "./dev-process.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
 import { failures, startTraffic } from "./traffic.ts";
 
-/** `EDITS=200 npx vitest run test/e2e/ads.test.ts` for more than CI has time for. */
+/** `EDITS=200 npx vitest run test/e2e/ads.envoy.test.ts` for more than CI has time for. */
 const edits = Number(process.env.EDITS ?? 12);
 
 describe.each(["delta", "sotw"] as const)("an Envoy on a stream, %s", (transport) => {
