@@ -5,6 +5,7 @@ import { join } from "node:path";
 import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../lib/cli/program.ts";
+import { lacks } from "../skip.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
@@ -53,11 +54,9 @@ function complete(shell: Shell, typed: readonly string[]): readonly string[] {
 }
 
 const isThere = (shell: Shell): boolean => spawnSync(shell, ["--version"]).status === 0;
-for (const shell of shells)
-  if (!isThere(shell)) console.log(`the completion of ${shell} is not tested: there is no ${shell} here`);
 
 describe.each(shells)("the completion of a real %s", (shell) => {
-  it.skipIf(!isThere(shell)).each([
+  it.skipIf(lacks(isThere(shell), shell)).each([
     [["proxy-"], ["proxy-status", "proxy-config"]],
     [["tok"], ["token"]],
     [["token", "cr"], ["create"]],

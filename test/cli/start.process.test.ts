@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { lacks } from "../skip.ts";
 
 const entry = (name: string): string => fileURLToPath(new URL(`../../functions/${name}`, import.meta.url));
 
@@ -65,11 +66,14 @@ describe("an entry point", () => {
     });
   });
 
-  it.skipIf(oldNode === undefined)("is read by a Node that is too old, and names the one that it needs", () => {
-    const { status, stderr } = run(oldNode ?? "", entry("server.mjs"));
-    expect(status).toBe(1);
-    expect(stderr).toMatch(
-      /^portolan: needs Node 22\.22 or newer; this is Node \d+\.\d+\.\d+\n {2}`npm ci` has brought/,
-    );
-  });
+  it.skipIf(lacks(oldNode !== undefined, "an old Node on PATH"))(
+    "is read by a Node that is too old, and names the one that it needs",
+    () => {
+      const { status, stderr } = run(oldNode ?? "", entry("server.mjs"));
+      expect(status).toBe(1);
+      expect(stderr).toMatch(
+        /^portolan: needs Node 22\.22 or newer; this is Node \d+\.\d+\.\d+\n {2}`npm ci` has brought/,
+      );
+    },
+  );
 });

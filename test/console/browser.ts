@@ -17,8 +17,3 @@ export const startBrowser = (): Promise<Browser> =>
     ...(browserPath === undefined ? {} : { executablePath: browserPath }),
     args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
   });
-
-if (browserPath === undefined)
-  console.error(
-    "\n  SKIPPED: the console is not tried in a browser, because no Chromium is here.\n  apt-get install chromium, or set CHROMIUM to one, and run this again.\n",
-  );

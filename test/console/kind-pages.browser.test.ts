@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pollBody } from "../front/fixtures.ts";
+import { lacks } from "../skip.ts";
 import { browserPath, startBrowser } from "./browser.ts";
 import { largeMesh } from "./large-mesh.ts";
 import { type Shop, startShop } from "./shop.ts";
@@ -46,7 +47,7 @@ const inSight = (page: Page, selector: string) =>
     return { seen: boxes.length, covered: covered.length };
   });
 
-describe.skipIf(browserPath === undefined)(
+describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chromium, or set CHROMIUM to one"))(
   "the console where there is little to show, or much",
   { timeout: 90_000 },
   () => {

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { nodeOf } from "../front/fixtures.ts";
+import { lacks } from "../skip.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 
 const entry = new URL("../../functions/server.node.ts", import.meta.url).pathname;
@@ -55,19 +56,22 @@ function pollsTo(url: string) {
     });
 }
 
-describe.runIf(process.platform === "linux").each([1, 2])("a front of %s processes that is told to end", (workers) => {
-  it("answers every poll that it holds, and those that have just connected", async () => {
-    const { child, url } = await serving(workers);
-    const poll = pollsTo(url);
-    const version = /"version_info":"(\w+)"/.exec((await poll()).text)?.[1];
-    const held = Array.from({ length: 200 }, () => poll(version));
-    const heldNow = async () => /portolan_polls_held (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
-    await expect.poll(heldNow, { timeout: 20_000 }).toBe("200");
-    const late = Array.from({ length: 100 }, () => poll(version));
-    const exit = new Promise((resolve) => child.once("exit", resolve));
-    setTimeout(() => child.kill("SIGTERM"), 2);
-    const answers = await Promise.all([...held, ...late]);
-    expect([...new Set(answers.map(({ status }) => status))]).toEqual(["304"]);
-    expect(await exit).toBe(0);
-  }, 60_000);
-});
+describe.skipIf(lacks(process.platform === "linux", "Linux")).each([1, 2])(
+  "a front of %s processes that is told to end",
+  (workers) => {
+    it("answers every poll that it holds, and those that have just connected", async () => {
+      const { child, url } = await serving(workers);
+      const poll = pollsTo(url);
+      const version = /"version_info":"(\w+)"/.exec((await poll()).text)?.[1];
+      const held = Array.from({ length: 200 }, () => poll(version));
+      const heldNow = async () => /portolan_polls_held (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+      await expect.poll(heldNow, { timeout: 20_000 }).toBe("200");
+      const late = Array.from({ length: 100 }, () => poll(version));
+      const exit = new Promise((resolve) => child.once("exit", resolve));
+      setTimeout(() => child.kill("SIGTERM"), 2);
+      const answers = await Promise.all([...held, ...late]);
+      expect([...new Set(answers.map(({ status }) => status))]).toEqual(["304"]);
+      expect(await exit).toBe(0);
+    }, 60_000);
+  },
+);

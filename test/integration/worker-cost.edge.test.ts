@@ -13,6 +13,7 @@ import { createPublisher } from "../../lib/snapshot/publish.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
 import { nodeOf, pollBody } from "../front/fixtures.ts";
+import { lacks } from "../skip.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { writeFrontConfig } from "./front-config.ts";
 
@@ -99,7 +100,7 @@ function workerdCpuMs(): number {
   return own.reduce((sum, { ticks }) => sum + ticks * 10, 0);
 }
 
-it.runIf(process.platform === "linux")(
+it.skipIf(lacks(process.platform === "linux", "Linux"))(
   "a poll that is held takes a look at the clock a second, and HEAD is read once a second for all of them",
   async () => {
     const held = 200;

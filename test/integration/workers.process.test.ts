@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { fileStore } from "../../lib/storage/files.ts";
+import { lacks } from "../skip.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 
 const entry = new URL("../../functions/server.node.ts", import.meta.url).pathname;
@@ -82,7 +83,7 @@ async function poll(version?: string, patienceMs = 1_000, asking: object = node)
 
 const read = async (path: string) => (await fetch(url + path, { headers: { connection: "close" } })).text();
 
-describe.runIf(process.platform === "linux")("a front of several processes", () => {
+describe.skipIf(lacks(process.platform === "linux", "Linux"))("a front of several processes", () => {
   it("serves from each of them, and tells of all of them what one is asked", async () => {
     expect(workers()).toHaveLength(3);
     const polled = await Promise.all(Array.from({ length: 12 }, () => poll()));

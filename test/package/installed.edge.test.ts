@@ -4,6 +4,7 @@ import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync, rm
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lacks } from "../skip.ts";
 import {
   type Installed,
   installByNpm,
@@ -191,34 +192,37 @@ describe("what was installed", { timeout: 180_000 }, () => {
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)("what was installed, as in a container", () => {
-  it("serves a settings file as nobody, from a folder that it may not write to", async () => {
-    const { folder } = installed("npm");
-    chmodSync(scratch, 0o755);
-    const state = join(scratch, "state");
-    mkdirSync(state);
-    chownSync(state, 65_532, 65_532);
-    const mesh = join(folder, "node_modules/portolan/samples/bookshop");
-    const settings = `front: {port: 0, workers: 1}\ncompile: {}\ncollectors: [{kind: dir, folder: ${mesh}}]\n`;
-    writeFileSync(join(folder, "portolan.yaml"), settings);
-    const program = join(folder, "node_modules/portolan/functions/portolan.mjs");
-    const args = [program, "serve", "--settings", join(folder, "portolan.yaml")];
-    const serving = spawn(process.execPath, args, {
-      cwd: state,
-      uid: 65_532,
-      gid: 65_532,
-      env: { ...process.env, HOME: "/nonexistent" },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    try {
-      const url = await urlOf(serving);
-      await expect.poll(async () => (await fetch(`${url}/healthz`)).status, { timeout: 60_000 }).toBe(200);
-    } finally {
-      serving.kill("SIGTERM");
-    }
-    expect(await once(serving, "exit")).toEqual([0, null]);
-  }, 120_000);
-});
+describe.skipIf(lacks(process.getuid?.() === 0, "root, to become another user"))(
+  "what was installed, as in a container",
+  () => {
+    it("serves a settings file as nobody, from a folder that it may not write to", async () => {
+      const { folder } = installed("npm");
+      chmodSync(scratch, 0o755);
+      const state = join(scratch, "state");
+      mkdirSync(state);
+      chownSync(state, 65_532, 65_532);
+      const mesh = join(folder, "node_modules/portolan/samples/bookshop");
+      const settings = `front: {port: 0, workers: 1}\ncompile: {}\ncollectors: [{kind: dir, folder: ${mesh}}]\n`;
+      writeFileSync(join(folder, "portolan.yaml"), settings);
+      const program = join(folder, "node_modules/portolan/functions/portolan.mjs");
+      const args = [program, "serve", "--settings", join(folder, "portolan.yaml")];
+      const serving = spawn(process.execPath, args, {
+        cwd: state,
+        uid: 65_532,
+        gid: 65_532,
+        env: { ...process.env, HOME: "/nonexistent" },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      try {
+        const url = await urlOf(serving);
+        await expect.poll(async () => (await fetch(`${url}/healthz`)).status, { timeout: 60_000 }).toBe(200);
+      } finally {
+        serving.kill("SIGTERM");
+      }
+      expect(await once(serving, "exit")).toEqual([0, null]);
+    }, 120_000);
+  },
+);
 
 async function urlOf({ stdout }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error("no pipe");

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../free-port.ts";
+import { lacks } from "../skip.ts";
 import { serverBinary } from "./server-binaries.ts";
 
 /** A real Consul of one server on loopback. */
@@ -28,8 +29,7 @@ export interface ConsulServerOptions {
 /** Whether Consul is there; says loudly where it is not. */
 export function hasConsul(): boolean {
   const isThere = serverBinary("consul-1.15.4") !== undefined;
-  if (!isThere) console.warn("SKIPPED: no Consul; `npm run test:servers` builds it, and runs these tests");
-  return isThere;
+  return !lacks(isThere, "Consul: npm run test:servers builds it");
 }
 
 export async function startConsul({ settings = {}, token }: ConsulServerOptions = {}): Promise<ConsulServer> {

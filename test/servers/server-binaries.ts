@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
+import { lacks } from "../skip.ts";
 
 const folder = new URL("../../.cache/servers/", import.meta.url).pathname;
 
@@ -8,12 +9,10 @@ export function serverBinary(name: "kube-apiserver-1.35.4" | "etcd-3.6.5" | "con
   return existsSync(path) ? path : undefined;
 }
 
-/** Whether the API server and etcd are there; says loudly where they are not. */
+/** Whether the API server and etcd are there; prints where they are not. */
 export function hasApiServer(): boolean {
   const isThere = serverBinary("kube-apiserver-1.35.4") !== undefined && serverBinary("etcd-3.6.5") !== undefined;
-  if (!isThere)
-    console.warn("SKIPPED: no kube-apiserver and etcd; `npm run test:servers` builds them, and runs these tests");
-  return isThere;
+  return !lacks(isThere, "kube-apiserver and etcd: npm run test:servers builds them");
 }
 
 /** Files of the Gateway API's CustomResourceDefinitions, as `npm run test:servers` fetches them; undefined where it has not. */

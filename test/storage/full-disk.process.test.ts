@@ -23,7 +23,6 @@ function mountSmall(): { readonly folder: string; grow(): void } | undefined {
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=800k", "tmpfs", folder], { stdio: "ignore" });
   } catch {
-    console.warn("no test of a full disk: mounting a small file system needs root");
     return undefined;
   }
   mounted.push(folder);
@@ -58,7 +57,7 @@ async function fill(store: ObjectStore): Promise<number> {
 describe("a store on a full disk", () => {
   it("fails publishes with a reason, stays whole, and takes them again when there is room", async (context) => {
     const disk = mountSmall();
-    if (disk === undefined) return context.skip();
+    if (disk === undefined) return context.skip("needs root, to mount a small file system");
     const store = fileStore(disk.folder);
     const published = await fill(store);
     expect(published).toBeGreaterThan(3);
@@ -72,7 +71,7 @@ describe("a store on a full disk", () => {
 
   it("is cleared by collecting garbage, and takes publishes again", async (context) => {
     const disk = mountSmall();
-    if (disk === undefined) return context.skip();
+    if (disk === undefined) return context.skip("needs root, to mount a small file system");
     const published = await fill(fileStore(disk.folder));
     const keep = { keepPublications: 2, graceMs: 0, now: Date.now };
     const collected = [];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanScript, interceptScript } from "../../../lib/agent/intercept/intercept.ts";
 import { defaultIntercept } from "../../../lib/agent/intercept/intercept-options.ts";
+import { lacks } from "../../skip.ts";
 import { eventually } from "../envoy.ts";
 import {
   asSidecar,
@@ -13,8 +14,6 @@ import {
 } from "./network.ts";
 
 const why = withoutNamespaces();
-if (why !== undefined)
-  console.warn(`SKIPPED: interception in network namespaces (${why}); it wants Linux, root and iptables`);
 
 const python = new URL("../../../.venv/bin/python", import.meta.url).pathname;
 const addresses = { IPv4: "10.55.0.21", IPv6: "fd55::21" } as const;
@@ -53,103 +52,106 @@ while True:
     data, peer = u.recvfrom(99); question = data.decode(); protocol = "udp"; u.sendto((${answer}).encode(), peer)
 `;
 
-describe.skipIf(why !== undefined)("what portolan intercept prints", () => {
-  let network: Network;
-  let pod: string;
-  let envoy: PodProgram;
+describe.skipIf(lacks(why === undefined, `Linux, root and iptables, for network namespaces: ${why}`))(
+  "what portolan intercept prints",
+  () => {
+    let network: Network;
+    let pod: string;
+    let envoy: PodProgram;
 
-  beforeAll(async () => {
-    network = openNetwork();
-    pod = network.addPod(addresses.IPv4);
-    network.run(network.hub, "ip", ["addr", "add", "fd55::1/64", "dev", "br0", "nodad"]);
-    network.run(pod, "ip", ["addr", "add", `${addresses.IPv6}/64`, "dev", "eth0", "nodad"]);
-    envoy = startIn(pod, python, ["-c", listener]);
-    await eventually(
-      async () => envoy.printed(),
-      (text) => text.split("listening").length === 3,
+    beforeAll(async () => {
+      network = openNetwork();
+      pod = network.addPod(addresses.IPv4);
+      network.run(network.hub, "ip", ["addr", "add", "fd55::1/64", "dev", "br0", "nodad"]);
+      network.run(pod, "ip", ["addr", "add", `${addresses.IPv6}/64`, "dev", "eth0", "nodad"]);
+      envoy = startIn(pod, python, ["-c", listener]);
+      await eventually(
+        async () => envoy.printed(),
+        (text) => text.split("listening").length === 3,
+      );
+    }, 60_000);
+
+    afterAll(async () => {
+      await envoy?.kill("SIGKILL");
+      network?.close();
+    });
+
+    const call = (family: keyof typeof addresses, port: number) => {
+      const ask = `require("node:net").connect(${port}, "${addresses[family]}").on("error", (e) => console.log(e.code)).pipe(process.stdout)`;
+      return network.run(network.hub, process.execPath, ["-e", ask]).trim();
+    };
+    const run = (script: string) => network.run(pod, "sh", [], script);
+
+    it.each([
+      ["REDIRECT", 15_006],
+      ["TPROXY", 8080],
+    ] as const)(
+      "leads what comes in to Envoy by %s over IPv4 and IPv6, also run twice, and is undone",
+      async (mode, port) => {
+        for (const family of ["IPv4", "IPv6"] as const)
+          await eventually(
+            async () => call(family, 8080),
+            (said) => said === "ECONNREFUSED",
+          );
+        run(interceptScript({ ...defaultIntercept, mode }));
+        const once = interceptionIn(network, pod);
+        run(interceptScript({ ...defaultIntercept, mode }));
+        expect(interceptionIn(network, pod)).toBe(once);
+        expect([call("IPv4", 8080), call("IPv6", 8080)]).toEqual([
+          `from 10.55.0.1 to port ${port}`,
+          `from fd55::1 to port ${port}`,
+        ]);
+        expect([call("IPv4", 15_020), call("IPv6", 15_020)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
+        run(cleanScript());
+        run(cleanScript());
+        expect(interceptionIn(network, pod)).toBe("");
+        expect([call("IPv4", 8080), call("IPv6", 8080)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
+      },
+      60_000,
     );
-  }, 60_000);
 
-  afterAll(async () => {
-    await envoy?.kill("SIGKILL");
-    network?.close();
-  });
-
-  const call = (family: keyof typeof addresses, port: number) => {
-    const ask = `require("node:net").connect(${port}, "${addresses[family]}").on("error", (e) => console.log(e.code)).pipe(process.stdout)`;
-    return network.run(network.hub, process.execPath, ["-e", ask]).trim();
-  };
-  const run = (script: string) => network.run(pod, "sh", [], script);
-
-  it.each([
-    ["REDIRECT", 15_006],
-    ["TPROXY", 8080],
-  ] as const)(
-    "leads what comes in to Envoy by %s over IPv4 and IPv6, also run twice, and is undone",
-    async (mode, port) => {
-      for (const family of ["IPv4", "IPv6"] as const)
-        await eventually(
-          async () => call(family, 8080),
-          (said) => said === "ECONNREFUSED",
-        );
-      run(interceptScript({ ...defaultIntercept, mode }));
-      const once = interceptionIn(network, pod);
-      run(interceptScript({ ...defaultIntercept, mode }));
-      expect(interceptionIn(network, pod)).toBe(once);
-      expect([call("IPv4", 8080), call("IPv6", 8080)]).toEqual([
-        `from 10.55.0.1 to port ${port}`,
-        `from fd55::1 to port ${port}`,
-      ]);
-      expect([call("IPv4", 15_020), call("IPv6", 15_020)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
+    it("leaves nothing of the one way when the other is chosen", () => {
+      run(interceptScript({ ...defaultIntercept, mode: "REDIRECT" }));
+      const redirect = interceptionIn(network, pod);
+      run(interceptScript({ ...defaultIntercept, mode: "TPROXY" }));
+      run(interceptScript({ ...defaultIntercept, mode: "REDIRECT" }));
+      expect(interceptionIn(network, pod)).toBe(redirect);
       run(cleanScript());
-      run(cleanScript());
-      expect(interceptionIn(network, pod)).toBe("");
-      expect([call("IPv4", 8080), call("IPv6", 8080)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
-    },
-    60_000,
-  );
+    }, 60_000);
 
-  it("leaves nothing of the one way when the other is chosen", () => {
-    run(interceptScript({ ...defaultIntercept, mode: "REDIRECT" }));
-    const redirect = interceptionIn(network, pod);
-    run(interceptScript({ ...defaultIntercept, mode: "TPROXY" }));
-    run(interceptScript({ ...defaultIntercept, mode: "REDIRECT" }));
-    expect(interceptionIn(network, pod)).toBe(redirect);
-    run(cleanScript());
-  }, 60_000);
-
-  it("leads questions to a nameserver to the agent, whose own go there, over UDP and TCP, and others nowhere else", async () => {
-    const nameserver = startIn(network.hub, python, ["-c", answering("0.0.0.0", 53, '"nameserver"')]);
-    const asking = 'ask(protocol, "10.55.0.1") if question == "up" else "agent"';
-    const agent = startIn(pod, "setpriv", [...asSidecar, python, "-c", answering("127.0.0.1", 15053, asking)]);
-    const ask = (protocol: "udp" | "tcp", question: string, server = "10.55.0.1") =>
-      network.run(pod, python, ["-c", `${asked}\nprint(ask("${protocol}", "${server}", "${question}"))`]).trim();
-    const answers = () => ["udp", "tcp"].map((protocol) => ask(protocol === "udp" ? "udp" : "tcp", "x"));
-    try {
-      for (const program of [nameserver, agent])
-        await eventually(
-          async () => program.printed(),
-          (text) => text.includes("listening"),
-        );
-      run(interceptScript({ ...defaultIntercept, captureDns: ["10.55.0.1", "fd55::1"] }));
-      expect(answers()).toEqual(["agent", "agent"]);
-      expect([ask("udp", "up"), ask("tcp", "up")]).toEqual(["nameserver", "nameserver"]);
-      run(interceptScript({ ...defaultIntercept, captureDns: ["10.55.0.99"] }));
-      // TCP to other nameservers goes to Envoy, as all TCP does.
-      expect(ask("udp", "x")).toBe("nameserver");
-      run(interceptScript({ ...defaultIntercept, captureDns: ["*"] }));
-      expect([ask("udp", "x", "10.55.0.99"), ask("tcp", "x", "10.55.0.99")]).toEqual(["agent", "agent"]);
-      run(interceptScript(defaultIntercept));
-      expect(ask("udp", "x")).toBe("nameserver");
-      run(cleanScript());
-      expect(interceptionIn(network, pod)).toBe("");
-      expect(answers()).toEqual(["nameserver", "nameserver"]);
-    } finally {
-      await nameserver.kill("SIGKILL");
-      await agent.kill("SIGKILL");
-    }
-  }, 60_000);
-});
+    it("leads questions to a nameserver to the agent, whose own go there, over UDP and TCP, and others nowhere else", async () => {
+      const nameserver = startIn(network.hub, python, ["-c", answering("0.0.0.0", 53, '"nameserver"')]);
+      const asking = 'ask(protocol, "10.55.0.1") if question == "up" else "agent"';
+      const agent = startIn(pod, "setpriv", [...asSidecar, python, "-c", answering("127.0.0.1", 15053, asking)]);
+      const ask = (protocol: "udp" | "tcp", question: string, server = "10.55.0.1") =>
+        network.run(pod, python, ["-c", `${asked}\nprint(ask("${protocol}", "${server}", "${question}"))`]).trim();
+      const answers = () => ["udp", "tcp"].map((protocol) => ask(protocol === "udp" ? "udp" : "tcp", "x"));
+      try {
+        for (const program of [nameserver, agent])
+          await eventually(
+            async () => program.printed(),
+            (text) => text.includes("listening"),
+          );
+        run(interceptScript({ ...defaultIntercept, captureDns: ["10.55.0.1", "fd55::1"] }));
+        expect(answers()).toEqual(["agent", "agent"]);
+        expect([ask("udp", "up"), ask("tcp", "up")]).toEqual(["nameserver", "nameserver"]);
+        run(interceptScript({ ...defaultIntercept, captureDns: ["10.55.0.99"] }));
+        // TCP to other nameservers goes to Envoy, as all TCP does.
+        expect(ask("udp", "x")).toBe("nameserver");
+        run(interceptScript({ ...defaultIntercept, captureDns: ["*"] }));
+        expect([ask("udp", "x", "10.55.0.99"), ask("tcp", "x", "10.55.0.99")]).toEqual(["agent", "agent"]);
+        run(interceptScript(defaultIntercept));
+        expect(ask("udp", "x")).toBe("nameserver");
+        run(cleanScript());
+        expect(interceptionIn(network, pod)).toBe("");
+        expect(answers()).toEqual(["nameserver", "nameserver"]);
+      } finally {
+        await nameserver.kill("SIGKILL");
+        await agent.kill("SIGKILL");
+      }
+    }, 60_000);
+  },
+);
 
 it("refuses a nameserver that would be a word of the script", () => {
   expect(() => interceptScript({ ...defaultIntercept, captureDns: ["1.1.1.1; reboot"] })).toThrow(
