@@ -15,7 +15,6 @@ const outsideOfUnits: readonly (readonly [RegExp, string])[] = [
   [/\bcreateServer\(|\.listen\(|"node:dgram"/, "opens a socket: process"],
   [/\bmkdtemp(?:Sync)?\(|\bfileStore\(/, "writes to a disk: process"],
   [/\bsetTimeout\b|"node:timers\/promises"|vi\.waitFor/, "waits for a real clock: process"],
-  [/\be2e\/envoy\.ts"/, "starts Envoy: envoy"],
   [/from "(?:wrangler|miniflare|esbuild)"/, "runs or builds what is deployed: edge"],
   [/from "playwright-core"/, "opens a browser: browser"],
 ];
@@ -48,7 +47,7 @@ describe("a test file without a tier in its name", () => {
 
   it("is complained about when it does", () => {
     const guilty = testFiles.find((file) => file.endsWith("e2e/ingress.main.test.ts"));
-    expect(guilty === undefined ? [] : complaintsAbout(guilty)).toContainEqual(expect.stringContaining("starts Envoy"));
+    expect(guilty === undefined ? [] : complaintsAbout(guilty)).toContainEqual(expect.stringContaining("e2e/upstream.ts opens a socket"));
   });
 });
 
