@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { TimesReporter } from "./test/times-reporter.ts";
 
 /**
  * The tiers, by what a test needs. A file names its tier by its ending: `x.envoy.test.ts`; without one, `x.test.ts`, it is a unit test.
@@ -14,6 +15,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 120_000,
     retry: 0,
+    reporters: ["default", new TimesReporter()],
     maxWorkers: Number(process.env.TEST_WORKERS ?? 2),
     // Programs print colours under CI, whatever their output is.
     env: { NO_COLOR: "1" },

@@ -47,7 +47,9 @@ describe("a test file without a tier in its name", () => {
 
   it("is complained about when it does", () => {
     const guilty = testFiles.find((file) => file.endsWith("e2e/ingress.main.test.ts"));
-    expect(guilty === undefined ? [] : complaintsAbout(guilty)).toContainEqual(expect.stringContaining("e2e/upstream.ts opens a socket"));
+    expect(guilty === undefined ? [] : complaintsAbout(guilty)).toContainEqual(
+      expect.stringContaining("e2e/upstream.ts opens a socket"),
+    );
   });
 });
 

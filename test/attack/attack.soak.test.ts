@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { soakSeed } from "../soak-options.ts";
 import { attack, attackClasses } from "./attack.ts";
 
 /** A small one. `npm run attack` sends a hundred thousand and looks closely at memory, which takes so many to become steady. */
@@ -6,7 +7,7 @@ const requests = 2_000;
 
 describe("a server under attack", () => {
   it("answers everybody as he deserves, blames nobody else, and never mistakes a node for another", async () => {
-    const report = await attack({ requests, seed: 7, maxMs: 240_000, maxGrowthMb: Number.POSITIVE_INFINITY });
+    const report = await attack({ requests, seed: soakSeed(7), maxMs: 240_000, maxGrowthMb: Number.POSITIVE_INFINITY });
     console.log(`${report.requests} requests in ${report.seconds} s, memory in MB ${JSON.stringify(report.memory)}`);
     expect(report.failures).toEqual([]);
     expect(report.requests).toBeGreaterThanOrEqual(requests);

@@ -12,6 +12,7 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { overlayStore } from "../../lib/storage/overlay.ts";
 import { FakeOrigin, gone, put, thing } from "./fake-origin.ts";
+import { propertyRuns } from "../soak-options.ts";
 
 /** A collector at work over an origin that a test speaks for. */
 function collecting(origin: FakeOrigin, store: ObjectStore, more: Partial<CollectorOptions> = {}) {
@@ -401,7 +402,7 @@ describe("a collector", () => {
         await until(async () => (await held(under))?.join() === wanted.join());
         await end();
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });

@@ -14,6 +14,7 @@ import { createMemoryStore } from "../../lib/config-store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { casesOf } from "../conformance/suites.ts";
 import { configsOf } from "./a-config.ts";
+import { propertyRuns } from "../soak-options.ts";
 
 const texts = casesOf("v3").map(({ path }) => readFileSync(join(path, "input.yaml"), "utf8"));
 const corpus = texts.flatMap(configsOf);
@@ -79,7 +80,7 @@ describe("the two YAML parsers", () => {
         const printed = dump(value);
         expect(parseDocument(printed).toJS()).toEqual(load(printed));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });
@@ -99,7 +100,7 @@ describe("an object that is accepted", () => {
         const printed = configs.map((config) => dump(toObject(config))).join("---\n");
         expect(configsOf(printed).map(content)).toEqual(configs.map(content));
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -134,7 +135,7 @@ describe("an object that is accepted", () => {
           expect(content(again)).toEqual(content(config));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     );
   });
 });

@@ -5,12 +5,13 @@ import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { type RandomWorld, randomWorld, worldOf } from "../mesh/random-world.ts";
+import { soakSeed } from "../soak-options.ts";
 import { wholeResources } from "../whole-resources.ts";
 import { admit, complaint, newCrowd } from "./crowd.ts";
 
-/** `RANDOM_WORLDS=2000 RANDOM_SEED=7` for a longer run, or for one that failed. */
+/** `RANDOM_WORLDS=2000 SOAK_SEED=7` for a longer run, or for one that failed. */
 const count = Number(process.env.RANDOM_WORLDS ?? 200);
-const seed = Number(process.env.RANDOM_SEED ?? Date.now() % 1_000_000);
+const seed = soakSeed(Date.now() % 1_000_000);
 const batchSize = 20;
 
 function complaintAbout(worlds: readonly RandomWorld[]): string {

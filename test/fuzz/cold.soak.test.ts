@@ -7,6 +7,7 @@ import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { resourceTypes, shapes } from "../../lib/snapshot/resource-type.ts";
 import { storedForm } from "../../lib/snapshot/standing/stored-part.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import { soakSeed } from "../soak-options.ts";
 import { newCoverage } from "./edits/coverage.ts";
 import { type Folder, filesOf } from "./edits/folder.ts";
 import { gatherMaterials } from "./edits/materials.ts";
@@ -16,9 +17,9 @@ import { firstFolder, randomOptions } from "./edits/sequence.ts";
 import { type Target, targetsOf } from "./edits/targets.ts";
 import { createDice } from "./objects/dice.ts";
 
-/** `FUZZ_COLD` for more sequences, `FUZZ_SEED` to begin elsewhere. */
+/** `FUZZ_COLD` for more sequences, `SOAK_SEED` to begin elsewhere. */
 const sequences = Number(process.env.FUZZ_COLD ?? 30);
-const start = Number(process.env.FUZZ_SEED ?? 1);
+const start = soakSeed(1);
 const edits = 3;
 const sequencesEach = 10;
 const build = "the compiler that is tested";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
+import { soakSeed } from "../soak-options.ts";
 import { newCoverage } from "./edits/coverage.ts";
 import type { Folder } from "./edits/folder.ts";
 import { kindOf } from "./edits/kinds.ts";
@@ -12,9 +13,9 @@ import { failureText } from "./edits/report.ts";
 import { checkSequence } from "./edits/sequence.ts";
 import type { Shape } from "./edits/shape.ts";
 
-/** `FUZZ_EDITS` for more, `FUZZ_SEED` to begin elsewhere; `npm run fuzz -- --edits` says which fields were edited, too. */
+/** `FUZZ_EDITS` for more, `SOAK_SEED` to begin elsewhere; `npm run fuzz -- --edits` says which fields were edited, too. */
 const edits = Number(process.env.FUZZ_EDITS ?? 3000);
-const start = Number(process.env.FUZZ_SEED ?? 1);
+const start = soakSeed(1);
 const steps = 75;
 const sequencesEach = 4;
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { soakSeed } from "../soak-options.ts";
 import { judge } from "./judge.ts";
 
-/** `FUZZ_WORLDS` for more, `FUZZ_SEED` to begin elsewhere; `npm run fuzz` shrinks what it finds. */
+/** `FUZZ_WORLDS` for more, `SOAK_SEED` to begin elsewhere; `npm run fuzz` shrinks what it finds. */
 const worlds = Number(process.env.FUZZ_WORLDS ?? 200);
-const start = Number(process.env.FUZZ_SEED ?? 1);
+const start = soakSeed(1);
 const batchSize = 40;
 
 describe(`worlds of every kind of object, from seed ${start} on`, () => {

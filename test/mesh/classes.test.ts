@@ -12,12 +12,13 @@ import { project } from "../../lib/snapshot/classifier.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import type { NamedProxy } from "../named-proxy.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { wholeResources } from "../whole-resources.ts";
 import { config, sidecar, type WorldParts, world } from "./parts.ts";
 import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
 
 const compat = fc.constantFrom<World["compat"]>("istio", "shared");
-const runs = { numRuns: 60 };
+const runs = { numRuns: propertyRuns(60) };
 
 function censusOf(of: World) {
   const memo = createMemo();

@@ -15,6 +15,7 @@ import type { Endpoint } from "../../lib/registry/service.ts";
 import { tcpAuthorization } from "../../lib/xds/security/authorization.ts";
 import { jwtAuthentication } from "../../lib/xds/security/jwt-authentication.ts";
 import { providerLookups } from "../../lib/xds/telemetry/provider-cluster.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { endpoint } from "../xds/world-parts.ts";
 import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
 import { envoyViewsOf } from "./envoy-views.ts";
@@ -320,7 +321,7 @@ describe("trigger rules", () => {
         const token = issuer === undefined ? undefined : tokenOf(issuer);
         expect(allows({ path: text, token })).toBe(oldAllows(jwts, text, issuer));
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -334,7 +335,7 @@ describe("trigger rules", () => {
         const token = issuer === undefined ? undefined : tokenOf(issuer);
         if (allows({ path: text, token })) expect(oldAllows(jwts, text, issuer)).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 });

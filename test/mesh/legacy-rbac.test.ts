@@ -12,6 +12,7 @@ import type {
 } from "../../lib/config/kinds/service-role.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
 import { envoyViewsOf } from "./envoy-views.ts";
 import { type OldWorkload, oldRbacAllows } from "./old-rbac.ts";
@@ -405,7 +406,7 @@ describe("converted RBAC", () => {
           for (const request of requests) expect(allows(request)).toBe(oldRbacAllows(old, workload, request));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: propertyRuns(400) },
     );
   });
 });

@@ -6,11 +6,12 @@ import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { rdsNames } from "../../lib/xds/rds-names.ts";
 import { resourceTypes } from "../../lib/xds/resource.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { wholeResources } from "../whole-resources.ts";
 import { randomWorld, worldOf } from "./random-world.ts";
 
 const compat = fc.constantFrom<World["compat"]>("istio", "shared");
-const runs = { numRuns: 60 };
+const runs = { numRuns: propertyRuns(60) };
 
 describe("the answers for any valid world", () => {
   it("name each resource once, in order, and hold what they refer to", () => {

@@ -10,6 +10,7 @@ import type { RegistryInput } from "../../lib/registry/registry-input.ts";
 import type { RegistryState } from "../../lib/registry/registry-state.ts";
 import type { Service } from "../../lib/registry/service.ts";
 import { object, pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";
+import { propertyRuns } from "../soak-options.ts";
 
 const namespaces = ["red", "blue"];
 const names = ["a", "b"];
@@ -241,7 +242,7 @@ describe("buildRegistry under a memo", () => {
           former = state;
         }
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 
@@ -259,7 +260,7 @@ describe("buildRegistry under a memo", () => {
           expect(diagnostics).toEqual(fresh.diagnostics);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -271,7 +272,7 @@ describe("buildRegistry under a memo", () => {
           contents(buildRegistry(stores.input(true)).value),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 
@@ -299,7 +300,7 @@ describe("buildRegistry under a memo", () => {
         });
         expect(contents(build(input).value)).toEqual(before);
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     );
   });
 });

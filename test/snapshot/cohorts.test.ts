@@ -9,6 +9,7 @@ import type { Head, Share } from "../../lib/snapshot/root.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 
 const pace = { settleMs: 1_000, retentionMs: 4_000 };
@@ -203,7 +204,7 @@ describe("whatever operators do in whatever order", () => {
           }
         }
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   }, 120_000);
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { CompiledNode } from "../../lib/snapshot/compiled.ts";
 import { createNodeIndexEncoder } from "../../lib/snapshot/node-index.ts";
+import { propertyRuns } from "../soak-options.ts";
 
 const hashes = (nodes: readonly CompiledNode[], encode = createNodeIndexEncoder()) => {
   const { refs, list, blobs } = encode(nodes);
@@ -18,7 +19,7 @@ it("is the same whatever was encoded before", () => {
       const now = before.toSpliced(place % (before.length + 1), gone, ...come);
       for (const list of [before, now, [], before]) expect(hashes(list, encode)).toEqual(hashes(list));
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 });
 

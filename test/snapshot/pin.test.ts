@@ -11,6 +11,7 @@ import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 
 const pace = { settleMs: 0, retentionMs: 0 };
@@ -274,7 +275,7 @@ describe("rollback by a number", () => {
           expect(await served()).toBe(way.at(-1));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { defaultLegacyMeshConfig, type LegacyWorld } from "../../lib/v1/legacy-w
 import { casesOf } from "../conformance/suites.ts";
 import { readV1Case, v1Urls } from "../conformance/v1-cases.ts";
 import { readV1World } from "../conformance/v1-world.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { answer } from "./oracle/answer.ts";
 import { suite as carried } from "./worlds.ts";
 
@@ -94,7 +95,7 @@ describe("two nodes of one class", () => {
           }
         }
       }),
-      { numRuns: 8 },
+      { numRuns: propertyRuns(8) },
     );
   });
 });

@@ -14,6 +14,7 @@ import { createTypeLookup } from "../../lib/xds/type-lookup.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
 import { wholeResources } from "../whole-resources.ts";
+import { propertyRuns } from "../soak-options.ts";
 
 const types = createTypeLookup(registry);
 const hasForm = createFormCheck(types);
@@ -152,7 +153,7 @@ describe("the form of a message, by its table", () => {
         else if (isRead(type, other)) taken += 1;
         else wrong.push(other);
       }),
-      { numRuns: 10_000, seed: 20 },
+      { numRuns: propertyRuns(10_000), seed: 20 },
     );
     expect(wrong).toEqual([]);
     // Both happen often, or nothing was tried.

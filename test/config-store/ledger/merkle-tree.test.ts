@@ -7,6 +7,7 @@ import {
   listTree,
   type TreeNode,
 } from "../../../lib/config-store/ledger/merkle-tree.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 /** Nodes in memory, and how many of them were read. */
 function memoryNodes() {
@@ -64,7 +65,7 @@ describe("the Merkle tree", () => {
         const direct = await apply(other, "", content);
         if (batches.length > 0) expect(root).toBe(direct);
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -82,7 +83,7 @@ describe("the Merkle tree", () => {
           .map((name) => ({ key: name, before: old.get(name), after: current.get(name) }));
         expect(await diffTrees(nodes.source, before, after)).toEqual(want);
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     );
   });
 

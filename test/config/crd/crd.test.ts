@@ -18,6 +18,7 @@ import {
   writeDigest,
 } from "./field-digest.ts";
 import { differences, schemaFields } from "./schema-fields.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 const text = readFileSync(new URL("fields.txt", import.meta.url), "utf8");
 const kinds = readDigest(text);
@@ -264,7 +265,7 @@ describe("reading, against Istio's schemas", () => {
           ).not.toEqual([]);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

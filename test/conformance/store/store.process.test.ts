@@ -15,6 +15,7 @@ import type { Expected } from "./expected.ts";
 import { importCases } from "./import-cases.ts";
 import { shareParts } from "./share-parts.ts";
 import { fromYamlText, yamlText } from "./yaml-text.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 /** Values of which some are large enough to become parts, and which repeat. */
 const long = fc.constantFrom("a", "b", "c").map((letter) => letter.repeat(450));
@@ -49,7 +50,7 @@ describe("shareParts", () => {
           expect(expandCase(JSON.parse(JSON.stringify(abridged)), parts)).toEqual(suite.get(name));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 

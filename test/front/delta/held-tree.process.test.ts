@@ -8,6 +8,7 @@ import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, testFront } from "../fixtures.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 interface Delta {
   readonly nonce: string;
@@ -112,7 +113,7 @@ describe("a delta request that names the version it holds", () => {
         const removed = listed.removed_resources?.filter((name) => Object.hasOwn(known, name)) ?? [];
         expect(held).toEqual({ ...listed, removed_resources: removed.length > 0 ? removed : undefined });
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 

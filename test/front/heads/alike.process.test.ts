@@ -6,6 +6,7 @@ import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import type { ResourceType } from "../../../lib/snapshot/resource-type.ts";
 import { type ShapeContents, worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "../fixtures.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 const patience = { "x-envoy-expected-rq-timeout-ms": "65000" };
 
@@ -122,7 +123,7 @@ describe("a change", () => {
         }
         test.front.close();
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     );
   }, 60_000);
 });

@@ -5,6 +5,7 @@ import type { ResourceType } from "../../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "../fixtures.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 const pace = { settleMs: 3_000, retentionMs: 5_000 };
 /** A poll comes at least so often. */
@@ -86,7 +87,7 @@ describe("an Envoy that polls whenever it likes, at fronts that come and go", ()
         }
         expect(has.get("routes")).toBe(newest);
       }),
-      { numRuns: 30, interruptAfterTimeLimit: 60_000 },
+      { numRuns: propertyRuns(30), interruptAfterTimeLimit: 60_000 },
     );
   }, 120_000);
 });

@@ -8,6 +8,7 @@ import {
 } from "../../../lib/front/polls/extension-lists.ts";
 import { depthAt, parseRequest } from "../../../lib/front/polls/json-request.ts";
 import { isRecord } from "../../../lib/snapshot/classifier.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 /** What stands in a record of Envoy's own requests. */
 function recordOf(
@@ -160,7 +161,7 @@ describe("parseRequest", () => {
         const body = JSON.stringify(request).replace('"extensions":[', `"extensions":[${knownList.slice(1, -1)},`);
         expect(readBoth(body).quick).toEqual(readBoth(body).whole);
       }),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(3_000) },
     );
   });
 
@@ -176,7 +177,7 @@ describe("parseRequest", () => {
         expect("json" in parsed ? read(parsed.json) : parsed).toEqual("json" in whole ? read(whole.json) : whole);
         seen["json" in whole ? "taken" : "refused"] += 1;
       }),
-      { numRuns: 10_000 },
+      { numRuns: propertyRuns(10_000) },
     );
     expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(100);
   });
@@ -211,7 +212,7 @@ describe("parseRequest", () => {
         const { quick, whole } = readBoth(body);
         expect(quick?.node).toEqual(whole?.node);
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 

@@ -5,6 +5,7 @@ import { createExtensionLists } from "../../../lib/front/polls/extension-lists.t
 import { createKnownPolls } from "../../../lib/front/polls/known-polls.ts";
 import { readPoll } from "../../../lib/front/polls/poll-request.ts";
 import { limits } from "../../../lib/limits/limits.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 const captured: { readonly body_raw: string } = JSON.parse(
   readFileSync(new URL("../../captured/envoy/1.40.0/cds.first.raw.json", import.meta.url), "utf8"),
@@ -80,7 +81,7 @@ describe("a poll that came before", () => {
           else expect(read).toEqual(whole);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(3_000) },
     );
     expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(100);
   });

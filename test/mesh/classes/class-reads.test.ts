@@ -10,6 +10,7 @@ import { viewsOf } from "../../../lib/mesh/views/views-of.ts";
 import type { World } from "../../../lib/mesh/world.ts";
 import { project } from "../../../lib/snapshot/classifier.ts";
 import { generate } from "../../../lib/xds/generate.ts";
+import { propertyRuns } from "../../soak-options.ts";
 import { config, sidecar } from "../parts.ts";
 import { type RandomWorld, randomWorld, worldOf } from "../random-world.ts";
 
@@ -79,7 +80,7 @@ describe("what is read of nodes", () => {
           seen.set(projection, made);
         }
       }),
-      { numRuns: 120 },
+      { numRuns: propertyRuns(120) },
     );
   });
 
@@ -96,7 +97,7 @@ describe("what is read of nodes", () => {
         expect(warm.nodes).toEqual(fresh.nodes);
         expect(warm.classes.ids).toEqual(fresh.classes.ids);
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 
@@ -106,7 +107,7 @@ describe("what is read of nodes", () => {
         const { census } = classesOf(worldOf(parts, form));
         for (const id of census.classes.ids) expect(id).toMatch(/^(sidecar|router)-[0-9a-f]{24}$/);
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 

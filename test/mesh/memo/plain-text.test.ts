@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { plainText } from "../../../lib/mesh/memo/plain-text.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 describe("the text of a plain value", () => {
   it("is the same for equal values and another for different ones", () => {
@@ -10,7 +11,7 @@ describe("the text of a plain value", () => {
         const equal = JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
         expect(plainText(a) === plainText(b)).toBe(equal);
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 

@@ -11,6 +11,7 @@ import { memoryStore } from "../../../lib/storage/memory.ts";
 import { object, pod, service, slice, world } from "../objects.ts";
 import { FakeApiServer, hurry, jsonResponse } from "./fake-api-server.ts";
 import { HeldOrigin } from "./held-origin.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 const captured = new URL("../../captured/kubernetes/", import.meta.url);
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, captured), "utf8"));
@@ -490,7 +491,7 @@ describe("a Kubernetes origin", () => {
         await origin.end();
         await fresh.end();
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });
@@ -507,7 +508,7 @@ describe("jsonLines", () => {
         for await (const value of jsonLines(ReadableStream.from(chunks))) seen.push(value);
         expect(seen).toEqual(values);
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { buildRegistry } from "../../../lib/registry/build-registry.ts";
 import { allocateAddresses } from "../../../lib/registry/service-entry/allocate-addresses.ts";
 import { serviceEntry, world } from "../objects.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 describe("hashed addresses", () => {
   it.each([
@@ -28,7 +29,7 @@ describe("hashed addresses", () => {
         expect(new Set(addresses).size).toBe(keys.length);
         expect(addresses.filter((address) => /\.(0|255)$/.test(address))).toEqual([]);
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     );
   });
 

@@ -4,6 +4,7 @@ import { cutAgain } from "../../../lib/snapshot/long/cut-again.ts";
 import { cutEvenly } from "../../../lib/snapshot/long/cut-evenly.ts";
 import { splitBetween } from "../../../lib/snapshot/long/split-between.ts";
 import { nameHash } from "../../../lib/snapshot/name-hash.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 let looks = 0;
 
@@ -28,7 +29,7 @@ describe("a list that is cut again", () => {
         const now = before.toSpliced(place % (before.length + 1), gone, ...come);
         expect(cutAgain(cut(before), now, cut)).toEqual(cut(now));
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 
@@ -43,7 +44,7 @@ describe("a list that is cut again", () => {
         const others = [...places.keys()].sort((a, b) => a - b);
         expect(cutAgain(cut(before), now, cut, others)).toEqual(cut(now));
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compile } from "../../../lib/compile/compile.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { randomWorld, worldOf } from "../../mesh/random-world.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 describe("a compile of gRPC programs", () => {
   it("equals a fresh one after any change, and has classes of theirs beside those of Envoys", () => {
@@ -21,7 +22,7 @@ describe("a compile of gRPC programs", () => {
         expect(warm.classes.some(({ id }) => id.startsWith("grpc-"))).toBe(true);
         expect(warm.diagnostics.filter(({ code }) => code === "resource-refused")).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

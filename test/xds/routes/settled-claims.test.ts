@@ -4,6 +4,7 @@ import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { type Claim, settledClaims } from "../../../lib/xds/routes/settled-claims.ts";
 import { tableServices } from "../../../lib/xds/routes/table-services.ts";
 import { service } from "./fixture.ts";
+import { propertyRuns } from "../../soak-options.ts";
 
 const hosts = [
   "a.one.svc.cluster.local",
@@ -93,7 +94,7 @@ describe("claims that are settled", () => {
           expect(settledClaims(memo, asked)).toEqual(settledClaims(noMemo, asked));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 
@@ -110,7 +111,7 @@ describe("claims that are settled", () => {
           expect(settledClaims(memo, claimed(claims, 2))).toEqual(settledClaims(noMemo, claimed(claims, 2)));
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 });
