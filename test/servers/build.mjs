@@ -1,10 +1,11 @@
 // Builds the real servers that test/servers runs against, from the Go module registry: kube-apiserver, etcd and Consul, each once for
-// its version, into the ignored folder .cache/servers; beside them go the Gateway API's CustomResourceDefinitions, as they are released. Does nothing when they are there. Where there is no Go, one line says so, and the
-// tests that need them are skipped, loudly.
+// its version, into the ignored folder .cache/servers, which is a link into the user's cache; beside them go the Gateway API's released
+// CustomResourceDefinitions. Does nothing when they are there. Without Go, one line says so, and the tests that need them are skipped.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { cpSync, existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { linkToCache } from "../../scripts/test-cache.mjs";
 
 const here = new URL(".", import.meta.url).pathname;
 const folder = new URL("../../.cache/servers", import.meta.url).pathname;
@@ -23,7 +24,7 @@ const servers = [
   { name: "consul", version: "1.15.4", module: "consul", program: "github.com/hashicorp/consul", flags: "" },
 ];
 
-mkdirSync(folder, { recursive: true });
+linkToCache(".cache/servers", "all");
 for (const { name, version, module, program, flags } of servers) {
   const target = join(folder, `${name}-${version}`);
   if (existsSync(target)) continue;
