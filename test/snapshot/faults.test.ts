@@ -8,6 +8,7 @@ import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
+import { propertyRuns } from "../soak-options.ts";
 import { type Faults, faultyStore, seeded } from "./faulty-store.ts";
 import { worldOf } from "./worlds.ts";
 
@@ -95,9 +96,9 @@ async function runSchedule(seed: number, faults: Faults, publishers: number): Pr
 }
 
 describe("publishing through faults", () => {
-  it("keeps HEAD whole, the history a chain and every acknowledged publish, over 2,000 seeded schedules", async () => {
+  it("keeps HEAD whole, the history a chain and every acknowledged publish, over seeded schedules", async () => {
     let collected = 0;
-    for (let seed = 1; seed <= 2_000; seed += 1) {
+    for (let seed = 1; seed <= propertyRuns(2_000); seed += 1) {
       const random = seeded(seed * 7_919);
       const faults = {
         failsBefore: random() * 0.1,
