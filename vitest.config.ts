@@ -5,7 +5,7 @@ import { TimesReporter } from "./test/times-reporter.ts";
  * The tiers, by what a test needs. A file names its tier by its ending: `x.envoy.test.ts`; without one, `x.test.ts`, it is a unit test.
  * CONTRIBUTING.md says when to run which, and test/tiers.test.ts what a unit test may not touch.
  */
-const tiers = ["process", "main", "envoy", "edge", "servers", "browser", "soak"] as const;
+const tiers = ["process", "mocked", "main", "envoy", "edge", "servers", "browser", "soak"] as const;
 
 const endingOf = (tier: string) => `test/**/*.${tier}.test.ts`;
 
@@ -27,7 +27,11 @@ export default defineConfig({
         extends: true,
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: tiers.map(endingOf) },
       },
-      ...tiers.map((tier) => ({ extends: true as const, test: { name: tier, include: [endingOf(tier)] } })),
+      ...tiers.map((tier) => ({
+        extends: true as const,
+        // A module is replaced before anything has loaded it, so these files get a worker each.
+        test: { name: tier, include: [endingOf(tier)], isolate: tier === "mocked" },
+      })),
     ],
   },
 });

@@ -53,6 +53,13 @@ describe("a test file without a tier in its name", () => {
   });
 });
 
+describe("a test that replaces a module", () => {
+  it("has a worker of its own, by its tier", () => {
+    const shared = testFiles.filter((file) => !file.endsWith(".mocked.test.ts") && file !== import.meta.filename);
+    expect(shared.filter((file) => textOf(file).includes("vi.mock("))).toEqual([]);
+  });
+});
+
 describe("a test that is skipped", () => {
   it("prints what it needs: every condition goes through lacks()", () => {
     const silent = testFiles

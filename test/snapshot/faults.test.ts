@@ -110,7 +110,7 @@ describe("publishing through faults", () => {
         throw new Error(`schedule ${seed}`, { cause });
       });
     }
-    expect(collected).toBeGreaterThan(400);
+    expect(collected).toBeGreaterThan(propertyRuns(2_000) / 10);
   }, 240_000);
 
   it("lets 20 publishers all through in the end, one after the other", async () => {
