@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import { worldOf } from "../../snapshot/worlds.ts";
 
 const service = (name: string) => `apiVersion: v1
 kind: Service
@@ -13,6 +15,8 @@ spec: { ports: [{ name: http, port: 80 }] }
 it("the version that a source holds stays while no root names it yet, and the one before goes", async () => {
   let nowMs = Date.UTC(2026, 0, 1);
   const store = memoryStore(() => nowMs);
+  const publisher = createPublisher(store, { now: () => nowMs });
+  await publisher.publish(worldOf({ web: { clusters: { a: "1" } } }), await publisher.head());
   const before = await writeShard(store, "main", [{ file: "a.yaml", text: service("before") }]);
   const now = await writeShard(store, "main", [{ file: "a.yaml", text: service("now") }]);
   for (let run = 0; run < 2; run += 1) {
