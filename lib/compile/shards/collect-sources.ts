@@ -1,3 +1,4 @@
+import { sha256 } from "../../config/canonical-json.ts";
 import type { Collectable } from "../../snapshot/upkeep/collect-garbage.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { nodesNamedBy } from "../collected/collected-shard.ts";
@@ -37,17 +38,19 @@ async function namedBy(
   versions: ReadonlySet<string>,
 ): Promise<ReadonlySet<string> | undefined> {
   const prefix = `sources/${encodeKeyPart(name)}`;
-  const texts = [await textAt(store, `${prefix}/list`), await textAt(store, `${prefix}/head`)];
+  const list = await textAt(store, `${prefix}/list`);
+  const texts = [list, await textAt(store, `${prefix}/head`)];
   for (const version of versions) texts.push(await textAt(store, `${prefix}/versions/${version}`));
-  const names = new Set(versions);
+  // The list that is in force is a version too, which the next root will name.
+  const names = new Set(list === undefined ? versions : [...versions, sha256(list)]);
   const roots = new Set<string>();
   for (const text of texts) {
     if (text === undefined) continue;
     const open = await openList(text, (hash) => readText(store, name, hash));
     const root = readShardHead(text)?.root;
     if (open?.lost !== undefined || (open === undefined && root === undefined)) return undefined;
-    const { list, runs = [] } = open ?? {};
-    for (const { hash } of [...runs, ...(list?.files ?? []), ...(list?.kept ?? [])]) names.add(hash);
+    const { list: entries, runs = [] } = open ?? {};
+    for (const { hash } of [...runs, ...(entries?.files ?? []), ...(entries?.kept ?? [])]) names.add(hash);
     if (root !== undefined) roots.add(root);
   }
   const nodes = await nodesNamedBy(store, name, roots);

@@ -10,6 +10,7 @@ import { moveHead } from "../head/move-head.ts";
 import type { Trust } from "../head/signatures.ts";
 import type { SigningJwk } from "../head/signing-keys.ts";
 import { defaultPace } from "../head/steps.ts";
+import { deleteWithin } from "./delete-objects.ts";
 import { finishDeletion, type GcLedger, type ReadLedger, settledLedger, writeLedger } from "./gc-ledger.ts";
 
 export interface GcOptions extends Trust {
@@ -88,13 +89,10 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
 
   // Somebody who has published since the marking may name a victim: then they stay doomed for another time.
   const mayDelete = await fence(store, base, nowMs, options.signer);
-  let deleted = 0;
-  for (const name of mayDelete ? claimed.deleted : []) {
-    // By a clock that does not jump: past the announced time, writers write the rest anew.
-    if (performance.now() - startMs >= budgetMs) break;
-    await store.delete(keyOfName(name));
-    deleted += 1;
-  }
+  // By a clock that does not jump: past the announced time, publishers rely on no deletion of this run.
+  const isOver = () => performance.now() - startMs >= budgetMs;
+  const keys = mayDelete ? claimed.deleted.map(keyOfName) : [];
+  const deleted = (await deleteWithin(store, keys, isOver)).length;
   const left = claimed.deleted.slice(deleted);
   await finishDeletion(store, claimed.deleted.slice(0, deleted), left);
   return { done: mayDelete, deleted, doomed: claimed.doomed.length + left.length, kept };
