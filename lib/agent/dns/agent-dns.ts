@@ -25,6 +25,8 @@ export interface AgentDns {
   take(names: Holding): void;
   /** Why nothing is answered; undefined when something is. */
   missing(): string | undefined;
+  /** How many errors its sockets have had. */
+  errors(): number;
   close(): void;
 }
 
@@ -49,11 +51,15 @@ export async function startDns({ port, resolvConf }: DnsSettings, { folder, node
   const asker = askerOf(node, search[0]);
   const file = join(folder, fileName);
   let book: NameBook | undefined = await bookIn(file, asker);
+  let errors = 0;
   const server = await serveDns({
     hosts: ["127.0.0.1", ...(nameservers.some(({ address }) => address.includes(":")) ? ["::1"] : [])],
     port,
     nameservers,
     book: () => book,
+    onError: () => {
+      errors += 1;
+    },
   });
   let kept = Promise.resolve();
   return {
@@ -67,6 +73,7 @@ export async function startDns({ port, resolvConf }: DnsSettings, { folder, node
         .catch((cause: unknown) => say(`cannot keep the names for the next start: ${causeText(cause)}`));
     },
     missing: () => (book === undefined ? "no names to answer DNS from have come yet" : undefined),
+    errors: () => errors,
     close: server.close,
   };
 }
@@ -80,13 +87,21 @@ async function settingsIn(
   const { nameservers, search } = readResolvConf(text);
   if (nameservers.length === 0)
     throw new PortolanError(`${file} names no nameserver, so nobody could be asked for names outside of the mesh`);
-  return { nameservers: nameservers.map(nameserverOf), search };
+  return { nameservers: nameservers.map((text) => nameserverOf(text, file)), search };
 }
 
-/** An address, of which the port may be said as `10.0.0.10#5353` or `[2001:db8::1]#5353`, as some resolvers do. */
-function nameserverOf(text: string): Nameserver {
-  const [address = "", port] = text.split("#");
-  return { address: address.replace(/^\[|\]$/g, ""), port: Number(port) || dnsPort };
+/**
+ * An address, of which the port may be said as `10.0.0.10#5353` or `[2001:db8::1]#5353`, as some resolvers do.
+ *
+ * @throws PortolanError for a port that is none: a question to it could never be sent
+ */
+function nameserverOf(text: string, file: string): Nameserver {
+  const [address = "", port = String(dnsPort)] = text.split("#");
+  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
+    throw new PortolanError(
+      `${file}: the nameserver ${text} has no port from 1 to 65535 after the #; correct it or leave it out`,
+    );
+  return { address: address.replace(/^\[|\]$/g, ""), port: Number(port) };
 }
 
 /** Of `shop.svc.cluster.local` the namespace is no part of the domain. */

@@ -275,7 +275,7 @@ async function openRound(
     const { port, grpcPort, host } = options;
     const remedy = "set PORT or --port to another";
     const server = await listening(
-      serveHttp(frontApp(front, loadConsole), port, host, front.limits, nodeCalls(front)),
+      serveHttp(frontApp(front, loadConsole), port, host, front.limits, nodeCalls(front), front.serverError),
       `${host}:${port}`,
       remedy,
     );

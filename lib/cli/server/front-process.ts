@@ -121,7 +121,7 @@ export async function startFront(
   };
   const { port, grpcPort } = settings;
   try {
-    await listen("PORT", port, () => serveHttp(app, port, host, limits, nodeCalls(front)));
+    await listen("PORT", port, () => serveHttp(app, port, host, limits, nodeCalls(front), front.serverError));
     if (grpcPort !== undefined) await listen("PORTOLAN_GRPC_PORT", grpcPort, () => serveGrpc(front, grpcPort, host));
   } catch (cause) {
     await close();
