@@ -9,7 +9,7 @@ afterEach(() => {
 describe("a worker's process that cannot be started", () => {
   it("fails the start, and does not end the process that starts it", async () => {
     process.execPath = "/nonexistent/node";
-    const primary = { join: () => () => {}, close: () => {} };
+    const primary = { join: () => () => {}, headChanged: () => {}, close: () => {} };
     await expect(startWorkers({ count: 1, primary, onDeath: () => {} })).rejects.toThrow(
       "a worker has ended before it served (spawn /nonexistent/node ENOENT)",
     );
