@@ -155,8 +155,8 @@ function wantedFrom(url: string | undefined): { readonly onWanted?: () => Promis
   if (url === undefined) return {};
   return {
     onWanted: async () => {
-      const { postSigned, webhookSecret } = await import("../post-signed.ts");
-      await postSigned(url, "/hooks/recompile", "", webhookSecret());
+      const { compileSecret, postSigned } = await import("../post-signed.ts");
+      await postSigned(url, "/hooks/recompile", "", compileSecret());
     },
   };
 }

@@ -20,7 +20,7 @@ import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { urlFor } from "../server-url.ts";
-import type { Terminal } from "../terminal.ts";
+import { oneLine, type Terminal } from "../terminal.ts";
 import { addPublishingOptions, type PublishingOptions, publishingOf } from "./publishing-options.ts";
 
 interface Options extends PublishingOptions {
@@ -131,7 +131,7 @@ const maxGone = 10;
 
 function goneLines(gone: readonly Origin[]): readonly string[] {
   const named = gone.slice(0, maxGone);
-  const lines = named.map(({ key, file, line }) => `gone: ${keyText(key)}, which was in ${file}:${line}`);
+  const lines = named.map(({ key, file, line }) => oneLine(`gone: ${keyText(key)}, which was in ${file}:${line}`));
   return gone.length > maxGone ? [...lines, `and ${gone.length - maxGone} more are gone`] : lines;
 }
 
