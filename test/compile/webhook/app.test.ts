@@ -91,6 +91,19 @@ describe("POST /hooks/recompile", () => {
     }
   });
 
+  it("compiles for a front's secret, which fills no source, and reads and writes no object", async () => {
+    const { app, post, runs } = testApp(async () => done, { secrets: { ...noSecrets, fronts: ["f"] } });
+    expect((await post("/hooks/recompile", await sign("f", "/hooks/recompile"))).status).toBe(200);
+    const body = JSON.stringify({ files: [{ file: "a.yaml", text: service("a") }] });
+    expect((await post("/sources/main", await sign("f", "/sources/main", body, "k2"), body)).status).toBe(401);
+    for (const path of ["/objects/sources/main/list", "/sources/main/statuses"])
+      for (const method of ["GET", "PUT", "DELETE"]) {
+        const headers = await signRequest("f", { method, target: path, body: new Uint8Array() }, `${method}${path}`, nowMs);
+        expect([401, 404]).toContain((await app.request(path, { method, headers })).status);
+      }
+    expect(runs()).toBe(1);
+  });
+
   it("acts once for one key", async () => {
     const { post, runs } = testApp();
     expect((await post("/hooks/recompile", await signed())).status).toBe(200);
