@@ -10,6 +10,8 @@ export interface Terminal {
   out(line: string): void;
   /** One line on standard error: progress, diagnostics, hints. */
   err(line: string): void;
+  /** One line on standard output that is meant to be a command of GitHub Actions; absent: as `out`. */
+  readonly command?: (line: string) => void;
   readonly colours: ReturnType<typeof picocolors.createColors>;
   /** What is shown of long work; absent: nothing. */
   readonly progress?: Progress;
@@ -71,6 +73,10 @@ export function processTerminal({ argv = process.argv, progress }: TerminalOptio
     out: (line) => {
       progress?.speaks();
       process.stdout.write(written(line, "out", outColoured));
+    },
+    command: (line) => {
+      progress?.speaks();
+      process.stdout.write(`${stripVTControlCharacters(harmless(line))}\n`);
     },
     err: (line) => {
       progress?.speaks();

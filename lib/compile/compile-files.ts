@@ -4,6 +4,7 @@ import type { FolderState } from "../config/folder/folder-state.ts";
 import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
+import { createSecretsFilter } from "../config/secrets/without-secrets.ts";
 import { sameElements } from "../config/same-elements.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
@@ -134,8 +135,8 @@ function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
   };
   return (shards: readonly Shard[], isFaultless?: IsFaultless) => {
     const now = new Map<string, LoadedFolder>();
-    const loaded = shards.map((shard, i): LoadedShard => {
-      if (isCollected(shard)) return load(shard.name)(shard);
+    for (const [i, shard] of shards.entries()) {
+      if (isCollected(shard)) continue;
       const under = i === 0 ? "" : `${shard.name}/`;
       const before = folders.get(shard.name);
       const folder =
@@ -143,7 +144,14 @@ function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
           ? folderAfter(before, shard, isFaultless)
           : loadFolder(shard, (i === 0 ? ahead?.take() : undefined) ?? emptyFolder(under), isFaultless);
       now.set(shard.name, folder);
-      return { content: folder.content };
+    }
+    // No collected source has settings of its own: the first folder's count, which has them.
+    const settings = [...now.values()].map(({ content }) => content.settings.inlineSymmetricKeys);
+    const inlineSymmetricKeys = settings.find((said) => said !== undefined) ?? "refuse";
+    const loaded = shards.flatMap((shard): readonly LoadedShard[] => {
+      if (isCollected(shard)) return [load(shard.name)(shard, { inlineSymmetricKeys })];
+      const folder = now.get(shard.name);
+      return folder === undefined ? [] : [{ content: folder.content }];
     });
     folders = now;
     const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
@@ -185,9 +193,10 @@ export type FileCompiler = (files: readonly SourceFile[], sources: readonly Comp
 
 export function createFileCompiler(options: WorldOptions): FileCompiler {
   const compileFolders = createFolderCompiler(options);
+  const withoutSecrets = createSecretsFilter();
   let folder = emptyFolder("");
   return (files, sources) => {
-    folder = readAgain(folder, files);
+    folder = readAgain(folder, withoutSecrets(files));
     return compileFolders(wholeFolder(folder), sources);
   };
 }

@@ -19,6 +19,8 @@ export interface ReadOptions {
   readonly unknownFields?: "refuse" | "ignore";
   /** `free`: names of objects are not checked, as in a program's own memory and in what another server names; only an API server does. `checked` when absent. */
   readonly names?: "checked" | "free";
+  /** Whether a `jwks` may hold symmetric keys; `refuse` when absent. */
+  readonly inlineSymmetricKeys?: "allow" | "refuse";
   /** Nothing is to be said of any object, as somebody knows who has read the very text: faults are not looked for. False when absent. */
   readonly isFaultless?: boolean;
   /** Lets diagnostics name the line of the field instead of the line of the object. */
@@ -48,7 +50,9 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     : [
         ...metadataRules(object, schema, options.names === "free"),
         ...kubernetesFindings(object, schema, version, unknownFields),
-        ...reading.findings,
+        ...reading.findings.filter(
+          ({ code }) => code !== "inline-symmetric-key" || options.inlineSymmetricKeys !== "allow",
+        ),
         ...(schema.noEffect === undefined ? [] : [info([], schema.noEffect)]),
       ];
 

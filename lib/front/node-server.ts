@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -125,7 +124,8 @@ export function serveHttp(
       const address = server.address();
       const found = typeof address === "object" && address !== null ? address.port : port;
       const stopListening = portCloser(server);
-      const closed = once(server, "close");
+      // `once` of node:events would reject, unheard, for the first error that the server goes on after.
+      const closed = new Promise<void>((close) => server.once("close", close));
       resolve({
         url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${found}`,
         stopListening,

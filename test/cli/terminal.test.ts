@@ -12,7 +12,9 @@ it("lets colours and lines through to a terminal, and nothing else that it would
 
 it("leaves no line that GitHub Actions would take for a command, and nothing else changed", () => {
   const commands = "::add-mask::x\n \u00a0::error file=a::b\n\t::stop-commands::t";
-  expect(withoutCommands(commands, "out")).toBe("\ufffd::add-mask::x\n \u00a0\ufffd::error file=a::b\n\t\ufffd::stop-commands::t");
+  expect(withoutCommands(commands, "out")).toBe(
+    "\ufffd::add-mask::x\n \u00a0\ufffd::error file=a::b\n\t\ufffd::stop-commands::t",
+  );
   const plain = "::1\n::ffff:10.0.0.1 a\na ::error::b\noutbound|80||a::b";
   expect(withoutCommands(plain, "out")).toBe(plain);
 });

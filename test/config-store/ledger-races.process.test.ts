@@ -61,7 +61,10 @@ describe("an object that is changed while somebody replaces it", () => {
   it("is left alone, where the revision that was read is another", async () => {
     const store = await overtaken((other) => other.update(rule("theirs")));
     const read = await store.get("DestinationRule", "a", "default");
-    const config = { ...replace.config, meta: { ...replace.config.meta, resourceVersion: read?.meta.resourceVersion ?? "" } };
+    const config = {
+      ...replace.config,
+      meta: { ...replace.config.meta, resourceVersion: read?.meta.resourceVersion ?? "" },
+    };
     expect(await store.writeAll([{ ...replace, config }], "replace")).toMatchObject({
       result: { kind: "conflict", current: { spec: { host: "theirs" } }, winner: { author: "bert" } },
     });

@@ -87,21 +87,13 @@ async function settingsIn(
   const { nameservers, search } = readResolvConf(text);
   if (nameservers.length === 0)
     throw new PortolanError(`${file} names no nameserver, so nobody could be asked for names outside of the mesh`);
-  return { nameservers: nameservers.map((text) => nameserverOf(text, file)), search };
+  return { nameservers: nameservers.map(nameserverOf), search };
 }
 
-/**
- * An address, of which the port may be said as `10.0.0.10#5353` or `[2001:db8::1]#5353`, as some resolvers do.
- *
- * @throws PortolanError for a port that is none: a question to it could never be sent
- */
-function nameserverOf(text: string, file: string): Nameserver {
-  const [address = "", port = String(dnsPort)] = text.split("#");
-  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
-    throw new PortolanError(
-      `${file}: the nameserver ${text} has no port from 1 to 65535 after the #; correct it or leave it out`,
-    );
-  return { address: address.replace(/^\[|\]$/g, ""), port: Number(port) };
+/** An address, of which the port may be said as `10.0.0.10#5353` or `[2001:db8::1]#5353`, as some resolvers do. */
+function nameserverOf(text: string): Nameserver {
+  const [address = "", port] = text.split("#");
+  return { address: address.replace(/^\[|\]$/g, ""), port: Number(port) || dnsPort };
 }
 
 /** Of `shop.svc.cluster.local` the namespace is no part of the domain. */

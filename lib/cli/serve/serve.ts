@@ -166,9 +166,7 @@ function frontEnvironment(compileUrl: string | undefined, secret: string): NodeJ
     const hasOwn = (env.PORTOLAN_COMPILE_SECRET ?? "") !== "" || PORTOLAN_WEBHOOK_SECRET === undefined;
     return { ...env, PORTOLAN_COMPILE_URL, ...(hasOwn ? {} : { PORTOLAN_WEBHOOK_SECRET }) };
   }
-  return compileUrl === undefined
-    ? env
-    : { ...env, PORTOLAN_COMPILE_URL: compileUrl, PORTOLAN_COMPILE_SECRET: secret };
+  return compileUrl === undefined ? env : { ...env, PORTOLAN_COMPILE_URL: compileUrl, PORTOLAN_COMPILE_SECRET: secret };
 }
 
 /** Never resolves where nothing can fail. */

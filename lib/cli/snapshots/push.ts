@@ -8,6 +8,7 @@ import { keyText, type Origin } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";
+import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../config/analysis-report.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
@@ -59,7 +60,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
       ]),
     );
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
-    const files = await readFolder(folder);
+    const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
     const { pushed, loaded, gone, summary } =
       options.url === undefined

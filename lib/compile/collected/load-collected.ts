@@ -5,6 +5,7 @@ import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { noFolderSettings } from "../../config/kinds/stated-endpoints.ts";
+import type { ReadOptions } from "../../config/read-config.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import type { CollectedShard } from "./collected-shard.ts";
@@ -19,18 +20,25 @@ export interface LoadedShard {
   readonly consul?: readonly ConsulListing[];
 }
 
+/** How the objects of a collected source are read: as the settings of the mesh's folders have it. */
+export type CollectedOptions = Pick<ReadOptions, "inlineSymmetricKeys">;
+
 /** Loads one source again and again: each object is read once for each of its forms. */
-export type CollectedLoader = (shard: CollectedShard) => LoadedShard;
+export type CollectedLoader = (shard: CollectedShard, options?: CollectedOptions) => LoadedShard;
 
 export function createCollectedLoader(): CollectedLoader {
   let known: ReadonlyMap<string, { readonly from: OriginObject; readonly read: ReadObject }> = new Map();
   let last: { readonly objects: CollectedShard["objects"]; readonly loaded: LoadedShard } | undefined;
-  return (shard) => {
+  let allowed: CollectedOptions["inlineSymmetricKeys"];
+  return (shard, options = {}) => {
+    if (allowed !== options.inlineSymmetricKeys) {
+      [known, last, allowed] = [new Map(), undefined, options.inlineSymmetricKeys];
+    }
     if (last?.objects === shard.objects) return last.loaded;
     const read = new Map<string, { readonly from: OriginObject; readonly read: ReadObject }>();
     for (const [key, from] of shard.objects) {
       const before = known.get(key);
-      read.set(key, before?.from === from ? before : { from, read: readCollected(shard, from) });
+      read.set(key, before?.from === from ? before : { from, read: readCollected(shard, from, options) });
     }
     known = read;
     const reads = [...read.values()].map((one) => one.read);

@@ -6,7 +6,7 @@ import { isConfig } from "../../config/folder/sort-objects.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { kubernetesKindOf } from "../../config/kubernetes/kinds.ts";
-import { readConfig } from "../../config/read-config.ts";
+import { type ReadOptions, readConfig } from "../../config/read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
 import { fieldsOf, textOf } from "../../config/untyped.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
@@ -27,7 +27,11 @@ export interface ReadObject {
 }
 
 /** Reads an object as its origin gave it. @throws PortolanError for what no collector of its origin has written */
-export function readCollected({ about, name: source }: CollectedIn, { object, version }: OriginObject): ReadObject {
+export function readCollected(
+  { about, name: source }: CollectedIn,
+  { object, version }: OriginObject,
+  { inlineSymmetricKeys = "refuse" }: Pick<ReadOptions, "inlineSymmetricKeys"> = {},
+): ReadObject {
   if (about.kind === "consul") return { consul: readStoredService(object, `source ${source}`), diagnostics: [] };
   const metadata = fieldsOf(object.metadata);
   const place = placeOf(about, source, textOf(metadata.namespace), version);
@@ -37,6 +41,7 @@ export function readCollected({ about, name: source }: CollectedIn, { object, ve
     const { value, diagnostics } = readConfig(parsed, {
       unknownFields: "ignore",
       names: about.kind === "mcp" ? "free" : "checked",
+      inlineSymmetricKeys,
     });
     return value === undefined ? { diagnostics } : { config: value, diagnostics };
   }

@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../diagnostic.ts";
 import { groupVersion } from "../group-version.ts";
+import { leftOutOfDocument } from "../secrets/left-out.ts";
 import { type Fields, isFields } from "../untyped.ts";
 import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
 import { itemLines } from "./list-lines.ts";
@@ -84,6 +85,11 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   }
 
   const add = (value: unknown, document: TextDocument, line: number, path: ObjectSource["path"]) => {
+    const leftOut = leftOutOfDocument(value);
+    if (leftOut !== undefined) {
+      diagnostics.push({ ...leftOut, origin: fileOrigin(options.file, line), path: [] });
+      return;
+    }
     const object = objectOf(value, options.file, line);
     if (typeof object === "string" || object.metadata.name.includes("{{")) {
       const foreign = helmTemplate(document.text) ?? foreignDocument(value, options.file);

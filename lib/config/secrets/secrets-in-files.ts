@@ -8,28 +8,63 @@ import { at, error, type Finding } from "../finding.ts";
 import type { SourceFile } from "../folder/directory.ts";
 import { inlineSecretRules, privateKeyRules } from "../rules/security/inline-secrets.ts";
 import { keyIn, pemHeading } from "../rules/security/private-keys.ts";
-import { isSecret, secretHint, secretRefused } from "./secret-objects.ts";
+import { holdsValues, isSecret, secretHint, secretRefused } from "./secret-objects.ts";
 import { mayHoldSecret, suspicionIn } from "./secret-words.ts";
 
+/** Which secrets are looked for. */
+export interface SearchOptions {
+  /** Whether a `jwks` may hold symmetric keys; `refuse` when absent. */
+  readonly inlineSymmetricKeys?: "allow" | "refuse" | undefined;
+}
+
 /**
- * The secrets in files: one diagnostic for each Secret and each field that holds one, on its line; and one for each document that
+ * The secrets in files: one diagnostic for each Secret with values and each field that holds one, on its line; and one for each document that
  * cannot be read, and so cannot be searched, where a word in it may belong to a secret. None says anything of a secret itself.
  *
- * @returns `secret-in-source` and `inline-secret`
+ * @returns `secret-in-source`, `inline-secret` and `inline-symmetric-key`
  */
-export function secretsInFiles(files: readonly SourceFile[]): readonly Diagnostic[] {
+export function secretsInFiles(files: readonly SourceFile[], options: SearchOptions = {}): readonly Diagnostic[] {
   return files.flatMap(({ file, text }) => {
-    if (!mayHoldSecret(text)) return [];
-    const { value, others, sourceOf } = parseStream(text, { file });
-    const inDocuments = [
-      ...value.flatMap((object) =>
-        isSecret(object) ? [secretRefused(object)] : inlineSecretsOf(object, sourceOf(object)),
-      ),
-      ...others.flatMap((other) => secretsInOther(file, other)),
-    ];
-    // What no reader sees is told of when all else is mended: its text is also that of what was found.
-    return inDocuments.length > 0 ? inDocuments : secretsBetween(file, text);
+    const { inObjects, inOthers, between } = secretsIn(file, text, options);
+    return [...inObjects.flatMap(({ found }) => found), ...inOthers.flatMap(({ found }) => found), ...between];
   });
+}
+
+/** The secrets of a text, by what holds them. */
+export interface FoundSecrets {
+  readonly inObjects: readonly {
+    readonly object: ParsedObject;
+    readonly source: ObjectSource | undefined;
+    readonly found: readonly Diagnostic[];
+  }[];
+  readonly inOthers: readonly { readonly other: OtherText; readonly found: readonly Diagnostic[] }[];
+  /** Where nothing else holds any: in comments, and in fields that come twice. */
+  readonly between: readonly Diagnostic[];
+}
+
+const none: FoundSecrets = { inObjects: [], inOthers: [], between: [] };
+
+export function secretsIn(file: string, text: string, { inlineSymmetricKeys }: SearchOptions): FoundSecrets {
+  if (!mayHoldSecret(text)) return none;
+  const isSought = ({ code }: Diagnostic) => code !== "inline-symmetric-key" || inlineSymmetricKeys !== "allow";
+  const { value, others, sourceOf } = parseStream(text, { file });
+  const inObjects = value
+    .map((object) => {
+      const source = sourceOf(object);
+      return { object, source, found: secretsOf(object, source).filter(isSought) };
+    })
+    .filter(({ found }) => found.length > 0);
+  const inOthers = others
+    .map((other) => ({ other, found: secretsInOther(file, other).filter(isSought) }))
+    .filter(({ found }) => found.length > 0);
+  // What no reader sees is looked for when nothing else is found: its text is also that of what was found.
+  const isClean = inObjects.length + inOthers.length === 0;
+  return { inObjects, inOthers, between: isClean ? secretsBetween(file, text) : [] };
+}
+
+function secretsOf(object: ParsedObject, source: ObjectSource | undefined): readonly Diagnostic[] {
+  if (!isSecret(object)) return inlineSecretsOf(object, source);
+  return holdsValues(object) ? [secretRefused(object)] : [];
 }
 
 /** Kinds that hold parts of Envoy's configuration as they are written. */

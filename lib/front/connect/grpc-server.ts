@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   constants,
   createServer,
@@ -52,7 +51,8 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
       server.off("error", reject).on("error", front.serverError);
       const address = server.address() as AddressInfo; // a TCP server's address is never a text
       const stopListening = portCloser(server);
-      const closed = once(server, "close");
+      // `once` of node:events would reject, unheard, for the first error that the server goes on after.
+      const closed = new Promise<void>((close) => server.once("close", close));
       resolve({
         url: `http://${hostname}:${address.port}`,
         stopListening,

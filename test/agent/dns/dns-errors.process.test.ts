@@ -1,12 +1,8 @@
 import { Socket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Server } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { encode } from "dns-packet";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { startDns } from "../../../lib/agent/dns/agent-dns.ts";
 import { serveDns } from "../../../lib/agent/dns/dns-server.ts";
 import { createNameBook } from "../../../lib/agent/dns/name-book.ts";
 import type { Nameserver } from "../../../lib/agent/dns/upstream.ts";
@@ -36,14 +32,17 @@ async function serving(nameservers: readonly Nameserver[] = []) {
   ends.push(dns.close);
   const resolver = new Resolver({ timeout: 2_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${dns.port}`]);
-  return { udp: bind.mock.contexts, tcp: listen.mock.contexts, errors, resolver };
+  const [udp] = bind.mock.contexts;
+  const [tcp] = listen.mock.contexts;
+  if (!(udp instanceof Socket) || !(tcp instanceof Server)) throw new Error("it listens over both protocols");
+  return { udp, tcp, errors, resolver };
 }
 
 describe("an error of a socket that answers DNS", () => {
   it("costs one answer, where a packet claims to come from port 0", async () => {
     const { udp, errors, resolver } = await serving();
     // What Node emits for such a packet; only a raw socket can send one.
-    udp[0]?.emit("message", question(web), { address: "127.0.0.1", port: 0, family: "IPv4", size: 40 });
+    udp.emit("message", question(web), { address: "127.0.0.1", port: 0, family: "IPv4", size: 40 });
     await expect.poll(() => errors).toEqual(["ERR_SOCKET_BAD_PORT"]);
     expect(await resolver.resolve4(web)).toEqual(["10.0.0.1"]);
   });
@@ -57,22 +56,9 @@ describe("an error of a socket that answers DNS", () => {
 
   it("is counted where one is emitted, by either protocol", async () => {
     const { udp, tcp, errors, resolver } = await serving();
-    for (const socket of [...udp, ...tcp])
+    for (const socket of [udp, tcp])
       for (let i = 0; i < 2; i += 1) socket.emit("error", Object.assign(new Error("accept"), { code: "EMFILE" }));
     expect(errors).toEqual(["EMFILE", "EMFILE", "EMFILE", "EMFILE"]);
     expect(await resolver.resolve4(web)).toEqual(["10.0.0.1"]);
-  });
-});
-
-describe("the nameservers of an agent", () => {
-  it("have a port that can be asked, or the agent does not start", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "portolan-dns-"));
-    ends.push(() => rmSync(folder, { recursive: true }));
-    const resolvConf = join(folder, "resolv.conf");
-    writeFileSync(resolvConf, "nameserver 10.0.0.10#99999\n");
-    const node = { id: "sidecar~10.0.0.5~web.shop~shop.svc.cluster.local", cluster: "web", metadata: {} };
-    await expect(startDns({ port: 0, resolvConf }, { folder, node, say: () => {} })).rejects.toThrow(
-      `${resolvConf}: the nameserver 10.0.0.10#99999 has no port from 1 to 65535 after the #`,
-    );
   });
 });

@@ -24,7 +24,8 @@ function kubeconfig(name: string, context: string): string {
   return path;
 }
 
-const contextOf = async (...files: readonly string[]) => (await connectCluster(undefined, files.join(delimiter))).context;
+const contextOf = async (...files: readonly string[]) =>
+  (await connectCluster(undefined, files.join(delimiter))).context;
 
 describe("several kubeconfigs", () => {
   it("pass over one that does not exist, as kubectl does", async () => {

@@ -7,7 +7,13 @@ import { fileTrouble, isFileAbsent } from "../../../config/cause-text.ts";
 import { PortolanError } from "../../../config/diagnostic.ts";
 import type { ApiClient } from "../api/client.ts";
 import { type ExecCredential, execInfo, readExecCredential } from "./exec-credential.ts";
-import { accessOf, type ClusterAccess, type ExecCredentialPlugin, type KubeconfigFile, type Pem } from "./kubeconfig.ts";
+import {
+  accessOf,
+  type ClusterAccess,
+  type ExecCredentialPlugin,
+  type KubeconfigFile,
+  type Pem,
+} from "./kubeconfig.ts";
 import { tlsFetch } from "./tls-fetch.ts";
 
 /** A client of a cluster, and who it is there. */
