@@ -1,6 +1,8 @@
 /** Takes secrets out of the texts of a source, which is stored in clear text. */
-import type { OtherText } from "../documents/parse.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { ParsedObject } from "../documents/parse.ts";
 import { replaceIn } from "../documents/replace.ts";
+import { splitDocuments } from "../documents/split-documents.ts";
 import { type SourceFile, settingsFile } from "../folder/directory.ts";
 import { readFolderSettings } from "../folder/read-folder-settings.ts";
 import { documentLeftOut, withoutFields } from "./left-out.ts";
@@ -74,37 +76,44 @@ const unsearched = {
 
 function turned(file: string, text: string, options: SearchOptions): string {
   const { inObjects, inOthers, between } = secretsIn(file, text, options);
-  const whole = ({
-    document,
-    path,
-    found,
-  }: Pick<OtherText, "document" | "path"> & { readonly found: typeof between }) => ({
-    document,
-    path,
-    text: documentLeftOut(found[0] ?? unsearched),
-  });
   const replaced = [
-    ...inObjects.flatMap(({ object, source, found }) => {
-      if (source === undefined) return [];
-      if (isSecret(object)) {
-        const { origin: _origin, ...bare } = withoutValues(object);
-        return [{ ...source, text: JSON.stringify(bare) }];
-      }
-      return [{ ...source, text: withoutFields(object, found) }];
-    }),
-    ...inOthers.map(({ other, found }) => whole({ ...other, found })),
+    ...inObjects.flatMap(({ object, source, found }) =>
+      source === undefined ? [] : [{ ...source, text: textWithout(object, found) }],
+    ),
+    ...inOthers.map(({ other: { document, path }, found }) => ({ document, path, text: leftOutFor(found) })),
   ];
   if (replaced.length > 0) return replaceIn(text, replaced, documentLeftOut(unsearched));
-  return between.reduce((from, { origin }) => withoutComment(from, origin.line), text);
+  return between.reduce((from, found) => withoutLine(from, found), text);
 }
 
-/** @param line of the first of comments that follow each other; of anything else nothing is changed, and the whole text is left out */
-function withoutComment(text: string, line: number): string {
-  const lines = text.split("\n");
-  for (let at = line - 1; at < lines.length; at += 1) {
-    const [, before] = /^((?:.*\s)?)#/.exec(lines[at] ?? "") ?? [];
-    if (before === undefined) break;
-    lines[at] = /^\s*$/.test(before) ? `${before}# (a secret was left out)` : before.trimEnd();
+const leftOutFor = ([found]: readonly Diagnostic[]): string => documentLeftOut(found ?? unsearched);
+
+function textWithout(object: ParsedObject, found: readonly Diagnostic[]): string {
+  if (isSecret(object)) {
+    const { origin: _origin, ...bare } = withoutValues(object);
+    return JSON.stringify(bare);
   }
-  return lines.join("\n");
+  // Without its name it would be no object.
+  const isNameless = found.some(({ path: [field, member] }) => field === "metadata" && member === "name");
+  return isNameless ? leftOutFor(found) : withoutFields(object, found);
+}
+
+/** @param found in a comment, which goes with those that follow it, or in a document that no reader sees all of, which is left out */
+function withoutLine(text: string, found: Diagnostic): string {
+  const { line } = found.origin;
+  const lines = text.split("\n");
+  let at = line - 1;
+  for (; isCommented(lines[at]); at += 1) lines[at] = withoutComment(lines[at] ?? "");
+  if (at > line - 1) return lines.join("\n");
+  const document = splitDocuments(text).findLast((one) => one.line <= line);
+  return document === undefined ? text : replaceIn(text, [{ document, path: [], text: leftOutFor([found]) }], "");
+}
+
+const comment = /(?:^|\s)#/;
+
+const isCommented = (line: string | undefined): boolean => line !== undefined && comment.test(line);
+
+function withoutComment(line: string): string {
+  const before = line.slice(0, comment.exec(line)?.index ?? 0);
+  return before.trim() === "" ? "# (a secret was left out)" : before.trimEnd();
 }

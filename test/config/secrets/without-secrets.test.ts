@@ -151,7 +151,8 @@ describe("another secret in a folder", () => {
     expect(clean(commented)).not.toContain("s3cret");
     expect(objectsIn(clean(commented))).toEqual(objectsIn(commented));
     const twice = `{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "x": "${key}", "x": 1}`;
-    expect(clean(twice)).not.toContain("PRIVATE");
+    expect(clean(`${twice}\n---\n${service("b")}`)).not.toContain("PRIVATE");
+    expect(objectsIn(clean(`${twice}\n---\n${service("b")}`))).toEqual(["3 Service b"]);
     expect(said(clean(twice))).toEqual(["error 1  secret-in-source"]);
   });
 
