@@ -22,6 +22,7 @@ import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
+import { refuseUnusableSettings } from "./unusable-settings.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
 
 export interface FilesCompiled extends Stage<CompiledWorld> {
@@ -91,6 +92,7 @@ export interface LoadedWorld {
 
 export function loadWorld(shards: readonly Shard[], options: WorldOptions): LoadedWorld {
   const { content, consul, clusterId } = createShardsReader(options)(shards);
+  refuseUnusableSettings(content);
   return {
     world: worldOf(content, { ...options, clusterId }, createMemo(), consul),
     sources: versionsOf(shards),
@@ -217,6 +219,7 @@ export function createFolderCompiler(options: WorldOptions, memo = createMemo())
     slice = wholeWorld,
     reuse: Reuse = {},
   ): FilesCompiled => {
+    refuseUnusableSettings(loaded);
     const before = memoUseOf(memo);
     const world = staged("world", () => worldOf(loaded, { ...options, clusterId }, memo, consul));
     const compiled = compile(world.value, sources, memo, staged, slice, reuse);

@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin } from "../diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin } from "../diagnostic.ts";
 import { type ParsedObject, parseStream } from "../documents/parse.ts";
 import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "../kinds/mesh-networks.ts";
@@ -16,6 +16,8 @@ export interface LoadedDirectory extends SortedObjects {
   readonly clusters: readonly LoadedCluster[];
   /** What `portolan.yaml` says. */
   readonly settings: FolderSettings;
+  /** Where settings of the mesh have errors, and none are known that were valid before: nothing may be published of them. Absent: nowhere. */
+  readonly unusableSettings?: readonly Diagnostic[];
 }
 
 export interface LoadedCluster {
@@ -60,6 +62,7 @@ export function readFiles(
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
   let settings = noFolderSettings;
+  const unusableSettings: Diagnostic[] = [];
   for (const { file, text, problem, under: root = "" } of files) {
     const place = under + root + file;
     if (problem !== undefined) diagnostics.push(unreadableFile(place, problem));
@@ -67,12 +70,14 @@ export function readFiles(
       const read = readMeshConfig(text, place);
       meshConfig = read.value;
       diagnostics.push(...read.diagnostics);
+      if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === networksFile) {
       const read = readMeshNetworks(text, place);
       meshNetworks = read.value;
       diagnostics.push(...read.diagnostics);
+      if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === settingsFile) {
@@ -108,6 +113,7 @@ export function readFiles(
     meshNetworks,
     clusters,
     settings,
+    ...(unusableSettings.length === 0 ? {} : { unusableSettings }),
     diagnostics: [...diagnostics, ...sorted.diagnostics],
   };
 }

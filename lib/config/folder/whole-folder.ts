@@ -1,7 +1,8 @@
 import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
-import { defaultMeshConfig } from "../kinds/mesh-config.ts";
+import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
+import { readMeshConfig } from "../read-mesh-config.ts";
 import { keptInForce } from "./copies.ts";
 import { type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type KeptState,
   keyOf,
   type Placed,
+  type ReadFile,
   refusedKeys,
 } from "./folder-state.ts";
 import { latest } from "./join-folders.ts";
@@ -26,6 +28,9 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
   const wholes = new Map(reads.flatMap((read) => read.wholes));
   const wholeOf = (file: string) => instead.get(file) ?? wholes.get(file);
+  const unusableSettings = [...wholes].flatMap(([file, read]) =>
+    instead.has(file) ? [] : (read.unusableSettings ?? []),
+  );
   const areDistinct = keys.areDistinct();
   const lists = said.lists();
   const configs = latest(lists.configs, areDistinct);
@@ -61,9 +66,16 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
     objects: withKept(objects.list, keptObjects),
     others: lists.others,
     clusters: Array.from(wholes, ([file, read]) => (instead.get(file) ?? read).clusters).flat(),
-    meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
+    meshConfig:
+      settledMeshConfig(
+        byName.get(meshFile)?.text,
+        kept.find(({ key, file }) => key === "" && file === meshFile),
+      ) ??
+      wholeOf(meshFile)?.meshConfig ??
+      defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
     settings: wholeOf(settingsFile)?.settings ?? noFolderSettings,
+    ...(unusableSettings.length === 0 ? {} : { unusableSettings }),
     diagnostics: [
       ...speaking.flatMap(({ diagnostics }) => diagnostics),
       ...configs.diagnostics,
@@ -76,6 +88,26 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
     ],
   };
+}
+
+/** Settings by the last valid form that they are laid over, for the latest text: whoever reads a folder again finds the same object. */
+const settled = new WeakMap<ReadFile, { readonly text: string; readonly value: MeshConfig }>();
+
+/**
+ * What a text with errors says of the mesh, over its last valid form.
+ *
+ * @returns undefined where no valid form is kept: there are no errors, or there never was one
+ */
+function settledMeshConfig(text: string | undefined, last: KeptState | undefined): MeshConfig | undefined {
+  if (text === undefined || last === undefined) return undefined;
+  const before = last.read();
+  const known = settled.get(before);
+  if (known?.text === text) return known.value;
+  const now = readMeshConfig(text, meshFile, last.text).value;
+  // What comes to the same is the same object: nothing has to be compiled anew.
+  const value = JSON.stringify(now) === JSON.stringify(before.meshConfig) ? before.meshConfig : now;
+  settled.set(before, { text, value });
+  return value;
 }
 
 /** Where nothing is kept, nobody asks for a file by its name. */
