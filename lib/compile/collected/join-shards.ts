@@ -53,6 +53,5 @@ function asRemote(id: string | undefined, content: LoadedDirectory): LoadedDirec
     meshNetworks: noMeshNetworks,
     // Only configuration and settings have any.
     diagnostics: [],
-    unusableSettings: [],
   };
 }
