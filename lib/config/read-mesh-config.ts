@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
+import { leftOutOfDocument } from "./documents/left-out-document.ts";
 import { locateAll } from "./documents/locate.ts";
 import { at, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
@@ -11,7 +12,6 @@ import { camelFieldName, readSpec } from "./read-spec.ts";
 import { legacyMeshSettingsRules } from "./rules/legacy/legacy-mesh-settings.ts";
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
-import { leftOutOfDocument } from "./secrets/left-out.ts";
 import { fieldsOf, isFields } from "./untyped.ts";
 
 const schema = CORE_SCHEMA.withTags(mergeTag);

@@ -1,9 +1,9 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../diagnostic.ts";
 import { groupVersion } from "../group-version.ts";
-import { leftOutOfDocument } from "../secrets/left-out.ts";
 import { type Fields, isFields } from "../untyped.ts";
 import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
+import { leftOutOfDocument } from "./left-out-document.ts";
 import { itemLines } from "./list-lines.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
 

@@ -1,4 +1,4 @@
-/** What is left of an object, or of a document, of which a secret was left out: it is refused, with what was found in it. */
+/** What is left of an object of which a secret was left out: it is refused, with what was found in it. */
 import type { Diagnostic } from "../diagnostic.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { at, error, type Path } from "../finding.ts";
@@ -6,9 +6,6 @@ import { type Fields, fieldsOf, isFields, jsonIn, listOf, numberOf, textOf } fro
 
 /** Annotation of an object of which secrets were left out: where they stood and what they were, as JSON. */
 export const leftOutAnnotation = "internal.portolan.dev/left-out";
-
-/** Field of what stands in place of a document that is left out whole: why. */
-export const leftOutDocument = "internal.portolan.dev/left-out-document";
 
 /** What the annotation holds: codes as they were found, and never anything of a secret. */
 interface LeftOut {
@@ -63,18 +60,4 @@ function leftOutIn(value: unknown): LeftOut | undefined {
   if (code !== "inline-secret" && code !== "inline-symmetric-key") return undefined;
   const steps = listOf(path).filter((step) => typeof step === "string" || typeof step === "number");
   return { code, path: steps, line: numberOf(line) ?? 0, message: textOf(message), hint: textOf(hint) };
-}
-
-/** What stands in place of a document that is left out whole, as one line of JSON. */
-export function documentLeftOut(found: Pick<Diagnostic, "message" | "hint">): string {
-  return JSON.stringify({ [leftOutDocument]: { message: found.message, hint: found.hint } });
-}
-
-/** @returns undefined for anything but what `documentLeftOut` wrote */
-export function leftOutOfDocument(
-  value: unknown,
-): Pick<Diagnostic, "code" | "severity" | "message" | "hint"> | undefined {
-  const leftOut = fieldsOf(value)[leftOutDocument];
-  if (!isFields(leftOut)) return undefined;
-  return { code: "secret-in-source", severity: "error", message: textOf(leftOut.message), hint: textOf(leftOut.hint) };
 }

@@ -1,11 +1,12 @@
 /** Takes secrets out of the texts of a source, which is stored in clear text. */
 import type { Diagnostic } from "../diagnostic.ts";
 import type { ParsedObject } from "../documents/parse.ts";
+import { documentLeftOut } from "../documents/left-out-document.ts";
 import { replaceIn } from "../documents/replace.ts";
 import { splitDocuments } from "../documents/split-documents.ts";
 import { type SourceFile, settingsFile } from "../folder/directory.ts";
 import { readFolderSettings } from "../folder/read-folder-settings.ts";
-import { documentLeftOut, withoutFields } from "./left-out.ts";
+import { withoutFields } from "./left-out.ts";
 import { isSecret, secretHint, withoutValues } from "./secret-objects.ts";
 import { mayHoldSecret } from "./secret-words.ts";
 import { type SearchOptions, secretsIn, secretsInFiles } from "./secrets-in-files.ts";
