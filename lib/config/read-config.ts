@@ -1,5 +1,6 @@
 import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
 import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import { locateAll } from "./documents/locate.ts";
 import { fromOldSpelling } from "./documents/old-spelling.ts";
 import type { ParsedObject, SourceOf } from "./documents/parse.ts";
@@ -27,6 +28,9 @@ export interface ReadOptions {
   readonly sourceOf?: SourceOf;
 }
 
+const symmetricKeys: ReadonlySet<DiagnosticCode> = new Set(["inline-symmetric-key"]);
+const nothing: ReadonlySet<DiagnosticCode> = new Set();
+
 /**
  * Reads an object as configuration: validated, defaults applied, durations canonical.
  *
@@ -44,15 +48,14 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     key: { group: meta.group, kind: meta.kind, name: meta.name, namespace: meta.namespace },
   };
   const { unknownFields = "refuse", isFaultless = false } = options;
-  const reading = schema.read(object.spec, meta, unknownFields, isFaultless);
+  const allowed = options.inlineSymmetricKeys === "allow" ? symmetricKeys : nothing;
+  const reading = schema.read(object.spec, meta, unknownFields, isFaultless, allowed);
   const findings: Finding[] = isFaultless
     ? []
     : [
         ...metadataRules(object, schema, options.names === "free"),
         ...kubernetesFindings(object, schema, version, unknownFields),
-        ...reading.findings.filter(
-          ({ code }) => code !== "inline-symmetric-key" || options.inlineSymmetricKeys !== "allow",
-        ),
+        ...reading.findings,
         ...(schema.noEffect === undefined ? [] : [info([], schema.noEffect)]),
       ];
 

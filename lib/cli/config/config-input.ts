@@ -118,9 +118,9 @@ function tellLeftOut({ objects, others }: LoadedDirectory, terminal: Terminal, v
   terminal.err(`  ${verb} knows Istio's kinds; \`portolan push FOLDER\` takes Kubernetes' own too`);
 }
 
-/** Everything in the files, valid or not. */
+/** Everything in files that `inputFiles` gave, valid or not: what may not be in them was left out. */
 export function read(files: readonly SourceFile[], namespace?: string): LoadedDirectory {
-  return readFiles(files, namespace === undefined ? {} : { namespace });
+  return readFiles(files, { inlineSymmetricKeys: "allow", ...(namespace === undefined ? {} : { namespace }) });
 }
 
 /** An object that names another namespace than `-n` is a mistake of one or the other. */

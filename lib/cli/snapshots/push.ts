@@ -67,7 +67,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
         ? await pushToStore(files, options, publishing, terminal.progress)
         : {
             pushed: await pushToUrl(files, options.url, options, publishing),
-            loaded: readFiles(files),
+            loaded: readFiles(files, { inlineSymmetricKeys: "allow" }),
             gone: [],
             summary: {},
           };

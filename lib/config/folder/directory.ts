@@ -100,11 +100,8 @@ export function readFiles(
       sources.set(object, stream.sourceOf);
     }
   }
-  // Whoever stores the files has left out the symmetric keys that may not be stored.
-  const inlineSymmetricKeys = options.inlineSymmetricKeys ?? "allow";
   const sorted = sortObjects(parsed, {
     ...options,
-    inlineSymmetricKeys,
     sourceOf: (object) => sources.get(object)?.(object),
   });
   return {

@@ -5,7 +5,7 @@ import { at, error, type Path } from "../finding.ts";
 import { type Fields, fieldsOf, isFields, jsonIn, listOf, numberOf, textOf } from "../untyped.ts";
 
 /** Annotation of an object of which secrets were left out: where they stood and what they were, as JSON. */
-export const leftOutAnnotation = "internal.portolan.dev/left-out";
+const leftOutAnnotation = "internal.portolan.dev/left-out";
 
 /** What the annotation holds: codes as they were found, and never anything of a secret. */
 interface LeftOut {
