@@ -1,5 +1,5 @@
-import { type ShardState, writeShardState } from "../compile/collected/shard-state.ts";
 import { createLastSettings } from "../compile/collected/last-settings.ts";
+import { type ShardState, writeShardState } from "../compile/collected/shard-state.ts";
 import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { Origin } from "../registry/origin.ts";

@@ -1,7 +1,7 @@
 import picocolors from "picocolors";
 import { expect, it } from "vitest";
-import { error } from "../../lib/config/finding.ts";
 import { harmless, oneLine, printDiagnostic, withoutCommands } from "../../lib/cli/terminal.ts";
+import { error } from "../../lib/config/finding.ts";
 
 it("lets colours and lines through to a terminal, and nothing else that it would obey", () => {
   const coloured = "\u001b[31merror\u001b[39m a\n\tb: größer";

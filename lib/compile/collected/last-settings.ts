@@ -38,21 +38,22 @@ export function createLastSettings(): LastSettings {
   let settings: string | undefined;
   return {
     beside(entries) {
+      settings = undefined;
       for (const [key, entry] of entries) if (isSettings(key)) settings = entry;
       const valid = [...keptFor(settings)].filter((one): one is [string, string] => one[1] !== undefined);
       return valid.length === 0 ? entries : new Map([...entries, ...valid]);
     },
     among(changes) {
-      let [isConcerned, others] = [false, 0];
+      let isConcerned = false;
+      let isTold = settings !== undefined;
       for (const [key, entry] of changes) {
-        if (isSettings(key)) settings = entry;
-        if (isSettings(key) || isLastSettings(key)) isConcerned = true;
-        else others += 1;
+        if (isSettings(key)) [settings, isTold] = [entry, true];
+        isConcerned ||= isSettings(key) || isLastSettings(key);
       }
       if (!isConcerned) return changes;
       const own = [...changes].filter(([key]) => !isLastSettings(key));
-      if (own.length === others && settings === undefined) return new Map(own);
-      return new Map([...own, ...keptFor(settings)]);
+      // Where the origin has never told of settings, what lies in the store stays.
+      return isTold ? new Map([...own, ...keptFor(settings)]) : new Map(own);
     },
   };
 }

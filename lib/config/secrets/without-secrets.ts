@@ -1,7 +1,7 @@
 /** Takes secrets out of the texts of a source, which is stored in clear text. */
 import type { Diagnostic } from "../diagnostic.ts";
-import type { ParsedObject } from "../documents/parse.ts";
 import { documentLeftOut } from "../documents/left-out-document.ts";
+import type { ParsedObject } from "../documents/parse.ts";
 import { replaceIn } from "../documents/replace.ts";
 import { splitDocuments } from "../documents/split-documents.ts";
 import { type SourceFile, settingsFile } from "../folder/directory.ts";
