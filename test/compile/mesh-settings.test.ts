@@ -1,7 +1,9 @@
+import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
+import { prometheusObserver } from "../../lib/compile/telemetry/prometheus.ts";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import type { OriginObject } from "../../lib/registry/origin.ts";
@@ -152,6 +154,22 @@ describe.each([
     expect((await compiled(source.store)).settings.slice(0, 2)).toEqual(["ALLOW_ANY", "cluster.local"]);
     await source.set(broken);
     expect(await refusal(compiled(source.store))).toEqual(unusable("unreadable-document"));
+  });
+});
+
+describe("errors of the mesh's settings", () => {
+  it("are counted by themselves for whoever is to be woken, until they are corrected", async () => {
+    const { store, set } = folder();
+    const registry = new Registry();
+    const recompile = createWorldRecompiler({ store, observer: prometheusObserver(registry) });
+    const counted = async (text: string) => {
+      await set(text);
+      await recompile();
+      return (await registry.getSingleMetricAsString("portolan_mesh_settings_errors")).split("\n").at(-1);
+    };
+    expect(await counted(good)).toBe("portolan_mesh_settings_errors 0");
+    expect(await counted(slip)).toBe("portolan_mesh_settings_errors 1");
+    expect(await counted(other)).toBe("portolan_mesh_settings_errors 0");
   });
 });
 
