@@ -29,7 +29,7 @@ describe("a source shard", () => {
     const store = memoryStore();
     await writeShard(store, "main", [...files, { file: "c.yaml", text }]);
     const written = (await readShard(store, "main"))?.files ?? [];
-    expect(written.slice(0, 2)).toEqual(files);
+    expect(written).toEqual(expect.arrayContaining([...files]));
     expect(written).toHaveLength(3);
     for await (const { key } of store.list("")) {
       const found = await store.get(key);
