@@ -1,4 +1,4 @@
-import type { Dirent, Stats } from "node:fs";
+import { type Dirent, lstatSync, type Stats } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
@@ -114,6 +114,8 @@ async function stampOf(path: string): Promise<Stamp | undefined> {
 /** Whether there is anything of the name, be it a link that leads nowhere. */
 const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(absentAsUndefined)) !== undefined;
 
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
 /** Nothing is at a path, or a link to nothing or to itself. Any other failure says nothing of that, and is thrown. */
 function absentAsUndefined(cause: unknown): undefined {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
@@ -145,6 +147,8 @@ export async function watchFolder(root: string, onChange: () => void): Promise<(
   const ignored = (path: string, stats?: Stats) => {
     const below = relative(root, path);
     if (below.split(sep).some((part) => isPassedOver(part) && part !== "." && part !== "..")) return true;
+    // A link may lead to a whole file system, of which nothing is read.
+    if (below !== "" && stats?.isDirectory() === true && isLink(path)) return true;
     return stats?.isFile() === true && !isConfigFile(path);
   };
   function follow(usePolling: boolean): Promise<FSWatcher> {
