@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, type Stats } from "node:fs";
+import { type Dirent, type Stats, statSync } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
@@ -114,7 +114,14 @@ async function stampOf(path: string): Promise<Stamp | undefined> {
 /** Whether there is anything of the name, be it a link that leads nowhere. */
 const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(absentAsUndefined)) !== undefined;
 
-const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+function leadsToFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // What it leads to may come to be there, and is told of by whoever reads the folder.
+    return false;
+  }
+}
 
 /** Nothing is at a path, or a link to nothing or to itself. Any other failure says nothing of that, and is thrown. */
 function absentAsUndefined(cause: unknown): undefined {
@@ -147,8 +154,8 @@ export async function watchFolder(root: string, onChange: () => void): Promise<(
   const ignored = (path: string, stats?: Stats) => {
     const below = relative(root, path);
     if (below.split(sep).some((part) => isPassedOver(part) && part !== "." && part !== "..")) return true;
-    // A link may lead to a whole file system, of which nothing is read.
-    if (below !== "" && stats?.isDirectory() === true && isLink(path)) return true;
+    // A link may lead to a whole file system, of which nothing is read. The root itself may be one.
+    if (below !== "" && stats?.isSymbolicLink() === true) return !isConfigFile(path) || leadsToFolder(path);
     return stats?.isFile() === true && !isConfigFile(path);
   };
   function follow(usePolling: boolean): Promise<FSWatcher> {

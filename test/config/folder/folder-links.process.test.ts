@@ -18,6 +18,8 @@ describe("watching a folder", () => {
     await mkdir(outside);
     await writeFile(join(folder, "a.yaml"), "a");
     await symlink(outside, join(folder, "link"));
+    await symlink(outside, join(folder, "link.yaml"));
+    await symlink(join(folder, "loop.yaml"), join(folder, "loop.yaml"));
     await symlink("mesh", join(root, "current"));
     let calls = 0;
     const end = await watchFolder(join(root, "current"), () => {
