@@ -2,6 +2,7 @@ import { type Dirent, type Stats, statSync } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
+import { isFileAbsent } from "../cause-text.ts";
 import { byCodePoint, PortolanError } from "../diagnostic.ts";
 import type { SourceFile } from "./directory.ts";
 
@@ -114,12 +115,13 @@ async function stampOf(path: string): Promise<Stamp | undefined> {
 /** Whether there is anything of the name, be it a link that leads nowhere. */
 const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(absentAsUndefined)) !== undefined;
 
-function leadsToFolder(path: string): boolean {
+/** Whether a link leads to a folder, or round in a circle, which would end the watch. */
+function leadsAstray(path: string): boolean {
   try {
     return statSync(path).isDirectory();
-  } catch {
-    // What it leads to may come to be there, and is told of by whoever reads the folder.
-    return false;
+  } catch (cause) {
+    // What it leads to may come to be there.
+    return !isFileAbsent(cause);
   }
 }
 
@@ -155,7 +157,7 @@ export async function watchFolder(root: string, onChange: () => void): Promise<(
     const below = relative(root, path);
     if (below.split(sep).some((part) => isPassedOver(part) && part !== "." && part !== "..")) return true;
     // A link may lead to a whole file system, of which nothing is read. The root itself may be one.
-    if (below !== "" && stats?.isSymbolicLink() === true) return !isConfigFile(path) || leadsToFolder(path);
+    if (below !== "" && stats?.isSymbolicLink() === true) return !isConfigFile(path) || leadsAstray(path);
     return stats?.isFile() === true && !isConfigFile(path);
   };
   function follow(usePolling: boolean): Promise<FSWatcher> {
