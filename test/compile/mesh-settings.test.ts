@@ -157,6 +157,21 @@ describe.each([
   });
 });
 
+describe("a file of settings that cannot be opened", () => {
+  const unreadable = { file: "mesh.yaml", text: "", problem: "permission denied" };
+
+  it("has nothing published where it never could be, and changes nothing where it could", async () => {
+    const store = memoryStore();
+    const write = createShardWriter(store, "main");
+    await write([service, unreadable]);
+    expect(await refusal(compiled(store))).toEqual(unusable("unreadable-file"));
+    await write([service, { file: "mesh.yaml", text: good }]);
+    const before = (await compiled(store)).settings;
+    await write([service, unreadable]);
+    expect((await compiled(store)).settings).toEqual(before);
+  });
+});
+
 describe("errors of the mesh's settings", () => {
   it("are counted by themselves for whoever is to be woken, until they are corrected", async () => {
     const { store, set } = folder();

@@ -65,7 +65,12 @@ export function readFiles(
   const unusableSettings: Diagnostic[] = [];
   for (const { file, text, problem, under: root = "" } of files) {
     const place = under + root + file;
-    if (problem !== undefined) diagnostics.push(unreadableFile(place, problem));
+    if (problem !== undefined) {
+      const unreadable = unreadableFile(place, problem);
+      diagnostics.push(unreadable);
+      // What it held before is not known either.
+      if (areMeshSettings(file) && text === "") unusableSettings.push(unreadable);
+    }
     if (file === meshFile) {
       const read = readMeshConfig(text, place);
       meshConfig = read.value;
@@ -100,10 +105,7 @@ export function readFiles(
       sources.set(object, stream.sourceOf);
     }
   }
-  const sorted = sortObjects(parsed, {
-    ...options,
-    sourceOf: (object) => sources.get(object)?.(object),
-  });
+  const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
   return {
     ...sorted,
     meshConfig,
@@ -114,6 +116,9 @@ export function readFiles(
     diagnostics: [...diagnostics, ...sorted.diagnostics],
   };
 }
+
+/** Whether a file holds settings of the mesh: in its absence the defaults count. */
+export const areMeshSettings = (file: string): boolean => file === meshFile || file === networksFile;
 
 /** Whether an object is looked at in a further cluster: configuration is the primary's. */
 const isClusters = (object: ParsedObject): boolean => !isConfig(object);

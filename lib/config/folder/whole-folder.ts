@@ -4,7 +4,14 @@ import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import { readMeshConfig } from "../read-mesh-config.ts";
 import { keptInForce } from "./copies.ts";
-import { type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
+import {
+  areMeshSettings,
+  type LoadedDirectory,
+  meshFile,
+  networksFile,
+  settingsFile,
+  unreadableFile,
+} from "./directory.ts";
 import {
   errorsIn,
   type FilesByName,
@@ -28,9 +35,6 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
   const wholes = new Map(reads.flatMap((read) => read.wholes));
   const wholeOf = (file: string) => instead.get(file) ?? wholes.get(file);
-  const unusableSettings = [...wholes].flatMap(([file, read]) =>
-    instead.has(file) ? [] : (read.unusableSettings ?? []),
-  );
   const areDistinct = keys.areDistinct();
   const lists = said.lists();
   const configs = latest(lists.configs, areDistinct);
@@ -39,6 +43,13 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
   const keptObjects = pick(kept, ({ objects: list }) => list);
   const speaking = reads.flatMap((read) => read.speaking);
   const unsettled = reads.flatMap((read) => read.unsettled);
+  const unusableSettings = [
+    ...[...wholes].flatMap(([file, read]) => (instead.has(file) ? [] : (read.unusableSettings ?? []))),
+    // Of one that cannot be opened, and never could be, nothing is known.
+    ...unsettled.flatMap(([file, { problem, text }]) =>
+      problem !== undefined && text === "" && areMeshSettings(file) ? [unreadableFile(under + file, problem)] : [],
+    ),
+  ];
   const errors = speaking.flatMap(errorsIn);
   const refusals = Map.groupBy(
     errors.flatMap((error) => refusedKeys(error).map((key) => ({ key, origin: error.origin }))),

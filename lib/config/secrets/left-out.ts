@@ -16,6 +16,9 @@ interface LeftOut {
   readonly hint: string;
 }
 
+/** An object with more of them keeps nothing but its name: each costs a way through the object. */
+const maxFields = 32;
+
 /**
  * An object without the fields that hold secrets, as one line of JSON. It reads as one that is refused for each of them.
  *
@@ -23,8 +26,18 @@ interface LeftOut {
  */
 export function withoutFields(object: ParsedObject, found: readonly Diagnostic[]): string {
   const { origin, ...fields } = object;
-  const kept: Fields = found.reduce<Fields>((from, { path }) => fieldsOf(emptiedAt(from, path)), fields);
-  const leftOut = found.map(({ code, path, origin: { line }, message, hint }) => ({ code, path, line, message, hint }));
+  const named = found.slice(0, maxFields);
+  const {
+    apiVersion,
+    kind,
+    metadata: { name, namespace },
+  } = object;
+  const identity = { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  const kept =
+    found.length > maxFields
+      ? identity
+      : named.reduce<Fields>((from, { path }) => fieldsOf(emptiedAt(from, path)), fields);
+  const leftOut = named.map(({ code, path, origin: { line }, message, hint }) => ({ code, path, line, message, hint }));
   const metadata = fieldsOf(kept.metadata);
   const annotations = { ...fieldsOf(metadata.annotations), [leftOutAnnotation]: JSON.stringify(leftOut) };
   return JSON.stringify({ ...kept, metadata: { ...metadata, annotations } });

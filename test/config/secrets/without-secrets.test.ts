@@ -164,6 +164,27 @@ describe("another secret in a folder", () => {
   });
 });
 
+describe("many secrets", () => {
+  it("are taken out of one list, each with its line, and an object with too many keeps its name alone", () => {
+    const items = Array.from({ length: 300 }, (_, i) => `- ${indented(secret.replace("cert", `cert-${i}`))}\n`).join(
+      "",
+    );
+    const text = `kind: List\nitems:\n${items}- ${indented(service("a"))}\n`;
+    const left = clean(text);
+    expect(left).not.toContain("s3cret");
+    expect(objectsIn(left)).toEqual(objectsIn(text));
+    expect(said(left)).toHaveLength(300);
+    const keys = Array.from({ length: 1_000 }, (_, i) => `  k${i}: "${key}"\n`).join("");
+    const one = clean(`apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${keys}`);
+    expect(one).not.toContain("PRIVATE");
+    expect(said(one).slice(0, 2)).toEqual([
+      "error 5 ConfigMap inline-secret data.k0",
+      "error 6 ConfigMap inline-secret data.k1",
+    ]);
+    expect(one.length).toBeLessThan(20_000);
+  });
+});
+
 describe("inlineSymmetricKeys", () => {
   const settings = (text: string) => ({ file: "portolan.yaml", text });
 
