@@ -17,3 +17,6 @@ export function leftOutOfDocument(value: unknown): (LeftOutReason & Pick<Diagnos
   if (!isFields(leftOut)) return undefined;
   return { code: "secret-in-source", severity: "error", message: textOf(leftOut.message), hint: textOf(leftOut.hint) };
 }
+
+/** Whether a document of a text was left out: what it held is not known. */
+export const hasLeftOutDocument = (text: string): boolean => text.includes(field);
