@@ -24,6 +24,7 @@ export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "C
   readonly SOURCES?: string;
   /** Secrets, as `readWebhookSecrets` reads them. */
   readonly PORTOLAN_WEBHOOK_SECRET?: string;
+  readonly PORTOLAN_FRONT_SECRET?: string;
   readonly PORTOLAN_SOURCE_SECRETS?: string;
   readonly PORTOLAN_GITHUB_SECRETS?: string;
   readonly PORTOLAN_GITLAB_SECRETS?: string;
@@ -76,6 +77,7 @@ function compilerFor(env: Env): Compiler {
   });
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
+    FRONT_SECRET: env.PORTOLAN_FRONT_SECRET,
     SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
     GITHUB_SECRETS: env.PORTOLAN_GITHUB_SECRETS,
     GITLAB_SECRETS: env.PORTOLAN_GITLAB_SECRETS,

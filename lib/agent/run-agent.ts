@@ -103,12 +103,13 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
 function statusOf(agent: Agent, dns: AgentDns | undefined): StatusSource {
   return {
     missing: async () => (await agent.missing()) ?? dns?.missing(),
-    metrics() {
+    metrics(statusErrors) {
       const { user, system } = process.cpuUsage();
-      return agentMetrics(agent.status(), {
-        residentBytes: process.memoryUsage.rss(),
-        cpuSeconds: (user + system) / 1_000_000,
-      });
+      return agentMetrics(
+        agent.status(),
+        { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1_000_000 },
+        { dns: dns?.errors() ?? 0, status: statusErrors },
+      );
     },
     envoyMetrics: agent.envoyMetrics,
   };

@@ -82,9 +82,13 @@ export function analyze(input: AnalysisInput, options: AnalyzeOptions = {}): rea
   const unreadable = input.diagnostics.filter(
     ({ origin, severity }) => severity === "error" && !analyzedKinds.has(kindText(origin.key)),
   );
+  // No analyser of istioctl's is about secrets, and no source stores one.
+  const secrets = input.diagnostics.filter(
+    ({ code, severity }) => code === "secret-in-source" && severity === "warning",
+  );
   const suppressed = suppressions(options.suppress ?? []);
   const annotated = suppressedByAnnotation(input.configs);
-  return [...messages, ...unreadable.map((one): Diagnostic => ({ ...one, code: "IST0106" }))]
+  return [...messages, ...secrets, ...unreadable.map((one): Diagnostic => ({ ...one, code: "IST0106" }))]
     .filter((one) => !suppressed(one) && !annotated(one))
     .sort(
       (a, b) =>

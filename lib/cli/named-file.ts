@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { fileTrouble } from "../config/cause-text.ts";
+import { fileTrouble, isFileAbsent } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 
 /**
@@ -13,5 +13,20 @@ export async function textOfFile(path: string, name = path): Promise<string> {
     return await readFile(path, "utf8");
   } catch (cause) {
     throw new PortolanError(`${name} cannot be read: ${fileTrouble(cause)}`, [], cause);
+  }
+}
+
+/**
+ * The text of a file that may be absent: undefined then.
+ *
+ * @param hint what to do about one that exists and cannot be read; "" for nothing
+ * @throws PortolanError for any other failure than its absence, since a default in its place may be the wrong one
+ */
+export async function textIfThere(path: string, hint = ""): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    if (isFileAbsent(cause)) return undefined;
+    throw new PortolanError(`cannot read ${path}: ${fileTrouble(cause)}${hint === "" ? "" : `; ${hint}`}`, [], cause);
   }
 }

@@ -1,8 +1,11 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { InvalidArgumentError, Option } from "commander";
+import { fileTrouble, isFileAbsent } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
+import { codeOf } from "../storage/file-errors.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
+import { textIfThere } from "./named-file.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
 /** Folder of this working directory's own settings and stores. */
@@ -37,7 +40,8 @@ export const storeInstead = (text: string): Option => new Option("--store <where
  */
 export async function namedStore(option: string | undefined): Promise<string | undefined> {
   if (option !== undefined && option !== "") return option;
-  const text = await readFile(settingsFile, "utf8").catch(() => undefined);
+  // The default store in place of one that the settings name may be the wrong one.
+  const text = await textIfThere(settingsFile, "make it readable, or name the store with --store");
   if (text === undefined) return undefined;
   const store = storeOfSettings(text);
   if (store === undefined)
@@ -113,15 +117,15 @@ function checkPlace(where: string): void {
 /** Whether a store lies in a folder, and not in a bucket. */
 export const isFolder = (where: string): boolean => !where.startsWith("s3://");
 
-/** Whether a folder is there and holds anything but hidden files. */
+/** Whether a folder is there and holds anything but hidden files. @throws PortolanError where it exists and cannot be read */
 export async function holdsSomething(folder: string): Promise<boolean> {
-  const names = await readdir(folder).catch(() => []);
+  const names = await namesIn(folder);
   return names.some((name) => !name.startsWith("."));
 }
 
 /** The stores of this working directory that hold something, the default one and those of `portolan dev`. */
 async function storesHere(): Promise<readonly string[]> {
-  const names = await readdir(ownFolder).catch(() => []);
+  const names = await namesIn(ownFolder);
   const paths = names.map((name) => `${ownFolder}/${name}`).sort();
   const found: string[] = [];
   for (const path of paths) {
@@ -129,4 +133,14 @@ async function storesHere(): Promise<readonly string[]> {
     if (isStore && (await holdsSomething(path))) found.push(path);
   }
   return found;
+}
+
+/** Names in a folder; none where it does not exist, or is a file. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (cause) {
+    if (isFileAbsent(cause) || codeOf(cause) === "ENOTDIR") return [];
+    throw new PortolanError(`cannot read the folder ${folder}: ${fileTrouble(cause)}`, [], cause);
+  }
 }

@@ -9,10 +9,18 @@ import { problemIn } from "./problem-text.ts";
  * @throws PortolanError when the environment has no secret for compile functions
  */
 export function webhookSecret(): string {
-  const [secret = ""] = (settingText(process.env.PORTOLAN_WEBHOOK_SECRET) ?? "").trim().split(/\s+/);
+  const secret = firstSecret("PORTOLAN_WEBHOOK_SECRET");
   if (secret === "") throw new PortolanError("no secret: set PORTOLAN_WEBHOOK_SECRET to the compile function's");
   return secret;
 }
+
+/** What a front signs with. @throws PortolanError as `webhookSecret`, where the environment has no secret for fronts either */
+export function compileSecret(): string {
+  const secret = firstSecret("PORTOLAN_COMPILE_SECRET");
+  return secret === "" ? webhookSecret() : secret;
+}
+
+const firstSecret = (name: string): string => (settingText(process.env[name]) ?? "").trim().split(/\s+/)[0] ?? "";
 
 /**
  * Posts to a compile function.

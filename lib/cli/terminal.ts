@@ -10,6 +10,8 @@ export interface Terminal {
   out(line: string): void;
   /** One line on standard error: progress, diagnostics, hints. */
   err(line: string): void;
+  /** One line on standard output that is meant to be a command of GitHub Actions; absent: as `out`. */
+  readonly command?: (line: string) => void;
   readonly colours: ReturnType<typeof picocolors.createColors>;
   /** What is shown of long work; absent: nothing. */
   readonly progress?: Progress;
@@ -24,6 +26,21 @@ export const harmless = (text: string): string =>
     const isPlain = control === "\n" || control === "\t" || (control === "\u001b" && colour !== "");
     return isPlain ? found : `\uFFFD${colour}`;
   });
+
+/** A text as one line: names of objects and files are whatever somebody wrote, and a line feed in one begins no line of its own. */
+export const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, "\uFFFD");
+
+/**
+ * A text without lines that GitHub Actions would take for a command, such as `::add-mask::x`, and on standard error without what it and
+ * others take for one anywhere in a line, such as `##[group]` or `##vso[…]`: a log may quote a file of a pull request.
+ *
+ * @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+ */
+export function withoutCommands(text: string, stream: "out" | "err"): string {
+  const marked = text.replaceAll(/^[^\S\n]*(?=::[^\n]*::)/gm, "$&\uFFFD");
+  // Standard output may be JSON, in which a string may hold these characters.
+  return stream === "out" ? marked : marked.replaceAll(/##(?=\w*\[)/g, "$&\uFFFD");
+}
 
 /** How a process writes. */
 interface TerminalOptions {
@@ -48,16 +65,22 @@ export function processTerminal({ argv = process.argv, progress }: TerminalOptio
   }
   const isColoured = (stream: { readonly isTTY?: boolean }) => wantsColours(argv, process.env, stream.isTTY === true);
   const [outColoured, errColoured] = [isColoured(process.stdout), isColoured(process.stderr)];
-  const written = (line: string, coloured: boolean) =>
-    `${coloured ? harmless(line) : stripVTControlCharacters(harmless(line))}\n`;
+  const written = (line: string, stream: "out" | "err", coloured: boolean) => {
+    const shown = coloured ? harmless(line) : stripVTControlCharacters(harmless(line));
+    return `${withoutCommands(shown, stream)}\n`;
+  };
   return {
     out: (line) => {
       progress?.speaks();
-      process.stdout.write(written(line, outColoured));
+      process.stdout.write(written(line, "out", outColoured));
+    },
+    command: (line) => {
+      progress?.speaks();
+      process.stdout.write(`${stripVTControlCharacters(harmless(line))}\n`);
     },
     err: (line) => {
       progress?.speaks();
-      process.stderr.write(written(line, errColoured));
+      process.stderr.write(written(line, "err", errColoured));
     },
     colours: picocolors.createColors(outColoured || errColoured),
     ...(progress === undefined ? {} : { progress }),
@@ -101,13 +124,13 @@ export function pathText(path: Diagnostic["path"]): string {
 export function printDiagnostic({ err, colours }: Terminal, diagnostic: Diagnostic): void {
   const { severity, origin, path, code, message, hint } = diagnostic;
   const paint = severity === "error" ? colours.red : severity === "warning" ? colours.yellow : colours.cyan;
-  const place = origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file;
+  const place = oneLine(origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file);
   const { kind, namespace, name } = { ...origin.key, kind: kindText(origin.key) };
-  const object = kind === "" ? "" : ` ${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
-  const where = path.length === 0 ? "" : ` ${colours.bold(pathText(path))}:`;
+  const object = oneLine(kind === "" ? "" : ` ${kind} ${namespace === "" ? name : `${namespace}/${name}`}`);
+  const where = path.length === 0 ? "" : ` ${colours.bold(oneLine(pathText(path)))}:`;
   const of = place === "" ? object : ` ${colours.bold(place)}${object}`;
-  err(`${paint(severity)}${of}:${where} ${message} ${colours.dim(`[${code}]`)}`);
-  if (hint !== "") err(`  ${colours.dim("hint:")} ${hint}`);
+  err(`${paint(severity)}${of}:${where} ${oneLine(message)} ${colours.dim(`[${code}]`)}`);
+  if (hint !== "") err(`  ${colours.dim("hint:")} ${oneLine(hint)}`);
 }
 
 /** Writes diagnostics worst first; says how many more there are past `most`. */

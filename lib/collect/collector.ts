@@ -1,3 +1,4 @@
+import { createLastSettings } from "../compile/collected/last-settings.ts";
 import { type ShardState, writeShardState } from "../compile/collected/shard-state.ts";
 import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
@@ -82,6 +83,7 @@ export function createCollector(options: CollectorOptions): Collector {
     takeOver: options.takeOver === true,
     storeRescues,
   });
+  const lastSettings = createLastSettings();
   let isFilled = false;
   /** What was loaded is what lies there, as far as is known. */
   let isLoaded = false;
@@ -122,12 +124,12 @@ export function createCollector(options: CollectorOptions): Collector {
     // Somebody else may have written, or taken the source away.
     if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
     if (!isLoaded) {
-      await known.compareWith(writer.load);
+      await known.compareWith((entries) => writer.load(lastSettings.beside(entries)));
       isLoaded = true;
     }
     const changes = known.takeChanges();
     if (changes.size > 0 || !isFilled) {
-      const written = await writer.write(changes, known.size() === 0).catch((cause: unknown) => {
+      const written = await writer.write(lastSettings.among(changes), known.size() === 0).catch((cause: unknown) => {
         known.putBack(changes);
         throw cause;
       });

@@ -5,6 +5,7 @@ import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { sameElements } from "../config/same-elements.ts";
+import { createSecretsFilter } from "../config/secrets/without-secrets.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { eachClass } from "../mesh/classes/enter-classes.ts";
@@ -21,6 +22,7 @@ import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
+import { refuseUnusableSettings } from "./unusable-settings.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
 
 export interface FilesCompiled extends Stage<CompiledWorld> {
@@ -90,6 +92,7 @@ export interface LoadedWorld {
 
 export function loadWorld(shards: readonly Shard[], options: WorldOptions): LoadedWorld {
   const { content, consul, clusterId } = createShardsReader(options)(shards);
+  refuseUnusableSettings(content);
   return {
     world: worldOf(content, { ...options, clusterId }, createMemo(), consul),
     sources: versionsOf(shards),
@@ -134,8 +137,8 @@ function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
   };
   return (shards: readonly Shard[], isFaultless?: IsFaultless) => {
     const now = new Map<string, LoadedFolder>();
-    const loaded = shards.map((shard, i): LoadedShard => {
-      if (isCollected(shard)) return load(shard.name)(shard);
+    for (const [i, shard] of shards.entries()) {
+      if (isCollected(shard)) continue;
       const under = i === 0 ? "" : `${shard.name}/`;
       const before = folders.get(shard.name);
       const folder =
@@ -143,7 +146,14 @@ function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
           ? folderAfter(before, shard, isFaultless)
           : loadFolder(shard, (i === 0 ? ahead?.take() : undefined) ?? emptyFolder(under), isFaultless);
       now.set(shard.name, folder);
-      return { content: folder.content };
+    }
+    // No collected source has settings of its own: the first folder's count, which has them.
+    const settings = [...now.values()].map(({ content }) => content.settings.inlineSymmetricKeys);
+    const inlineSymmetricKeys = settings.find((said) => said !== undefined) ?? "refuse";
+    const loaded = shards.flatMap((shard): readonly LoadedShard[] => {
+      if (isCollected(shard)) return [load(shard.name)(shard, { inlineSymmetricKeys })];
+      const folder = now.get(shard.name);
+      return folder === undefined ? [] : [{ content: folder.content }];
     });
     folders = now;
     const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
@@ -185,9 +195,10 @@ export type FileCompiler = (files: readonly SourceFile[], sources: readonly Comp
 
 export function createFileCompiler(options: WorldOptions): FileCompiler {
   const compileFolders = createFolderCompiler(options);
+  const withoutSecrets = createSecretsFilter();
   let folder = emptyFolder("");
   return (files, sources) => {
-    folder = readAgain(folder, files);
+    folder = readAgain(folder, withoutSecrets(files));
     return compileFolders(wholeFolder(folder), sources);
   };
 }
@@ -208,6 +219,7 @@ export function createFolderCompiler(options: WorldOptions, memo = createMemo())
     slice = wholeWorld,
     reuse: Reuse = {},
   ): FilesCompiled => {
+    refuseUnusableSettings(loaded);
     const before = memoUseOf(memo);
     const world = staged("world", () => worldOf(loaded, { ...options, clusterId }, memo, consul));
     const compiled = compile(world.value, sources, memo, staged, slice, reuse);

@@ -27,6 +27,7 @@ export function compileSettingsFrom(env: Readonly<Record<string, string | undefi
     secrets: readWebhookSecrets(
       {
         WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
+        FRONT_SECRET: env.PORTOLAN_FRONT_SECRET,
         SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
         GITHUB_SECRETS: env.PORTOLAN_GITHUB_SECRETS,
         GITLAB_SECRETS: env.PORTOLAN_GITLAB_SECRETS,

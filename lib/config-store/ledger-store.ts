@@ -57,14 +57,24 @@ export function createLedgerStore(store: LedgerStore, options: LedgerStoreOption
     return found === undefined ? undefined : configOf(found.text, found.hash);
   };
 
-  const refusal = async (result: Extract<LedgerResult, { kind: "conflict" }>): Promise<WriteResult> => ({
-    kind: "conflict",
-    current: result.current === undefined ? undefined : configOf(await ledger.text(result.current), result.current),
-    winner: result.winner,
-  });
-  const write = async (change: LedgerChange, message: string): Promise<WriteResult> => {
+  /** @param condition of the write: what exists or does not has a result of its own */
+  const refusal = async (
+    result: Extract<LedgerResult, { kind: "conflict" }>,
+    condition: "absent" | "present" | undefined,
+  ): Promise<WriteResult> => {
+    const current =
+      result.current === undefined ? undefined : configOf(await ledger.text(result.current), result.current);
+    if (condition === "absent" && current !== undefined) return { kind: "exists", current };
+    if (condition === "present" && current === undefined) return { kind: "missing" };
+    return { kind: "conflict", current, winner: result.winner };
+  };
+  const write = async (
+    change: LedgerChange,
+    condition: "absent" | "present",
+    message: string,
+  ): Promise<WriteResult> => {
     const result = await ledger.write([change], info(message));
-    if (result.kind === "conflict") return refusal(result);
+    if (result.kind === "conflict") return refusal(result, condition);
     const resourceVersion = change.text === undefined ? "" : sha256(change.text);
     return { kind: "written", resourceVersion, revision: result.head.revision };
   };
@@ -86,25 +96,17 @@ export function createLedgerStore(store: LedgerStore, options: LedgerStoreOption
       const text = accept(config);
       if (typeof text !== "string") return text;
       const key = keyText(keyOf(config));
-      const result = await write({ key, text, expected: { hash: undefined } }, `create ${key}`);
-      if (result.kind !== "conflict" || result.current === undefined) return result;
-      return { kind: "exists", current: result.current };
+      return write({ key, text, expected: { hash: undefined } }, "absent", `create ${key}`);
     },
     async update(config) {
       const text = accept(config);
       if (typeof text !== "string") return text;
       const key = keyText(keyOf(config));
-      const old = await current(key);
-      if (old === undefined) return { kind: "missing" };
-      const { resourceVersion } = config.meta;
-      const expected = resourceVersion === "" ? {} : { expected: { hash: resourceVersion } };
-      return write({ key, text, ...expected }, `update ${key}`);
+      return write({ key, text, expected: expectedOf(config.meta.resourceVersion) }, "present", `update ${key}`);
     },
-    async delete(kind, name, namespace, resourceVersion) {
+    delete(kind, name, namespace, resourceVersion = "") {
       const key = entryKey(kind, name, namespace);
-      if ((await current(key)) === undefined) return { kind: "missing" };
-      const expected = resourceVersion === undefined ? {} : { expected: { hash: resourceVersion } };
-      return write({ key, text: undefined, ...expected }, `delete ${key}`);
+      return write({ key, text: undefined, expected: expectedOf(resourceVersion) }, "present", `delete ${key}`);
     },
     version: async () => (await ledger.head()).root,
     async getResourceAtVersion(version, key) {
@@ -116,10 +118,9 @@ export function createLedgerStore(store: LedgerStore, options: LedgerStoreOption
       return Promise.all(entries.map(async ([, hash]) => configOf(await ledger.text(hash), hash)));
     },
     async writeAll(changes, message) {
-      const { root } = await ledger.head();
       const ledgerChanges: LedgerChange[] = [];
       const resourceVersions = new Map<string, string>();
-      const known = new Map(changes.length > 16 ? await ledger.list(root) : []);
+      const conditions = new Map<string, "absent" | "present">();
       for (const change of changes) {
         if (change.kind === "delete") {
           ledgerChanges.push({ key: keyText(change.key), text: undefined });
@@ -128,16 +129,12 @@ export function createLedgerStore(store: LedgerStore, options: LedgerStoreOption
         const text = accept(change.config);
         const key = keyText(keyOf(change.config));
         if (typeof text !== "string") return { kind: "refused", key, result: text };
-        const hash = changes.length > 16 ? known.get(key) : (await ledger.get(root, key))?.hash;
-        if (change.if === "present" && hash === undefined) return { kind: "refused", key, result: { kind: "missing" } };
         const { resourceVersion } = change.config.meta;
-        const expected =
-          change.if === "absent"
-            ? { expected: { hash: undefined } }
-            : resourceVersion === ""
-              ? {}
-              : { expected: { hash: resourceVersion } };
-        ledgerChanges.push({ key, text, ...expected });
+        // The ledger looks at the moment of the write: what was looked up before it may have been deleted meanwhile.
+        const isAnyGood = change.if === undefined && resourceVersion === "";
+        const expected = change.if === "absent" ? { hash: undefined } : expectedOf(resourceVersion);
+        ledgerChanges.push({ key, text, ...(isAnyGood ? {} : { expected }) });
+        if (change.if !== undefined) conditions.set(key, change.if);
         resourceVersions.set(key, sha256(text));
       }
       const result = await ledger.write(
@@ -145,16 +142,11 @@ export function createLedgerStore(store: LedgerStore, options: LedgerStoreOption
         info(message),
       );
       if (result.kind === "written") return { kind: "written", revision: result.head.revision, resourceVersions };
-      const conflict = await refusal(result);
-      const exists = conflict.kind === "conflict" && conflict.current !== undefined;
-      const creating = changes.some(
-        (change) => change.kind === "put" && change.if === "absent" && keyText(keyOf(change.config)) === result.key,
-      );
-      return {
-        kind: "refused",
-        key: result.key,
-        result: exists && creating ? { kind: "exists", current: conflict.current } : conflict,
-      };
+      return { kind: "refused", key: result.key, result: await refusal(result, conditions.get(result.key)) };
     },
   };
 }
+
+/** What must lie where an object is replaced or deleted: its revision, or any. */
+const expectedOf = (resourceVersion: string): NonNullable<LedgerChange["expected"]> =>
+  resourceVersion === "" ? "present" : { hash: resourceVersion };

@@ -1,6 +1,10 @@
 /** What is to be said of whatever was thrown: its message, if it is an error. */
 export const causeText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
+/** Whether a file is not there, as opposed to one that is there and cannot be read. */
+export const isFileAbsent = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+
 /** What systems say of files, in words for people; what they name stands beside it. */
 const fileReasons: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",

@@ -13,6 +13,7 @@ export const diagnosticCodes = {
     "helm-template",
     "ineffective-match",
     "inline-secret",
+    "inline-symmetric-key",
     "invalid-value",
     "kustomize-input",
     "last-valid-served",

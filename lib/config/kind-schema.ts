@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { ConfigMeta } from "./config.ts";
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Finding } from "./finding.ts";
 import { readSpec, type SpecReading } from "./read-spec.ts";
 import { withoutEffectRules } from "./rules/fields-without-effect.ts";
@@ -24,8 +25,15 @@ export interface KindSchema {
    * Reads a spec; paths of findings begin with `spec`.
    *
    * @param isFaultless as `ReadOptions` has it; false when absent
+   * @param allowed codes of findings that are none here; none when absent
    */
-  read(raw: unknown, meta: ConfigMeta, unknownFields: "refuse" | "ignore", isFaultless?: boolean): SpecReading<unknown>;
+  read(
+    raw: unknown,
+    meta: ConfigMeta,
+    unknownFields: "refuse" | "ignore",
+    isFaultless?: boolean,
+    allowed?: ReadonlySet<DiagnosticCode>,
+  ): SpecReading<unknown>;
 }
 
 /** Checks that go beyond single fields; paths begin at the spec. */
@@ -56,11 +64,12 @@ export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema
     clusterScoped: description.clusterScoped ?? false,
     noEffect: description.noEffect,
     schema,
-    read(raw, meta, unknownFields, isFaultless = false) {
+    read(raw, meta, unknownFields, isFaultless = false, allowed = new Set()) {
       const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
       if (isFaultless) return { spec, findings };
-      const all =
+      const found =
         spec === undefined ? findings : [...findings, ...rules(spec, meta), ...withoutEffectRules(kind, spec)];
+      const all = allowed.size === 0 ? found : found.filter(({ code }) => !allowed.has(code));
       if (all.length === 0) return { spec, findings: all };
       const refused = all.some((finding) => finding.severity === "error");
       return {

@@ -1,5 +1,6 @@
 import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
 import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import { locateAll } from "./documents/locate.ts";
 import { fromOldSpelling } from "./documents/old-spelling.ts";
 import type { ParsedObject, SourceOf } from "./documents/parse.ts";
@@ -19,11 +20,16 @@ export interface ReadOptions {
   readonly unknownFields?: "refuse" | "ignore";
   /** `free`: names of objects are not checked, as in a program's own memory and in what another server names; only an API server does. `checked` when absent. */
   readonly names?: "checked" | "free";
+  /** Whether a `jwks` may hold symmetric keys; `refuse` when absent. */
+  readonly inlineSymmetricKeys?: "allow" | "refuse";
   /** Nothing is to be said of any object, as somebody knows who has read the very text: faults are not looked for. False when absent. */
   readonly isFaultless?: boolean;
   /** Lets diagnostics name the line of the field instead of the line of the object. */
   readonly sourceOf?: SourceOf;
 }
+
+const symmetricKeys: ReadonlySet<DiagnosticCode> = new Set(["inline-symmetric-key"]);
+const nothing: ReadonlySet<DiagnosticCode> = new Set();
 
 /**
  * Reads an object as configuration: validated, defaults applied, durations canonical.
@@ -42,7 +48,8 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     key: { group: meta.group, kind: meta.kind, name: meta.name, namespace: meta.namespace },
   };
   const { unknownFields = "refuse", isFaultless = false } = options;
-  const reading = schema.read(object.spec, meta, unknownFields, isFaultless);
+  const allowed = options.inlineSymmetricKeys === "allow" ? symmetricKeys : nothing;
+  const reading = schema.read(object.spec, meta, unknownFields, isFaultless, allowed);
   const findings: Finding[] = isFaultless
     ? []
     : [

@@ -1,30 +1,45 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
+import { leftOutOfDocument } from "./documents/left-out-document.ts";
 import { locateAll } from "./documents/locate.ts";
 import { at, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import type { ProxyHeaders } from "./kinds/mesh-proxy-config.ts";
-import { readSpec } from "./read-spec.ts";
+import { camelFieldName, readSpec } from "./read-spec.ts";
 import { legacyMeshSettingsRules } from "./rules/legacy/legacy-mesh-settings.ts";
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
+import { fieldsOf, isFields } from "./untyped.ts";
 
 const schema = CORE_SCHEMA.withTags(mergeTag);
 
+/** Settings of the mesh as they were read. */
+export interface ReadSettings<Spec> extends Stage<Spec> {
+  /** False where the text has errors and none was valid before: what is read then is the defaults, which may open what the settings close. */
+  readonly isUsable: boolean;
+}
+
 /**
  * Reads a MeshConfig and lays it over the defaults: top-level fields replace, `defaultConfig` and `defaultProviders` merge
- * field by field, `extensionProviders` by name. Unknown fields are ignored with a warning, as Istio has it.
+ * field by field, `extensionProviders` by name. Unknown fields are ignored with a warning, as Istio has it. A top-level field with an error
+ * is as the last valid text has it, and all are where the text cannot be read.
  *
- * @returns the defaults where the text has errors
+ * @param before the last valid text; absent: none is known
+ * @see istio 1.30.3 pilot/pkg/serviceregistry/util/meshwatcher/collection.go, which keeps the last valid settings as a whole
  */
-export function readMeshConfig(text: string, file = "mesh.yaml"): Stage<MeshConfig> {
-  return readMesh(text, file, "MeshConfig", meshConfig, defaultMeshConfig, (written) => {
-    const merged = mergeMeshConfig(defaultMeshConfig, written);
-    const findings = [...meshConfigRules(merged), ...legacyMeshSettingsRules(merged)];
-    return { spec: merged, findings: findings.map((finding) => inWritten(finding, merged, written)) };
+export function readMeshConfig(text: string, file = "mesh.yaml", before?: string): ReadSettings<MeshConfig> {
+  return readMesh(text, file, before, {
+    kind: "MeshConfig",
+    schema: meshConfig,
+    fallback: defaultMeshConfig,
+    complete(written) {
+      const merged = mergeMeshConfig(defaultMeshConfig, written);
+      const findings = [...meshConfigRules(merged), ...legacyMeshSettingsRules(merged)];
+      return { spec: merged, findings: findings.map((finding) => inWritten(finding, merged, written)) };
+    },
   });
 }
 
@@ -37,12 +52,14 @@ function inWritten(finding: Finding, merged: MeshConfig, written: WrittenMeshCon
   return place < 0 ? finding : { ...finding, path: [list, place, ...rest] };
 }
 
-/** Reads a MeshNetworks; no networks where the text has errors. */
-export function readMeshNetworks(text: string, file = "networks.yaml"): Stage<MeshNetworks> {
-  return readMesh(text, file, "MeshNetworks", meshNetworks, noMeshNetworks, (written) => ({
-    spec: written,
-    findings: [...meshNetworksRules(written)],
-  }));
+/** Reads a MeshNetworks, as `readMeshConfig` reads a MeshConfig. */
+export function readMeshNetworks(text: string, file = "networks.yaml", before?: string): ReadSettings<MeshNetworks> {
+  return readMesh(text, file, before, {
+    kind: "MeshNetworks",
+    schema: meshNetworks,
+    fallback: noMeshNetworks,
+    complete: (written) => ({ spec: written, findings: [...meshNetworksRules(written)] }),
+  });
 }
 
 export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): MeshConfig {
@@ -98,28 +115,75 @@ function mergeProviders(
   return [...replaced, ...written.filter((provider) => !names.has(provider.name))];
 }
 
+/** One sort of settings. */
+interface SettingsKind<Written, Spec> {
+  readonly kind: string;
+  readonly schema: z.ZodType<Written>;
+  readonly fallback: Spec;
+  readonly complete: (written: Written) => { readonly spec: Spec; readonly findings: readonly Finding[] };
+}
+
 function readMesh<Written, Spec>(
   text: string,
   file: string,
-  kind: string,
-  specSchema: z.ZodType<Written>,
-  fallback: Spec,
-  complete: (written: Written) => { readonly spec: Spec; readonly findings: readonly Finding[] },
-): Stage<Spec> {
-  const origin: Origin = { key: { group: "", kind, name: kind, namespace: "" }, file, line: 1 };
-  let raw: unknown;
-  try {
-    raw = text.trim() === "" ? {} : load(text, { schema });
-  } catch (cause) {
-    const line = cause instanceof YAMLException ? (cause.mark?.line ?? 0) + 1 : 1;
-    const message = cause instanceof YAMLException ? (cause.reason ?? cause.message) : String(cause);
-    return { value: fallback, diagnostics: [at({ ...origin, line }, error([], message, "", "unreadable-document"))] };
+  before: string | undefined,
+  of: SettingsKind<Written, Spec>,
+): ReadSettings<Spec> {
+  const origin: Origin = { key: { group: "", kind: of.kind, name: of.kind, namespace: "" }, file, line: 1 };
+  const loaded = loadText(text);
+  const last = before === undefined ? undefined : loadText(before);
+  const lastRaw = last !== undefined && "raw" in last ? last.raw : undefined;
+  const lastSpec = lastRaw === undefined ? undefined : readRaw(lastRaw, of).spec;
+  const instead = { value: lastSpec ?? of.fallback, isUsable: lastSpec !== undefined };
+  if ("message" in loaded) {
+    const finding = error([], loaded.message, hintOf(instead), "unreadable-document");
+    return { ...instead, diagnostics: [at({ ...origin, line: loaded.line }, finding)] };
   }
+  const leftOut = leftOutOfDocument(loaded.raw);
+  if (leftOut !== undefined) return { ...instead, diagnostics: [at(origin, { ...leftOut, path: [] })] };
+  const { spec, findings } = readRaw(loaded.raw, of);
+  const diagnostics = located(findings, text, origin);
+  if (spec !== undefined) return { value: spec, diagnostics, isUsable: true };
+  const mixed = readRaw(withFieldsOf(lastRaw, loaded.raw, findings), of).spec;
+  return { value: (instead.isUsable ? mixed : undefined) ?? instead.value, diagnostics, isUsable: instead.isUsable };
+}
+
+const hintOf = ({ isUsable }: { readonly isUsable: boolean }): string =>
+  isUsable ? "the last valid settings stay in force until it is corrected" : "";
+
+type LoadedText = { readonly raw: unknown } | { readonly message: string; readonly line: number };
+
+function loadText(text: string): LoadedText {
+  try {
+    return { raw: text.trim() === "" ? {} : load(text, { schema }) };
+  } catch (cause) {
+    if (!(cause instanceof YAMLException)) return { message: String(cause), line: 1 };
+    return { message: cause.reason ?? cause.message, line: (cause.mark?.line ?? 0) + 1 };
+  }
+}
+
+/** @returns no spec where some finding is an error */
+function readRaw<Written, Spec>(
+  raw: unknown,
+  { schema: specSchema, complete }: SettingsKind<Written, Spec>,
+): { readonly spec: Spec | undefined; readonly findings: readonly Finding[] } {
   const read = readSpec(specSchema, raw, { unknownFields: "ignore", emptyWhenNull: [] });
   const completed = read.spec === undefined ? undefined : complete(read.spec);
   const findings = [...read.findings, ...(completed?.findings ?? [])];
-  const refused = completed === undefined || findings.some((finding) => finding.severity === "error");
-  return { value: refused ? fallback : completed.spec, diagnostics: located(findings, text, origin) };
+  const isRefused = findings.some((finding) => finding.severity === "error");
+  return { spec: isRefused ? undefined : completed?.spec, findings };
+}
+
+/** Settings in which top-level fields with errors are as they were before, or absent where they were. */
+function withFieldsOf(before: unknown, now: unknown, findings: readonly Finding[]): unknown {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const names = new Set(errors.map(({ path: [name] }) => (name === undefined ? undefined : camelFieldName(`${name}`))));
+  if (names.has(undefined) || !isFields(now)) return before;
+  const isRefused = ([name]: readonly [string, unknown]) => names.has(camelFieldName(name));
+  return Object.fromEntries([
+    ...Object.entries(now).filter((entry) => !isRefused(entry)),
+    ...Object.entries(fieldsOf(before)).filter(isRefused),
+  ]);
 }
 
 function located(findings: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {

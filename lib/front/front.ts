@@ -140,6 +140,8 @@ export interface Front {
   /** The latest refusals that stand and that this process has heard of, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
+  /** Counts and logs an error of a server that lost a connection and goes on. */
+  readonly serverError: (cause: unknown) => void;
   close(): void;
 }
 
@@ -301,7 +303,21 @@ export function createFront(options: FrontOptions): Front {
     heard,
     onRefusal,
     onError,
+    serverError: countedErrors(metrics, onError),
     close: () => heads.close(),
   };
   return front;
+}
+
+/** Counts all errors of servers, and logs the first, second, fourth, eighth and so on: a machine without descriptors has one for each connection. */
+function countedErrors(metrics: FrontMetrics, onError: (cause: unknown) => void): (cause: unknown) => void {
+  let count = 0;
+  let nextLogged = 1;
+  return (cause) => {
+    metrics.serverError?.();
+    count += 1;
+    if (count < nextLogged) return;
+    nextLogged *= 2;
+    onError(cause);
+  };
 }

@@ -26,6 +26,8 @@ export interface FrontMetrics {
   refusing?(standing: () => Iterable<ResourceType | "secrets">): void;
   /** HEAD could not be read; the last one goes on being served. */
   headError(): void;
+  /** A server of the front lost a connection, as where it cannot be accepted. */
+  serverError?(): void;
   /** Text for `GET /metrics`, if there is any. */
   render?(): Promise<{ readonly contentType: string; readonly text: string }>;
 }

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -85,6 +84,12 @@ export type Shortcut = (request: IncomingMessage, response: ServerResponse) => b
 
 const noShortcut: Shortcut = () => false;
 
+/** Called for each error of a server that listens; it lost a connection and goes on. */
+export type OnServerError = (cause: unknown) => void;
+
+/** Where nobody counts errors Node prints them to standard error. */
+const printError: OnServerError = (cause) => process.emitWarning(`a server has lost a connection: ${causeText(cause)}`);
+
 /**
  * Serves an app over HTTP/1.1. Connections that bring a request or take an answer too slowly are ended.
  *
@@ -97,6 +102,7 @@ export function serveHttp(
   hostname = "127.0.0.1",
   { headerBytes, headersMs, requestMs, idleMs, stallMs, connections }: Limits = defaultLimits,
   shortcut: Shortcut = noShortcut,
+  onError: OnServerError = printError,
 ): Promise<RunningServer> {
   return new Promise((resolve, reject) => {
     let isClosing = false;
@@ -113,10 +119,13 @@ export function serveHttp(
       if (!shortcut(request, response)) whole(request, response);
     });
     server.once("listening", () => {
+      // As when a connection cannot be accepted, because descriptors are used up.
+      server.off("error", reject).on("error", onError);
       const address = server.address();
       const found = typeof address === "object" && address !== null ? address.port : port;
       const stopListening = portCloser(server);
-      const closed = once(server, "close");
+      // `once` of node:events would reject, unheard, for the first error that the server goes on after.
+      const closed = new Promise<void>((close) => server.once("close", close));
       resolve({
         url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${found}`,
         stopListening,

@@ -73,6 +73,11 @@ export function prometheusMetrics({
     help: "Failed reads of HEAD; the last one read goes on being served.",
     registers: [registry],
   });
+  const serverErrors = new Counter({
+    name: "portolan_server_errors_total",
+    help: "Errors of the front's own servers, such as connections that could not be accepted; each lost one connection.",
+    registers: [registry],
+  });
   const ages = new Gauge({
     name: "portolan_source_age_seconds",
     help: "Seconds since a collected source was last known to be as its origin is.",
@@ -102,6 +107,7 @@ export function prometheusMetrics({
       standing = asked;
     },
     headError: () => headErrors.inc(),
+    serverError: () => serverErrors.inc(),
     series: () => registry.getMetricsAsJSON(),
     async render() {
       const others = (await siblings?.()) ?? [];

@@ -86,6 +86,11 @@ const front = z.strictObject({
     env: ["PORTOLAN_COMPILE_URL"],
     usual: "the one beside it, if there is one",
   }),
+  compileSecret: field(text(), "Signs what is asked of it: its `compile.webhook.frontSecret`.", {
+    env: ["PORTOLAN_COMPILE_SECRET"],
+    usual: "`PORTOLAN_WEBHOOK_SECRET`; of the one beside it, one of its own",
+    isSecret: true,
+  }),
   moves: field(z.enum(["on", "off"]), "`on`: operators may move HEAD in the console; wants `authentication`.", {
     env: ["PORTOLAN_MOVES"],
     usual: "off",
@@ -104,6 +109,11 @@ const webhook = z.strictObject({
   secret: field(text(), "Signs requests for every source; two with a blank between them while it is changed.", {
     env: ["PORTOLAN_WEBHOOK_SECRET"],
     usual: "none: no request is taken",
+    isSecret: true,
+  }),
+  frontSecret: field(text(), "Signs what fronts ask for, a compile; good for nothing else. Two as above.", {
+    env: ["PORTOLAN_FRONT_SECRET"],
+    usual: "none",
     isSecret: true,
   }),
   sourceSecrets: field(bySource(), "Secrets that are good for one source, by its name.", {

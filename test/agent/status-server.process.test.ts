@@ -100,7 +100,15 @@ describe("an agent's status", () => {
 describe("an agent's metrics", () => {
   it("count what Envoy refuses by type, and have help and type each", () => {
     const refused = [{ type: "routes", name: "80", words: "no" }] as const;
-    const text = agentMetrics({ pid: 1, refused, changes: 3, starts: 1 }, { residentBytes: 5, cpuSeconds: 0.5 });
+    const text = agentMetrics(
+      { pid: 1, refused, changes: 3, starts: 1 },
+      { residentBytes: 5, cpuSeconds: 0.5 },
+      {
+        dns: 2,
+        status: 0,
+      },
+    );
+    expect(text).toContain('portolan_agent_socket_errors_total{server="dns"} 2\n');
     expect(text).toContain('portolan_agent_refused_resources{type="routes"} 1\n');
     expect(text).toContain('portolan_agent_refused_resources{type="clusters"} 0\n');
     expect(text).toContain("# TYPE portolan_agent_changes_total counter\nportolan_agent_changes_total 3\n");

@@ -4,7 +4,7 @@ import { readMeshConfig, readMeshNetworks } from "../../lib/config/read-mesh-con
 
 describe("readMeshConfig", () => {
   it("gives the defaults for an empty text", () => {
-    expect(readMeshConfig("")).toEqual({ value: defaultMeshConfig, diagnostics: [] });
+    expect(readMeshConfig("")).toEqual({ value: defaultMeshConfig, diagnostics: [], isUsable: true });
   });
 
   it("replaces top-level fields and merges defaultConfig", () => {
@@ -112,6 +112,7 @@ describe("readMeshNetworks", () => {
         networks: { one: { endpoints: [{ fromRegistry: "k" }], gateways: [{ address: "1.2.3.4", port: 443 }] } },
       },
       diagnostics: [],
+      isUsable: true,
     });
   });
 

@@ -38,7 +38,8 @@ async function ofOthers(): Promise<readonly Exposed[]> {
   const state = { source: "a", isFilled: true, objects: 1, pushes: 1, pushedBytes: 1, asOfMs: 1, failure: "" };
   const statuses = () => ({ isHolder: true, written: 1, refused: 0, trouble: "" });
   const app = readinessApp({ states: () => [state], statuses, staleAfter: 60, now: Date.now });
-  const agent = agentMetrics({ pid: 1, refused: [], changes: 3, starts: 1 }, { residentBytes: 5, cpuSeconds: 0.5 });
+  const costs = { residentBytes: 5, cpuSeconds: 0.5 };
+  const agent = agentMetrics({ pid: 1, refused: [], changes: 3, starts: 1 }, costs, { dns: 0, status: 0 });
   return [...readExposition(await (await app.request("/metrics")).text()), ...readExposition(agent)];
 }
 

@@ -171,6 +171,31 @@ describe("the action for pull requests", () => {
     expect(summary.match(/^```/gm)).toHaveLength(2);
   }, 300_000);
 
+  it("lets no name of an object or a file reach the log as a command, and takes no base for an option", async () => {
+    const evil = join(folder, "mesh", "name\n::error::by-file.yaml");
+    await writeFile(
+      evil,
+      [
+        "apiVersion: networking.istio.io/v1",
+        "kind: VirtualService",
+        'metadata: {name: "a`b\\n```\\n::add-mask::x\\n##[add-mask]y", namespace: shop}',
+        'spec: {hosts: ["```"], "field\\n::warning::x\\n```": 1}',
+      ].join("\n"),
+    );
+    const { ran, summary } = await act({ dir: "mesh", comment: "false", "fail-on-refused": "false" });
+    await rm(evil);
+    const compared = ran.find(({ name }) => name === "Compare");
+    const commands = compared?.out.split("\n").filter((line) => line.trimStart().startsWith("::")) ?? [];
+    const [, token = ""] = /^::stop-commands::([\w-]{36})$/.exec(commands[0] ?? "") ?? [];
+    expect(commands).toEqual([`::stop-commands::${token}`, `::${token}::`]);
+    expect(compared?.out).not.toContain("##[add-mask]");
+    expect(summary).toContain("by-file.yaml");
+    expect(summary.split("\n").filter((line) => line.startsWith("::"))).toEqual([]);
+    const option = await act({ dir: "mesh", base: `--upload-pack=touch ${join(folder, "pwned")}` });
+    expect(lastStep(option.ran)?.code).not.toBe(0);
+    await expect(readFile(join(folder, "pwned"))).rejects.toThrow("ENOENT");
+  }, 300_000);
+
   it("warns where a fork's token may not comment, and fails where there is no base", async () => {
     github.status = 403;
     const { ran } = await act({ dir: "mesh", "fail-on-refused": "false" });

@@ -101,7 +101,7 @@ describe.skipIf(!hasApiServer())("a real API server", { timeout: 180_000 }, () =
     for (const manifest of await manifests()) {
       const { apiVersion, kind, metadata } = manifest;
       const { namespace } = fieldsOf(metadata);
-      const plural = `${textOf(kind).toLowerCase()}s`;
+      const plural = `${textOf(kind).toLowerCase()}s`.replace(/ys$/, "ies");
       const base = textOf(apiVersion) === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
       const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
       await server.ask("POST", `${base}${space}/${plural}`, manifest);

@@ -20,14 +20,43 @@ async function base(): Promise<readonly Fields[]> {
 const ofKind = (manifests: readonly Fields[], kind: string): readonly Fields[] =>
   manifests.filter((manifest) => manifest.kind === kind);
 
-const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`;
+const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
 
 describe("the base of infra/kubernetes/serve", () => {
   it("holds settings that are right", async () => {
-    const [settings] = ofKind(await base(), "ConfigMap");
-    const { value, diagnostics } = readSettings(textOf(fieldsOf(settings?.data)["portolan.yaml"]), "portolan.yaml");
-    expect(diagnostics).toEqual([]);
-    expect(value?.collectors).toEqual([{ kind: "kube" }]);
+    const read = ofKind(await base(), "ConfigMap").map(({ data }) =>
+      readSettings(textOf(fieldsOf(data)["portolan.yaml"]), "portolan.yaml"),
+    );
+    expect(read.flatMap(({ diagnostics }) => diagnostics)).toEqual([]);
+    const [front, compile] = read.map(({ value }) => value);
+    expect(compile?.collectors).toEqual([{ kind: "kube" }]);
+    expect(compile?.store).toBe(front?.store);
+  });
+
+  it("gives a front no secret that may write, and mounts none", async () => {
+    const manifests = await base();
+    const mounted = ofKind(manifests, "Deployment").map((deployment) => {
+      const { volumes } = fieldsOf(fieldsOf(fieldsOf(deployment.spec).template).spec);
+      const names = listOf(volumes).map(fieldsOf);
+      return names.map(({ secret, configMap }) => textOf(fieldsOf(secret).secretName ?? fieldsOf(configMap).name));
+    });
+    expect(mounted).toEqual([
+      ["portolan-front-settings", "portolan-front"],
+      ["portolan-settings", "portolan-compile"],
+    ]);
+    const [front] = ofKind(manifests, "ConfigMap");
+    const { value } = readSettings(textOf(fieldsOf(front?.data)["portolan.yaml"]), "portolan.yaml");
+    expect(value?.compile).toBeUndefined();
+    expect(value?.front?.compileSecret).toBe("@/etc/portolan-secret/front-secret");
+  });
+
+  it("closes both ways what no rule opens", async () => {
+    const policies = ofKind(await base(), "NetworkPolicy").map(({ spec }) => fieldsOf(spec));
+    expect(policies).toContainEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
+    const rules = policies.flatMap(({ ingress }) => listOf(ingress)).map(fieldsOf);
+    expect(rules.length).toBeGreaterThan(0);
+    // A rule without one of them is a rule for all peers, or all ports.
+    for (const { from, ports } of rules) expect([listOf(from).length, listOf(ports).length]).not.toContain(0);
   });
 
   it("may read what the collector of its own may, and no more", async () => {

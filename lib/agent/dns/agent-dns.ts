@@ -25,6 +25,8 @@ export interface AgentDns {
   take(names: Holding): void;
   /** Why nothing is answered; undefined when something is. */
   missing(): string | undefined;
+  /** How many errors its sockets have had. */
+  errors(): number;
   close(): void;
 }
 
@@ -49,11 +51,15 @@ export async function startDns({ port, resolvConf }: DnsSettings, { folder, node
   const asker = askerOf(node, search[0]);
   const file = join(folder, fileName);
   let book: NameBook | undefined = await bookIn(file, asker);
+  let errors = 0;
   const server = await serveDns({
     hosts: ["127.0.0.1", ...(nameservers.some(({ address }) => address.includes(":")) ? ["::1"] : [])],
     port,
     nameservers,
     book: () => book,
+    onError: () => {
+      errors += 1;
+    },
   });
   let kept = Promise.resolve();
   return {
@@ -67,6 +73,7 @@ export async function startDns({ port, resolvConf }: DnsSettings, { folder, node
         .catch((cause: unknown) => say(`cannot keep the names for the next start: ${causeText(cause)}`));
     },
     missing: () => (book === undefined ? "no names to answer DNS from have come yet" : undefined),
+    errors: () => errors,
     close: server.close,
   };
 }

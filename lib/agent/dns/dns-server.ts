@@ -14,6 +14,8 @@ export interface DnsServerOptions {
   readonly nameservers: readonly Nameserver[];
   /** Undefined before the first table. */
   readonly book: () => NameBook | undefined;
+  /** Called for each error of a socket, of which the question or the connection is lost and nothing else. */
+  readonly onError: (cause: unknown) => void;
 }
 
 export interface DnsServer {
@@ -36,7 +38,7 @@ const limits = {
  * @see docs/how-istio-does-it/names-over-dns.md#what-the-agent-answers
  * @throws PortolanError when the port cannot be had
  */
-export async function serveDns({ hosts, port, nameservers, book }: DnsServerOptions): Promise<DnsServer> {
+export async function serveDns({ hosts, port, nameservers, book, onError }: DnsServerOptions): Promise<DnsServer> {
   const closing = new AbortController();
   let forwarded = 0;
 
@@ -48,26 +50,35 @@ export async function serveDns({ hosts, port, nameservers, book }: DnsServerOpti
     forwarded += 1;
     try {
       return (await askUpstream(message, nameservers, protocol, closing.signal)) ?? failure(message);
+    } catch (cause) {
+      onError(cause);
+      return failure(message);
     } finally {
       forwarded -= 1;
     }
   }
 
   function onDatagram(socket: UdpSocket): void {
-    socket.on("message", (message, { address, port: from }) => {
-      reply(message, "udp").then((answer) => {
-        if (answer !== undefined && !closing.signal.aborted) socket.send(answer, from, address, () => {});
+    const answerTo = async (message: Buffer, address: string, from: number) => {
+      const answer = await reply(message, "udp");
+      if (answer === undefined || closing.signal.aborted) return;
+      // A resolver asks again for an answer that could not be sent. `send` throws for a port of 0, which a packet may claim to come from.
+      socket.send(answer, from, address, (cause) => {
+        if (cause !== null) onError(cause);
       });
+    };
+    socket.on("message", (message, { address, port: from }) => {
+      answerTo(message, address, from).catch(onError);
     });
-    // One answer that could not be sent is asked for again.
-    socket.on("error", () => {});
+    socket.on("error", onError);
   }
 
   function onConnection(socket: Socket): void {
     let got = Buffer.alloc(0);
     let isBusy = false;
     socket.setTimeout(limits.idleMs, () => socket.destroy());
-    socket.on("error", () => socket.destroy());
+    // A socket that has an error closes by itself.
+    socket.on("error", onError);
     /** One question after the other; meanwhile nothing more is read. */
     async function next(): Promise<void> {
       if (isBusy || got.length < 2) return;
@@ -85,7 +96,10 @@ export async function serveDns({ hosts, port, nameservers, book }: DnsServerOpti
     }
     socket.on("data", (chunk) => {
       got = Buffer.concat([got, chunk]);
-      next().catch(() => socket.destroy());
+      next().catch((cause: unknown) => {
+        onError(cause);
+        socket.destroy();
+      });
     });
   }
 
@@ -109,6 +123,8 @@ export async function serveDns({ hosts, port, nameservers, book }: DnsServerOpti
       });
       tcp.maxConnections = limits.connections;
       await listening(tcp, host, taken);
+      // As when a connection cannot be accepted, because descriptors are used up.
+      tcp.on("error", onError);
       opened.push({
         close() {
           tcp.close();

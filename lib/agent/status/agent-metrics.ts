@@ -7,8 +7,15 @@ export interface ProcessCosts {
   readonly cpuSeconds: number;
 }
 
+/** Errors of the sockets of the agent's own servers, by server. */
+export type SocketErrors = Readonly<Record<"dns" | "status", number>>;
+
 /** The agent's own metrics, in Prometheus' text format. */
-export function agentMetrics(status: AgentStatus, { residentBytes, cpuSeconds }: ProcessCosts): string {
+export function agentMetrics(
+  status: AgentStatus,
+  { residentBytes, cpuSeconds }: ProcessCosts,
+  socketErrors: SocketErrors,
+): string {
   const { refused } = status;
   return [
     metric("envoy_up", "gauge", "Whether an Envoy runs.", status.pid === undefined ? 0 : 1),
@@ -18,6 +25,10 @@ export function agentMetrics(status: AgentStatus, { residentBytes, cpuSeconds }:
     head("refused_resources", "gauge", "Resources that Envoy refuses now."),
     ...coreTypes.map(
       (type) => `${prefix}refused_resources{type="${type}"} ${refused.filter((one) => one.type === type).length}`,
+    ),
+    head("socket_errors_total", "counter", "Errors of the agent's own servers; each lost one question or connection."),
+    ...(["dns", "status"] as const).map(
+      (server) => `${prefix}socket_errors_total{server="${server}"} ${socketErrors[server]}`,
     ),
     metric("resident_memory_bytes", "gauge", "Memory of the agent's process.", residentBytes),
     metric("cpu_seconds_total", "counter", "Time that the agent's process has had on cores.", cpuSeconds),

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createHttpServer } from "../http.ts";
 
@@ -14,8 +16,8 @@ export interface StatusAddress {
 export interface StatusSource {
   /** @returns why no traffic can be taken; undefined when it can */
   missing(): Promise<string | undefined>;
-  /** The agent's own metrics. */
-  metrics(): string;
+  /** The agent's own metrics. @param statusErrors how many errors the sockets of the status server have had */
+  metrics(statusErrors: number): string;
   /** Envoy's, as they come; undefined when it does not answer. */
   envoyMetrics(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
@@ -51,6 +53,10 @@ export async function serveStatus(
   limits: StatusLimits = statusLimits,
 ): Promise<StatusServer> {
   let scrapes = 0;
+  let errors = 0;
+  const onError = () => {
+    errors += 1;
+  };
 
   async function scrape(response: ServerResponse, isHead: boolean): Promise<void> {
     if (isHead) return void response.writeHead(200, metricsType).end();
@@ -60,7 +66,7 @@ export async function serveStatus(
     try {
       const envoys = await source.envoyMetrics();
       response.writeHead(200, metricsType);
-      response.write(source.metrics());
+      response.write(source.metrics(errors));
       let bytes = 0;
       for await (const chunk of envoys ?? []) {
         bytes += chunk.length;
@@ -69,6 +75,7 @@ export async function serveStatus(
       }
       response.end();
     } catch {
+      onError();
       response.destroy();
     } finally {
       clearTimeout(late);
@@ -96,15 +103,18 @@ export async function serveStatus(
   const server = createHttpServer(options, (request, response) => {
     // What is sent along is nobody's concern, and not waited for.
     request.resume();
-    respond(request, response).catch(() => response.destroy());
+    respond(request, response).catch(() => {
+      onError();
+      response.destroy();
+    });
   });
   server.maxConnections = connections;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) =>
-      reject(new PortolanError(`cannot listen on port ${port} for the agent's status: ${cause.message}`, [], cause)),
-    );
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
+  server.listen({ port, ...(host === undefined ? {} : { host }) });
+  await once(server, "listening").catch((cause: unknown) => {
+    throw new PortolanError(`cannot listen on port ${port} for the agent's status: ${causeText(cause)}`, [], cause);
   });
+  // As when a connection cannot be accepted, because descriptors are used up.
+  server.on("error", onError);
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : port,

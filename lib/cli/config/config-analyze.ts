@@ -110,11 +110,16 @@ function record(message: Diagnostic) {
     origin: originText(message),
     reference: origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file,
     path: pathText(path),
-    documentationUrl: code.startsWith("IST")
-      ? `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`
-      : "https://gateway-api.sigs.k8s.io/reference/spec/",
+    documentationUrl: documentationOf(code),
     message: message.message,
   };
+}
+
+function documentationOf(code: string): string {
+  if (code === "secret-in-source") return "docs/diagnostics/reading.md#secret-in-source";
+  return code.startsWith("IST")
+    ? `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`
+    : "https://gateway-api.sigs.k8s.io/reference/spec/";
 }
 
 function print(terminal: Terminal, messages: readonly Diagnostic[], format: Options["output"]): void {
@@ -134,7 +139,7 @@ function print(terminal: Terminal, messages: readonly Diagnostic[], format: Opti
       ]);
       return;
     case "annotations":
-      for (const message of messages) terminal.out(annotation(message));
+      for (const message of messages) (terminal.command ?? terminal.out)(annotation(message));
       return;
     case "log":
       for (const one of messages.map(record)) {

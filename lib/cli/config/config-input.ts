@@ -8,6 +8,7 @@ import { byCodePoint, type Diagnostic, errorsOf, keyText, PortolanError } from "
 import { parseStream } from "../../config/documents/parse.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
+import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 
 export interface InputOptions {
@@ -30,11 +31,15 @@ export function addInputOptions(command: Command): Command {
 }
 
 /**
- * The files that `-f` names: folders are searched, in the order of their paths.
+ * The files that `-f` names: folders are searched, in the order of their paths. Secrets are left out of them, as of any source.
  *
+ * @param inlineSymmetricKeys `refuse`: whatever the `portolan.yaml` among them says
  * @throws PortolanError when one cannot be read, and InvalidArgumentError when none is named
  */
-export async function inputFiles(names: readonly string[] | undefined): Promise<readonly SourceFile[]> {
+export async function inputFiles(
+  names: readonly string[] | undefined,
+  inlineSymmetricKeys?: "refuse",
+): Promise<readonly SourceFile[]> {
   if (names === undefined || names.length === 0)
     throw new InvalidArgumentError(
       "no input: name files or folders, with -f or as arguments where a command takes them",
@@ -45,7 +50,7 @@ export async function inputFiles(names: readonly string[] | undefined): Promise<
     if (name === "-") files.push({ file: "(standard input)", text: await readAll(process.stdin) });
     else files.push(...(await filesAt(name)));
   }
-  return files;
+  return withoutSecrets(files, inlineSymmetricKeys);
 }
 
 async function filesAt(name: string): Promise<readonly SourceFile[]> {
@@ -84,7 +89,8 @@ export async function wholeInput(options: InputOptions, terminal: Terminal, verb
 }
 
 async function validInput(options: InputOptions, terminal: Terminal, verb: string): Promise<LoadedDirectory> {
-  const files = await inputFiles(options.filename);
+  // What is applied has no settings of a folder beside it.
+  const files = await inputFiles(options.filename, "refuse");
   checkNamespaces(files, options.namespace);
   const loaded = read(files, options.namespace);
   if (loaded.configs.length > manyObjects) terminal.err(`read ${loaded.configs.length} objects`);
@@ -112,9 +118,9 @@ function tellLeftOut({ objects, others }: LoadedDirectory, terminal: Terminal, v
   terminal.err(`  ${verb} knows Istio's kinds; \`portolan push FOLDER\` takes Kubernetes' own too`);
 }
 
-/** Everything in the files, valid or not. */
+/** Everything in files that `inputFiles` gave, valid or not: what may not be in them was left out. */
 export function read(files: readonly SourceFile[], namespace?: string): LoadedDirectory {
-  return readFiles(files, namespace === undefined ? {} : { namespace });
+  return readFiles(files, { inlineSymmetricKeys: "allow", ...(namespace === undefined ? {} : { namespace }) });
 }
 
 /** An object that names another namespace than `-n` is a mistake of one or the other. */

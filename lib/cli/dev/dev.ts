@@ -198,7 +198,8 @@ function untilGone(where: string): Promise<"gone"> {
   return new Promise((gone) => {
     if (!isFolder(where)) return;
     const timer = setInterval(async () => {
-      if (await holdsSomething(where)) return;
+      // A folder that cannot be read at the moment, as when descriptors are used up, still exists.
+      if (await holdsSomething(where).catch(() => true)) return;
       clearInterval(timer);
       gone("gone");
     }, lookMs);
@@ -274,7 +275,7 @@ async function openRound(
     const { port, grpcPort, host } = options;
     const remedy = "set PORT or --port to another";
     const server = await listening(
-      serveHttp(frontApp(front, loadConsole), port, host, front.limits, nodeCalls(front)),
+      serveHttp(frontApp(front, loadConsole), port, host, front.limits, nodeCalls(front), front.serverError),
       `${host}:${port}`,
       remedy,
     );

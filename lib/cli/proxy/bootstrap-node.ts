@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { PortolanError, type Stage } from "../../config/diagnostic.ts";
@@ -10,7 +9,7 @@ import { startOfContainer } from "../../mesh/proxy/container-start.ts";
 import { readAnnotations } from "../../mesh/proxy/workload-annotations.ts";
 import type { Workload } from "../../registry/service.ts";
 import { isRecord } from "../../snapshot/classifier.ts";
-import { textOfFile } from "../named-file.ts";
+import { textIfThere, textOfFile } from "../named-file.ts";
 
 /** A proxy that a bootstrap is written for, wherever it was described. */
 export interface BootstrapProxy extends WorkloadNode {
@@ -25,7 +24,7 @@ export const podInfoFolder = "/etc/istio/pod";
  *
  * @param podInfo folder with the files `labels` and `annotations`; what is not there is empty
  * @returns the diagnostics of variables and annotations that cannot be read
- * @throws PortolanError when the variables say of no pod
+ * @throws PortolanError when the variables say of no pod, or a file exists and cannot be read
  */
 export async function proxyOfThisPod(
   environment: Readonly<Record<string, string>>,
@@ -38,7 +37,8 @@ export async function proxyOfThisPod(
       "no pod: POD_NAME and POD_NAMESPACE are not set; a container has them by the downward API (fieldRef metadata.name and metadata.namespace)",
     );
   const addresses = addressesIn(environment);
-  const file = (part: string) => readFile(join(podInfo, part), "utf8").catch(() => "");
+  // Labels decide which policies apply, so a file that is there has to be read.
+  const file = async (part: string) => (await textIfThere(join(podInfo, part))) ?? "";
   const origin = { file: "this pod", line: 0, key: { group: "", kind: "Pod", namespace, name } } as const;
   const workload: Workload = {
     kind: "Pod",

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Option } from "commander";
+import { fileTrouble, isFileAbsent } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { isSigningJwk, type KeyUse, type SigningJwk } from "../../snapshot/head/signing-keys.ts";
@@ -13,9 +14,17 @@ export interface Keyring {
 export const keyringOption = (): Option =>
   new Option("--keyring <file>", "file with the private keys").env("PORTOLAN_KEYRING").default(".portolan/keys.json");
 
-/** @throws PortolanError when others may read the file, or it holds something else */
+/**
+ * No keys where the file does not exist.
+ *
+ * @throws PortolanError when others may read the file, it cannot be read, or it holds something else: without its keys HEAD would
+ *   be written unsigned, and read without a check
+ */
 export async function readKeyring(file: string): Promise<Keyring> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(file).catch((cause: unknown) => {
+    if (isFileAbsent(cause)) return undefined;
+    throw new PortolanError(`cannot read the keyring ${file}: ${fileTrouble(cause)}`, [], cause);
+  });
   if (found === undefined) return { keys: [] };
   if (found.isDirectory()) throw new PortolanError(`${file} is a folder, and the keyring is a file`);
   if ((found.mode & 0o077) !== 0 && process.platform !== "win32")

@@ -95,7 +95,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   };
 
   const { host = "127.0.0.1", port = 0 } = webhook;
-  const secrets = { ...read, operators: [...read.operators, ownSecret] };
+  const secrets = { ...read, fronts: [...read.fronts, ownSecret] };
   const app = webhookApp({ store, recompile, sources, secrets, onError: trouble.onError });
   const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
   const timer = setInterval(ask, everySeconds * 1000);

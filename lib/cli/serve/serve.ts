@@ -156,12 +156,17 @@ function createPublishedCheck(store: ObjectStore): () => Promise<boolean> {
   };
 }
 
-/** A front beside a compile function asks that one for classes that nodes want. */
+/**
+ * A front beside a compile function asks that one for classes that nodes want. The operators' secret, which may fill every source, is
+ * kept from a front that has one for asking.
+ */
 function frontEnvironment(compileUrl: string | undefined, secret: string): NodeJS.ProcessEnv {
-  const { PORTOLAN_COMPILE_URL = "", ...env } = process.env;
-  if (PORTOLAN_COMPILE_URL !== "") return { ...env, PORTOLAN_COMPILE_URL };
-  if (compileUrl === undefined) return env;
-  return { ...env, PORTOLAN_COMPILE_URL: compileUrl, PORTOLAN_WEBHOOK_SECRET: secret };
+  const { PORTOLAN_COMPILE_URL = "", PORTOLAN_WEBHOOK_SECRET, ...env } = process.env;
+  if (PORTOLAN_COMPILE_URL !== "") {
+    const hasOwn = (env.PORTOLAN_COMPILE_SECRET ?? "") !== "" || PORTOLAN_WEBHOOK_SECRET === undefined;
+    return { ...env, PORTOLAN_COMPILE_URL, ...(hasOwn ? {} : { PORTOLAN_WEBHOOK_SECRET }) };
+  }
+  return compileUrl === undefined ? env : { ...env, PORTOLAN_COMPILE_URL: compileUrl, PORTOLAN_COMPILE_SECRET: secret };
 }
 
 /** Never resolves where nothing can fail. */

@@ -121,7 +121,7 @@ export async function startFront(
   };
   const { port, grpcPort } = settings;
   try {
-    await listen("PORT", port, () => serveHttp(app, port, host, limits, nodeCalls(front)));
+    await listen("PORT", port, () => serveHttp(app, port, host, limits, nodeCalls(front), front.serverError));
     if (grpcPort !== undefined) await listen("PORTOLAN_GRPC_PORT", grpcPort, () => serveGrpc(front, grpcPort, host));
   } catch (cause) {
     await close();
@@ -155,8 +155,8 @@ function wantedFrom(url: string | undefined): { readonly onWanted?: () => Promis
   if (url === undefined) return {};
   return {
     onWanted: async () => {
-      const { postSigned, webhookSecret } = await import("../post-signed.ts");
-      await postSigned(url, "/hooks/recompile", "", webhookSecret());
+      const { compileSecret, postSigned } = await import("../post-signed.ts");
+      await postSigned(url, "/hooks/recompile", "", compileSecret());
     },
   };
 }

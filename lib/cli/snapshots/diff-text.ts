@@ -3,6 +3,7 @@ import { byCodePoint, type Diagnostic } from "../../config/diagnostic.ts";
 import type { JsonChange } from "../../snapshot/worlds/diff-json.ts";
 import type { ResourceDiff, WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import type { ClassMove } from "../../snapshot/worlds/moved-classes.ts";
+import { oneLine } from "../terminal.ts";
 
 const signs = { added: "+", removed: "-", changed: "~" } as const;
 const maxPlaces = 8;
@@ -16,7 +17,7 @@ export function diffLines(diff: WorldDiff, places: Places): readonly string[] {
     ...diff.classesMoved.map(moveLine),
     ...toldOnce(diff.resources).flatMap((resource) => resourceLines(resource, places)),
     summaryOf(diff),
-  ];
+  ].map(oneLine);
 }
 
 /** What a review is told besides. */
@@ -37,7 +38,7 @@ export function diffMarkdown(diff: WorldDiff, places: Places, { proxies, refused
     ...diff.classesMoved.map(moveLine),
     ...toldOnce(diff.resources).flatMap((resource) => resourceLines(resource, places)),
   ];
-  const body = cut(lines.map(plain));
+  const body = cut(lines.map(oneLine));
   const changed = [...new Set([...diff.resources.flatMap(({ classes }) => classes), ...diff.classesAdded])].sort(
     byCodePoint,
   );
@@ -80,12 +81,9 @@ function cut(lines: readonly string[]): string {
   ].join("\n");
 }
 
-/** Names come from whoever writes the change: none of them ends a line. */
-const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, "\uFFFD");
-
 /** A text between backticks, whatever it holds. */
 function code(text: string): string {
-  const line = plain(text);
+  const line = oneLine(text);
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return longest === 0 ? fence + line + fence : `${fence} ${line} ${fence}`;

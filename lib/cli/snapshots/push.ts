@@ -8,6 +8,7 @@ import { keyText, type Origin } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";
+import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../config/analysis-report.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
@@ -20,7 +21,7 @@ import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { urlFor } from "../server-url.ts";
-import type { Terminal } from "../terminal.ts";
+import { oneLine, type Terminal } from "../terminal.ts";
 import { addPublishingOptions, type PublishingOptions, publishingOf } from "./publishing-options.ts";
 
 interface Options extends PublishingOptions {
@@ -59,14 +60,14 @@ export function registerPush(program: Command, terminal: Terminal): void {
       ]),
     );
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
-    const files = await readFolder(folder);
+    const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
     const { pushed, loaded, gone, summary } =
       options.url === undefined
         ? await pushToStore(files, options, publishing, terminal.progress)
         : {
             pushed: await pushToUrl(files, options.url, options, publishing),
-            loaded: readFiles(files),
+            loaded: readFiles(files, { inlineSymmetricKeys: "allow" }),
             gone: [],
             summary: {},
           };
@@ -131,7 +132,7 @@ const maxGone = 10;
 
 function goneLines(gone: readonly Origin[]): readonly string[] {
   const named = gone.slice(0, maxGone);
-  const lines = named.map(({ key, file, line }) => `gone: ${keyText(key)}, which was in ${file}:${line}`);
+  const lines = named.map(({ key, file, line }) => oneLine(`gone: ${keyText(key)}, which was in ${file}:${line}`));
   return gone.length > maxGone ? [...lines, `and ${gone.length - maxGone} more are gone`] : lines;
 }
 

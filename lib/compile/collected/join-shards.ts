@@ -26,9 +26,13 @@ export function joinShards(shards: readonly LoadedShard[]): JoinedShards {
   const consul = shards.flatMap((shard) => shard.consul ?? []);
   if (primary?.cluster === undefined) return { content: joined, consul };
   const { meshConfig, meshNetworks } = primary.content;
+  // Where the first source has no settings those of the cluster count, and so do their errors.
+  const areTheirs = joined.unusableSettings === undefined && joined.meshConfig === defaultMeshConfig;
+  const unusableSettings = areTheirs ? primary.content.unusableSettings : joined.unusableSettings;
   return {
     content: {
       ...joined,
+      ...(unusableSettings === undefined ? {} : { unusableSettings }),
       meshConfig: joined.meshConfig === defaultMeshConfig ? meshConfig : joined.meshConfig,
       meshNetworks: joined.meshNetworks === noMeshNetworks ? meshNetworks : joined.meshNetworks,
     },

@@ -5,9 +5,11 @@ import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { noFolderSettings } from "../../config/kinds/stated-endpoints.ts";
+import type { ReadOptions } from "../../config/read-config.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import type { CollectedShard } from "./collected-shard.ts";
+import { isLastSettings, lastSettingsIn, type SettingsField } from "./last-settings.ts";
 import { type ReadObject, readCollected } from "./read-collected.ts";
 
 /** What a collected source says, as a folder would. */
@@ -19,18 +21,40 @@ export interface LoadedShard {
   readonly consul?: readonly ConsulListing[];
 }
 
+/** How the objects of a collected source are read: as the settings of the mesh's folders have it. */
+export type CollectedOptions = Pick<ReadOptions, "inlineSymmetricKeys">;
+
 /** Loads one source again and again: each object is read once for each of its forms. */
-export type CollectedLoader = (shard: CollectedShard) => LoadedShard;
+export type CollectedLoader = (shard: CollectedShard, options?: CollectedOptions) => LoadedShard;
+
+interface KnownObject {
+  readonly from: OriginObject;
+  /** The last valid settings that it was read with. */
+  readonly settings: string;
+  readonly read: ReadObject;
+}
 
 export function createCollectedLoader(): CollectedLoader {
-  let known: ReadonlyMap<string, { readonly from: OriginObject; readonly read: ReadObject }> = new Map();
+  let known: ReadonlyMap<string, KnownObject> = new Map();
   let last: { readonly objects: CollectedShard["objects"]; readonly loaded: LoadedShard } | undefined;
-  return (shard) => {
+  let allowed: CollectedOptions["inlineSymmetricKeys"];
+  return (shard, options = {}) => {
+    if (allowed !== options.inlineSymmetricKeys) {
+      [known, last, allowed] = [new Map(), undefined, options.inlineSymmetricKeys];
+    }
     if (last?.objects === shard.objects) return last.loaded;
-    const read = new Map<string, { readonly from: OriginObject; readonly read: ReadObject }>();
+    const read = new Map<string, KnownObject>();
+    const lastSettings = (field: SettingsField) => lastSettingsIn(shard.objects, field);
+    const settings = [lastSettings("mesh"), lastSettings("meshNetworks")].join("\n");
     for (const [key, from] of shard.objects) {
+      if (isLastSettings(key)) continue;
       const before = known.get(key);
-      read.set(key, before?.from === from ? before : { from, read: readCollected(shard, from) });
+      // Settings with errors are read over those that were valid last.
+      const isSame = before?.from === from && (from.object.kind !== "ConfigMap" || before.settings === settings);
+      read.set(
+        key,
+        isSame ? before : { from, settings, read: readCollected(shard, from, { ...options, lastSettings }) },
+      );
     }
     known = read;
     const reads = [...read.values()].map((one) => one.read);
@@ -58,6 +82,7 @@ function joined(reads: readonly ReadObject[]): LoadedDirectory {
   const diagnostics: Diagnostic[] = [];
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
+  const unusableSettings = reads.flatMap((read) => read.unusableSettings ?? []);
   for (const read of reads) {
     if (read.config !== undefined) configs.push(read.config);
     if (read.object !== undefined) objects.push(read.object);
@@ -66,5 +91,15 @@ function joined(reads: readonly ReadObject[]): LoadedDirectory {
     if (read.meshNetworks !== undefined) meshNetworks = read.meshNetworks;
     diagnostics.push(...read.diagnostics);
   }
-  return { configs, objects, others, diagnostics, meshConfig, meshNetworks, clusters: [], settings: noFolderSettings };
+  return {
+    configs,
+    objects,
+    others,
+    diagnostics,
+    meshConfig,
+    meshNetworks,
+    clusters: [],
+    settings: noFolderSettings,
+    ...(unusableSettings.length === 0 ? {} : { unusableSettings }),
+  };
 }

@@ -1,18 +1,20 @@
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, type Origin } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
+import { at, warning } from "../../config/finding.ts";
 import { isConfig } from "../../config/folder/sort-objects.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { kubernetesKindOf } from "../../config/kubernetes/kinds.ts";
-import { readConfig } from "../../config/read-config.ts";
+import { type ReadOptions, readConfig } from "../../config/read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
 import { fieldsOf, textOf } from "../../config/untyped.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import { readStoredService } from "../../registry/consul/stored-service.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import type { CollectedShard } from "./collected-shard.ts";
+import type { SettingsField } from "./last-settings.ts";
 
 /** What one object of an origin comes to. */
 export interface ReadObject {
@@ -22,12 +24,23 @@ export interface ReadObject {
   readonly other?: ParsedObject;
   readonly meshConfig?: MeshConfig;
   readonly meshNetworks?: MeshNetworks;
+  /** As `LoadedDirectory` has it. */
+  readonly unusableSettings?: readonly Diagnostic[];
   readonly consul?: ConsulListing;
   readonly diagnostics: readonly Diagnostic[];
 }
 
+export interface CollectedReadOptions extends Pick<ReadOptions, "inlineSymmetricKeys"> {
+  /** The last valid text of a field of the mesh's settings; none is known when absent. */
+  readonly lastSettings?: (field: SettingsField) => string | undefined;
+}
+
 /** Reads an object as its origin gave it. @throws PortolanError for what no collector of its origin has written */
-export function readCollected({ about, name: source }: CollectedIn, { object, version }: OriginObject): ReadObject {
+export function readCollected(
+  { about, name: source }: CollectedIn,
+  { object, version }: OriginObject,
+  { inlineSymmetricKeys = "refuse", lastSettings = () => undefined }: CollectedReadOptions = {},
+): ReadObject {
   if (about.kind === "consul") return { consul: readStoredService(object, `source ${source}`), diagnostics: [] };
   const metadata = fieldsOf(object.metadata);
   const place = placeOf(about, source, textOf(metadata.namespace), version);
@@ -37,10 +50,11 @@ export function readCollected({ about, name: source }: CollectedIn, { object, ve
     const { value, diagnostics } = readConfig(parsed, {
       unknownFields: "ignore",
       names: about.kind === "mcp" ? "free" : "checked",
+      inlineSymmetricKeys,
     });
     return value === undefined ? { diagnostics } : { config: value, diagnostics };
   }
-  if (parsed.kind === "ConfigMap") return readSettings(parsed);
+  if (parsed.kind === "ConfigMap") return readSettings(parsed, lastSettings);
   const isKnown = kubernetesKindOf(parsed.origin.key.group, parsed.kind) !== undefined;
   return { ...(isKnown ? { object: parsed } : { other: parsed }), diagnostics: [] };
 }
@@ -54,14 +68,34 @@ function placeOf(about: OriginAbout, source: string, namespace: string, version:
 }
 
 /** The mesh's settings, as Istio's installation keeps them: the only ConfigMap that is collected. */
-function readSettings({ data, origin }: ParsedObject): ReadObject {
+function readSettings(
+  { data, origin }: ParsedObject,
+  lastSettings: NonNullable<CollectedReadOptions["lastSettings"]>,
+): ReadObject {
   const { mesh, meshNetworks } = fieldsOf(data);
-  const config = typeof mesh === "string" ? readMeshConfig(mesh, origin.file) : undefined;
-  const networks = typeof meshNetworks === "string" ? readMeshNetworks(meshNetworks, origin.file) : undefined;
-  const diagnostics: readonly Diagnostic[] = [...(config?.diagnostics ?? []), ...(networks?.diagnostics ?? [])];
+  const config = typeof mesh === "string" ? readMeshConfig(mesh, origin.file, lastSettings("mesh")) : undefined;
+  const networks =
+    typeof meshNetworks === "string"
+      ? readMeshNetworks(meshNetworks, origin.file, lastSettings("meshNetworks"))
+      : undefined;
+  const read = [config, networks].filter((one) => one !== undefined);
+  const unusable = read.filter(({ isUsable }) => !isUsable).flatMap(({ diagnostics }) => errorsOf(diagnostics));
+  const isKept = read.some(({ isUsable, diagnostics }) => isUsable && errorsOf(diagnostics).length > 0);
   return {
     ...(config === undefined ? {} : { meshConfig: config.value }),
     ...(networks === undefined ? {} : { meshNetworks: networks.value }),
-    diagnostics,
+    ...(unusable.length === 0 ? {} : { unusableSettings: unusable }),
+    diagnostics: [...read.flatMap(({ diagnostics }) => diagnostics), ...(isKept ? [lastSettingsStay(origin)] : [])],
   };
 }
+
+const lastSettingsStay = (origin: Origin): Diagnostic =>
+  at(
+    origin,
+    warning(
+      [],
+      "settings with errors are as they were last valid; the others are as they are written",
+      "correct them; nothing was taken down",
+      "last-valid-served",
+    ),
+  );

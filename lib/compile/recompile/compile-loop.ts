@@ -175,4 +175,9 @@ const reportOf = (
   memo,
   errors: countOf(diagnostics, "error"),
   warnings: countOf(diagnostics, "warning"),
+  settingsErrors: countOf(diagnostics.filter(isOfSettings), "error"),
 });
+
+/** Whether it is about the mesh's own settings, which concern every proxy. */
+const isOfSettings = ({ origin: { key } }: Diagnostic): boolean =>
+  key.group === "" && (key.kind === "MeshConfig" || key.kind === "MeshNetworks");

@@ -2,7 +2,7 @@ import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
-import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
+import { createSecretsFilter } from "../../config/secrets/without-secrets.ts";
 import { listChanges } from "../../registry/changes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
@@ -38,7 +38,7 @@ const trustedWrites = 50;
  *
  * @returns the version that a reader will see
  * @throws PortolanError, with nothing changed, where a collector fills the source, or one follows another folder into it, or where it would come to hold nothing and that
- * is not allowed; and with diagnostics where a file holds a secret
+ * is not allowed
  */
 export type ShardWriter = (files: readonly SourceFile[], options?: WriteOptions) => Promise<string>;
 
@@ -51,7 +51,7 @@ export const writeShard = (
 ): Promise<string> => createShardWriter(store, name)(files, options);
 
 /**
- * A writer that remembers the texts that it has put or found in place and searched for secrets, so that the next time
+ * A writer that remembers the texts that it has put or found in place, and searched for secrets, which it leaves out, so that the next time
  * only what changed is: what the list at hand goes on naming cannot have been collected.
  *
  * @param trusted where these texts are kept, by their hashes: whoever reads the source in this process need not read them again
@@ -61,6 +61,7 @@ export function createShardWriter(
   name: string,
   trusted: Map<string, string> = new Map(),
 ): ShardWriter {
+  const withoutSecrets = createSecretsFilter();
   const hashFiles = createFileHasher();
   /** The files whose texts are trusted, as they were given last. */
   let settled: readonly HashedFile[] = [];
@@ -77,12 +78,8 @@ export function createShardWriter(
       trusted.clear();
       settled = [];
     }
-    const files = hashFiles(sources);
+    const files = hashFiles(withoutSecrets(sources));
     const fresh = files.filter((file, at) => file !== settled[at]);
-    refuseSecrets(
-      name,
-      fresh.filter(({ hash }) => !trusted.has(hash)),
-    );
     for (;;) {
       const found = await store.get(listKey(name));
       if (found.kind === "absent") await refuseCollected(store, name);
@@ -173,11 +170,4 @@ function refuseLost(name: string, lost: LostEntries, { part, takeOver = false }:
   throw new PortolanError(
     `source ${name} lacks a part of its list, and with it ${objects} applied; put the store back from a copy, or fill it by \`collect dir --take-over\` and apply them again`,
   );
-}
-
-/** Sources lie in the store in clear text, and whoever reads it reads them. */
-export function refuseSecrets(name: string, files: readonly SourceFile[]): void {
-  const secrets = secretsInFiles(files);
-  if (secrets.length > 0)
-    throw new PortolanError(`source ${name} was left as it was: there are secrets in what it would hold`, secrets);
 }

@@ -37,6 +37,8 @@ export interface CompileReport {
   readonly memo: MemoUse;
   readonly errors: number;
   readonly warnings: number;
+  /** Errors of the mesh's settings, of which the last valid ones count. */
+  readonly settingsErrors: number;
 }
 
 /** How often steps were remembered, and how often made anew. */

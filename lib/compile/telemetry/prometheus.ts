@@ -54,6 +54,11 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
     labelNames: ["severity"],
     registers,
   });
+  const settingsErrors = new Gauge({
+    name: "portolan_mesh_settings_errors",
+    help: "Errors of the mesh's settings in the newest compile; the last valid settings are served.",
+    registers,
+  });
   for (const severity of ["error", "warning"]) diagnostics.set({ severity }, 0);
   let beganMs: number | undefined;
   const clock = now ?? Date.now;
@@ -86,6 +91,7 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
         generation.set(report.generation);
         diagnostics.set({ severity: "error" }, report.errors);
         diagnostics.set({ severity: "warning" }, report.warnings);
+        settingsErrors.set(report.settingsErrors);
       },
       failed(cause, { durationMs, queueMs }) {
         beganMs = undefined;

@@ -13,7 +13,7 @@ import { createGuard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
 import { objectsApp } from "./objects.ts";
 import { fillForm, readFill } from "./read-fill.ts";
-import { allSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
+import { askingSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
   readonly store: ObjectStore;
@@ -40,7 +40,7 @@ export function webhookApp(options: WebhookOptions): Hono {
 
   app.post("/hooks/recompile", (c) => {
     const guarded = {
-      secrets: allSecrets(secrets),
+      secrets: askingSecrets(secrets),
       target: targetOf(c.req.raw),
       maxBytes: limits.noticeBytes,
       once: true,

@@ -1,8 +1,10 @@
 import { Hono } from "hono/tiny";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { SourceFile } from "../../config/folder/directory.ts";
+import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
 import { limits } from "../../limits/limits.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
-import { refuseSecrets } from "../shards/write-shard.ts";
 import { problem } from "./delivery.ts";
 import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
@@ -43,7 +45,7 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
           return get(store, key, ifNoneMatch);
         case "PUT":
           // Files and objects of a source are texts, whatever they are called.
-          refuseSecrets(source.name, [{ file: key, text: new TextDecoder().decode(body) }]);
+          refuseSecrets(source.name, { file: key, text: new TextDecoder().decode(body) });
           return put(store, key, body, ifMatch, ifNoneMatch);
         case "DELETE":
           await store.delete(key);
@@ -54,6 +56,18 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
     });
   });
   return app;
+}
+
+/**
+ * Whoever writes a source leaves its secrets out, and a text that comes with one is a mistake of theirs. What a folder's own settings
+ * allow is not known of one text: the reader looks at that.
+ *
+ * @throws PortolanError with a diagnostic for each
+ */
+function refuseSecrets(name: string, file: SourceFile): void {
+  const secrets = secretsInFiles([file], { inlineSymmetricKeys: "allow" });
+  if (secrets.length > 0)
+    throw new PortolanError(`source ${name} was left as it was: there are secrets in what it would hold`, secrets);
 }
 
 async function get(store: ObjectStore, key: string, ifNoneMatch: string | undefined): Promise<Response> {

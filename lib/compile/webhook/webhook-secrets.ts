@@ -4,6 +4,8 @@ import { PortolanError } from "../../config/diagnostic.ts";
 export interface WebhookSecrets {
   /** Good for every source, and for asking to compile. */
   readonly operators: readonly string[];
+  /** Good for asking to compile, and nothing else. */
+  readonly fronts: readonly string[];
   /** Good for one source: to fill it, to read and write its objects, and to ask for a compile. */
   readonly sources: ReadonlyMap<string, readonly string[]>;
   /** Good for `/hooks/github/<source>`, and nothing else. */
@@ -14,6 +16,7 @@ export interface WebhookSecrets {
 
 export const noSecrets: WebhookSecrets = {
   operators: [],
+  fronts: [],
   sources: new Map(),
   github: new Map(),
   gitlab: new Map(),
@@ -25,16 +28,24 @@ export const secretsOf = (secrets: WebhookSecrets, source: string): readonly str
   ...(secrets.sources.get(source) ?? []),
 ];
 
-/** Those who may ask for a compile. */
+/** Those who may write to one source at least. */
 export const allSecrets = (secrets: WebhookSecrets): readonly string[] => [
   ...secrets.operators,
   ...[...secrets.sources.values()].flat(),
+];
+
+/** Those who may ask for a compile. */
+export const askingSecrets = (secrets: WebhookSecrets): readonly string[] => [
+  ...allSecrets(secrets),
+  ...secrets.fronts,
 ];
 
 /** What a compile function's environment says of its secrets. */
 export interface SecretSettings {
   /** One secret, or the new and the old with a blank between them. */
   readonly WEBHOOK_SECRET?: string | undefined;
+  /** The same. */
+  readonly FRONT_SECRET?: string | undefined;
   /** JSON: source → such a text. The same for the two below. */
   readonly SOURCE_SECRETS?: string | undefined;
   readonly GITHUB_SECRETS?: string | undefined;
@@ -55,6 +66,7 @@ export function readWebhookSecrets(settings: SecretSettings, prefix = ""): Webho
   };
   return {
     operators: secretsIn(settings.WEBHOOK_SECRET ?? "", `${prefix}WEBHOOK_SECRET`),
+    fronts: secretsIn(settings.FRONT_SECRET ?? "", `${prefix}FRONT_SECRET`),
     sources: bySource("SOURCE_SECRETS"),
     github: bySource("GITHUB_SECRETS"),
     gitlab: bySource("GITLAB_SECRETS"),

@@ -42,9 +42,10 @@ export interface LedgerChange {
   /** undefined removes the key. */
   readonly text: string | undefined;
   /**
-   * What must lie there: the hash of a text, `undefined` for nothing; absent: whatever there is.
+   * What must lie there at the moment of the write: the hash of a text, `undefined` for nothing; `present`: any text; absent: whatever
+   * there is.
    */
-  readonly expected?: { readonly hash: string | undefined };
+  readonly expected?: { readonly hash: string | undefined } | "present";
 }
 
 type HashedChange = LedgerChange & { readonly hash: string | undefined };
@@ -174,7 +175,8 @@ export function openLedger(store: LedgerStore, prefix: string, pause = spreadPau
     for (const { key, expected } of changes) {
       if (expected === undefined) continue;
       const current = await findInTree(nodes, head.root, key);
-      if (current !== expected.hash) return { kind: "conflict", key, current, winner: await lastTouch(head, key) };
+      const isAsExpected = expected === "present" ? current !== undefined : current === expected.hash;
+      if (!isAsExpected) return { kind: "conflict", key, current, winner: await lastTouch(head, key) };
     }
     const hashes = new Map(changes.map(({ key, hash }) => [key, hash]));
     const tree = await changeTree(nodes, head.root, hashes);

@@ -3,6 +3,7 @@ import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../diagnos
 import { groupVersion } from "../group-version.ts";
 import { type Fields, isFields } from "../untyped.ts";
 import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
+import { leftOutOfDocument } from "./left-out-document.ts";
 import { itemLines } from "./list-lines.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
 
@@ -84,6 +85,11 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   }
 
   const add = (value: unknown, document: TextDocument, line: number, path: ObjectSource["path"]) => {
+    const leftOut = leftOutOfDocument(value);
+    if (leftOut !== undefined) {
+      diagnostics.push({ ...leftOut, origin: fileOrigin(options.file, line), path: [] });
+      return;
+    }
     const object = objectOf(value, options.file, line);
     if (typeof object === "string" || object.metadata.name.includes("{{")) {
       const foreign = helmTemplate(document.text) ?? foreignDocument(value, options.file);

@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin } from "../diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin } from "../diagnostic.ts";
 import { type ParsedObject, parseStream } from "../documents/parse.ts";
 import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "../kinds/mesh-networks.ts";
@@ -16,6 +16,8 @@ export interface LoadedDirectory extends SortedObjects {
   readonly clusters: readonly LoadedCluster[];
   /** What `portolan.yaml` says. */
   readonly settings: FolderSettings;
+  /** Where settings of the mesh have errors, and none are known that were valid before: nothing may be published of them. Absent: nowhere. */
+  readonly unusableSettings?: readonly Diagnostic[];
 }
 
 export interface LoadedCluster {
@@ -60,19 +62,27 @@ export function readFiles(
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
   let settings = noFolderSettings;
+  const unusableSettings: Diagnostic[] = [];
   for (const { file, text, problem, under: root = "" } of files) {
     const place = under + root + file;
-    if (problem !== undefined) diagnostics.push(unreadableFile(place, problem));
+    if (problem !== undefined) {
+      const unreadable = unreadableFile(place, problem);
+      diagnostics.push(unreadable);
+      // What it held before is not known either.
+      if (areMeshSettings(file) && text === "") unusableSettings.push(unreadable);
+    }
     if (file === meshFile) {
       const read = readMeshConfig(text, place);
       meshConfig = read.value;
       diagnostics.push(...read.diagnostics);
+      if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === networksFile) {
       const read = readMeshNetworks(text, place);
       meshNetworks = read.value;
       diagnostics.push(...read.diagnostics);
+      if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === settingsFile) {
@@ -102,9 +112,13 @@ export function readFiles(
     meshNetworks,
     clusters,
     settings,
+    ...(unusableSettings.length === 0 ? {} : { unusableSettings }),
     diagnostics: [...diagnostics, ...sorted.diagnostics],
   };
 }
+
+/** Whether a file holds settings of the mesh: in its absence the defaults count. */
+export const areMeshSettings = (file: string): boolean => file === meshFile || file === networksFile;
 
 /** Whether an object is looked at in a further cluster: configuration is the primary's. */
 const isClusters = (object: ParsedObject): boolean => !isConfig(object);

@@ -1,7 +1,8 @@
-import type { Dirent, Stats } from "node:fs";
-import { lstat, readdir, readFile, stat } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { type Dirent, type Stats, statSync } from "node:fs";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
+import { isFileAbsent } from "../cause-text.ts";
 import { byCodePoint, PortolanError } from "../diagnostic.ts";
 import type { SourceFile } from "./directory.ts";
 
@@ -10,17 +11,22 @@ const settleMs = 10;
 
 /**
  * The YAML and JSON files of a folder, in the order of their paths; hidden ones are left out, as what lies in a `node_modules` below it
- * is, and links to folders are not followed. A file that vanishes or changes while it is read is read again; one that cannot be read says why, and so does a
- * folder below: it costs itself only.
+ * is, and links to folders are not followed. A link to a file outside of the folder is not read either: whoever may add a file to the folder
+ * could have any file of this machine stored by it. A file that vanishes or changes while it is read is read again; one that cannot be read
+ * says why, and so does a folder below: it costs itself only.
  *
  * @throws PortolanError when there is no such folder
  */
 export async function readFolder(root: string): Promise<readonly SourceFile[]> {
-  const found = await entriesBelow(root, "").catch((cause: unknown) => {
+  const [found, realRoot] = await Promise.all([entriesBelow(root, ""), realpath(root)]).catch((cause: unknown) => {
     throw new PortolanError(`cannot read the folder ${root}: ${reasonOf(cause)}`, [], cause);
   });
   const read = await Promise.all(
-    found.map((entry) => (typeof entry === "string" ? readSettled(root, entry) : Promise.resolve(entry))),
+    found.map((entry) =>
+      "text" in entry
+        ? entry
+        : readEntry(root, realRoot, entry).catch((cause: unknown) => unreadable(entry.file, reasonOf(cause))),
+    ),
   );
   return read.filter((file) => file !== undefined).sort((a, b) => byCodePoint(a.file, b.file));
 }
@@ -30,15 +36,23 @@ const isPassedOver = (name: string): boolean => name.startsWith(".") || name ===
 
 const isConfigFile = (name: string): boolean => /\.(?:ya?ml|json)$/.test(name);
 
-/** Paths of the files below a folder, and the folders that cannot be read. @throws when this folder itself cannot be */
-async function entriesBelow(root: string, folder: string): Promise<readonly (string | SourceFile)[]> {
+/** A file that was found and is not read yet. */
+interface Entry {
+  /** Path below the root, with `/`. */
+  readonly file: string;
+  readonly isLink: boolean;
+}
+
+/** The files below a folder, and the folders that cannot be read. @throws when this folder itself cannot be */
+async function entriesBelow(root: string, folder: string): Promise<readonly (Entry | SourceFile)[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true });
   const below = await Promise.all(
     entries
       .filter(({ name }) => !isPassedOver(name))
-      .map(async (entry: Dirent): Promise<readonly (string | SourceFile)[]> => {
+      .map(async (entry: Dirent): Promise<readonly (Entry | SourceFile)[]> => {
         const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-        if (!entry.isDirectory()) return isConfigFile(entry.name) ? [path] : [];
+        if (!entry.isDirectory())
+          return isConfigFile(entry.name) ? [{ file: path, isLink: entry.isSymbolicLink() }] : [];
         return entriesBelow(root, path).catch((cause: unknown) => [unreadable(`${path}/`, reasonOf(cause))]);
       }),
   );
@@ -47,12 +61,33 @@ async function entriesBelow(root: string, folder: string): Promise<readonly (str
 
 const unreadable = (file: string, problem: string): SourceFile => ({ file, text: "", problem });
 
-async function readSettled(root: string, file: string): Promise<SourceFile | undefined> {
+/** @param realRoot the root without links on its way */
+async function readEntry(root: string, realRoot: string, { file, isLink }: Entry): Promise<SourceFile | undefined> {
   const path = join(root, file);
-  let problem = "it changes faster than it can be read";
-  for (let attempt = 0; attempt < 50; attempt += 1) {
+  if (!isLink) return readSettled(file, path);
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const target = await realpath(path).catch(absentAsUndefined);
+    if (target === undefined) return (await isThere(path)) ? unreadable(file, linkToNothing) : undefined;
+    const below = relative(realRoot, target);
+    if (isAbsolute(below) || below.split(sep)[0] === "..")
+      return unreadable(file, "it is a link to a file outside of the folder: put a copy of that file in its place");
+    // Read by its own name, so that a link that is exchanged meanwhile leads nowhere else.
+    const read = await readSettled(file, target);
+    if (read !== undefined) return read;
+  }
+  return unreadable(file, tooFast);
+}
+
+const maxAttempts = 50;
+const tooFast = "it changes faster than it can be read";
+const linkToNothing = "it is a link to nothing";
+
+/** @returns undefined for one that has vanished @throws the system's error where it cannot be looked at */
+async function readSettled(file: string, path: string): Promise<SourceFile | undefined> {
+  let problem = tooFast;
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const before = await stampOf(path);
-    if (before === undefined) return (await isThere(path)) ? unreadable(file, "it is a link to nothing") : undefined;
+    if (before === undefined) return (await isThere(path)) ? unreadable(file, linkToNothing) : undefined;
     // Reading a pipe would wait for somebody to write.
     if (!before.isFile) return unreadable(file, "it is no file, but a pipe, a socket, a device or a folder");
     if (Date.now() - before.modifiedMs < settleMs) await new Promise((resolve) => setTimeout(resolve, settleMs));
@@ -73,12 +108,29 @@ interface Stamp {
 }
 
 async function stampOf(path: string): Promise<Stamp | undefined> {
-  const found = await stat(path).catch(() => undefined);
+  const found = await stat(path).catch(absentAsUndefined);
   return found === undefined ? undefined : { modifiedMs: found.mtimeMs, size: found.size, isFile: found.isFile() };
 }
 
 /** Whether there is anything of the name, be it a link that leads nowhere. */
-const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(() => undefined)) !== undefined;
+const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(absentAsUndefined)) !== undefined;
+
+/** Whether a link leads to a folder, or round in a circle, which would end the watch. */
+function leadsAstray(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (cause) {
+    // What it leads to may come to be there.
+    return !isFileAbsent(cause);
+  }
+}
+
+/** Nothing is at a path, or a link to nothing or to itself. Any other failure says nothing of that, and is thrown. */
+function absentAsUndefined(cause: unknown): undefined {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
+  throw cause;
+}
 
 /** What went wrong, without the path: whoever tells it names the file. */
 function reasonOf(cause: unknown): string {
@@ -104,6 +156,8 @@ export async function watchFolder(root: string, onChange: () => void): Promise<(
   const ignored = (path: string, stats?: Stats) => {
     const below = relative(root, path);
     if (below.split(sep).some((part) => isPassedOver(part) && part !== "." && part !== "..")) return true;
+    // A link may lead to a whole file system, of which nothing is read. The root itself may be one.
+    if (below !== "" && stats?.isSymbolicLink() === true) return !isConfigFile(path) || leadsAstray(path);
     return stats?.isFile() === true && !isConfigFile(path);
   };
   function follow(usePolling: boolean): Promise<FSWatcher> {

@@ -26,6 +26,7 @@ export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirector
     meshConfig: first?.meshConfig ?? defaultMeshConfig,
     meshNetworks: first?.meshNetworks ?? noMeshNetworks,
     settings: joinedSettings(folders),
+    ...(first?.unusableSettings === undefined ? {} : { unusableSettings: first.unusableSettings }),
     diagnostics: [...folders.flatMap(({ diagnostics }) => diagnostics), ...configs.diagnostics, ...objects.diagnostics],
   };
 }

@@ -1,3 +1,4 @@
+import { hasLeftOutDocument } from "../documents/left-out-document.ts";
 import { type FilesByName, isUnreadable, isWhole, type KeptText } from "./folder-state.ts";
 
 /** An object that is looked for: its key, and the file in which it stood. */
@@ -20,6 +21,7 @@ export function createMayHold(files: FilesByName): MayHold {
     if (state === undefined || isWhole(file) || !isUnreadable(state)) return false;
     // Of a file that cannot be opened nothing is known but that it may be another one, renamed.
     if (state.problem !== undefined) return !files.has(stood);
+    if (hasLeftOutDocument(state.text)) return true;
     const text = textOf(file, state.text);
     return isNamed(text, kindIn({ key })) && isNamed(text, nameIn({ key }));
   };

@@ -21,7 +21,8 @@ export function readerOf(
   let read: ReadFile | undefined;
   return () => {
     if (read === undefined) {
-      const anew = readFiles([{ file, text }], { under, isFaultless });
+      // Whoever stores a text, or compiles one that is not stored, has left out the symmetric keys that the folder's settings do not allow.
+      const anew = readFiles([{ file, text }], { under, isFaultless, inlineSymmetricKeys: "allow" });
       const keys = { configs: anew.configs.map(keyOf), objects: anew.objects.map(keyOf) };
       read = before === undefined ? { ...anew, keys } : withIdentities(before(), { ...anew, keys });
       before = undefined;

@@ -43,6 +43,7 @@ const settings = z.strictObject({
       }),
     ),
   ),
+  inlineSymmetricKeys: z.exactOptional(z.enum(["allow", "refuse"])),
   gatewayApi: z.exactOptional(
     fields(
       {},
@@ -103,6 +104,9 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
     value: {
       endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value),
       ...(named.length === 0 || findings.length > 0 ? {} : { proxies: named.map(({ value }) => value) }),
+      ...(spec?.inlineSymmetricKeys === undefined || findings.length > 0
+        ? {}
+        : { inlineSymmetricKeys: spec.inlineSymmetricKeys }),
       ...(spec?.gatewayApi === undefined || findings.length > 0 ? {} : { gatewayApi: spec.gatewayApi }),
     },
     diagnostics: findings.map((finding, index) => at({ ...origin, line: places[index] ?? 1 }, finding)),

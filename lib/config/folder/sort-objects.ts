@@ -9,7 +9,8 @@ import { schemaOf } from "../kind-registry.ts";
 import { kubernetesKindOf } from "../kubernetes/kinds.ts";
 import { readKubernetesObject } from "../kubernetes/read-object.ts";
 import { type ReadOptions, readConfig } from "../read-config.ts";
-import { isSecret, secretLeftOut, withoutValues } from "../secrets/secret-objects.ts";
+import { leftOutFindings } from "../secrets/left-out.ts";
+import { hasLeftOutValues, isSecret, secretLeftOut, withoutValues } from "../secrets/secret-objects.ts";
 
 /** The objects of a source, told apart by who reads them. */
 export interface SortedObjects {
@@ -35,6 +36,11 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
   const others: ParsedObject[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const object of parsed) {
+    const leftOut = leftOutFindings(object);
+    if (leftOut.length > 0) {
+      diagnostics.push(...leftOut);
+      continue;
+    }
     const { group } = groupVersion(object.apiVersion);
     const kubernetes = kubernetesKindOf(group, object.kind);
     if (isConfig(object)) {
@@ -49,7 +55,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
     } else if (kubernetes !== undefined) {
       const { value, diagnostics: found } = readKubernetesObject(withoutValues(object), options);
       diagnostics.push(...found);
-      if (isSecret(object)) diagnostics.push(secretLeftOut(object));
+      if (isSecret(object) && hasLeftOutValues(object)) diagnostics.push(secretLeftOut(object));
       if (value !== undefined) {
         const key = identityText(value.origin.key);
         const earlier = objects.get(key);

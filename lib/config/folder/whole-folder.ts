@@ -1,9 +1,17 @@
 import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
-import { defaultMeshConfig } from "../kinds/mesh-config.ts";
+import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
+import { readMeshConfig } from "../read-mesh-config.ts";
 import { keptInForce } from "./copies.ts";
-import { type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
+import {
+  areMeshSettings,
+  type LoadedDirectory,
+  meshFile,
+  networksFile,
+  settingsFile,
+  unreadableFile,
+} from "./directory.ts";
 import {
   errorsIn,
   type FilesByName,
@@ -13,6 +21,7 @@ import {
   type KeptState,
   keyOf,
   type Placed,
+  type ReadFile,
   refusedKeys,
 } from "./folder-state.ts";
 import { latest } from "./join-folders.ts";
@@ -34,6 +43,13 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
   const keptObjects = pick(kept, ({ objects: list }) => list);
   const speaking = reads.flatMap((read) => read.speaking);
   const unsettled = reads.flatMap((read) => read.unsettled);
+  const unusableSettings = [
+    ...[...wholes].flatMap(([file, read]) => (instead.has(file) ? [] : (read.unusableSettings ?? []))),
+    // Of one that cannot be opened, and never could be, nothing is known.
+    ...unsettled.flatMap(([file, { problem, text }]) =>
+      problem !== undefined && text === "" && areMeshSettings(file) ? [unreadableFile(under + file, problem)] : [],
+    ),
+  ];
   const errors = speaking.flatMap(errorsIn);
   const refusals = Map.groupBy(
     errors.flatMap((error) => refusedKeys(error).map((key) => ({ key, origin: error.origin }))),
@@ -61,9 +77,16 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
     objects: withKept(objects.list, keptObjects),
     others: lists.others,
     clusters: Array.from(wholes, ([file, read]) => (instead.get(file) ?? read).clusters).flat(),
-    meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
+    meshConfig:
+      settledMeshConfig(
+        byName.get(meshFile)?.text,
+        kept.find(({ key, file }) => key === "" && file === meshFile),
+      ) ??
+      wholeOf(meshFile)?.meshConfig ??
+      defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
     settings: wholeOf(settingsFile)?.settings ?? noFolderSettings,
+    ...(unusableSettings.length === 0 ? {} : { unusableSettings }),
     diagnostics: [
       ...speaking.flatMap(({ diagnostics }) => diagnostics),
       ...configs.diagnostics,
@@ -76,6 +99,26 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
     ],
   };
+}
+
+/** Settings by the last valid form that they are laid over, for the latest text: whoever reads a folder again finds the same object. */
+const settled = new WeakMap<ReadFile, { readonly text: string; readonly value: MeshConfig }>();
+
+/**
+ * What a text with errors says of the mesh, over its last valid form.
+ *
+ * @returns undefined where no valid form is kept: there are no errors, or there never was one
+ */
+function settledMeshConfig(text: string | undefined, last: KeptState | undefined): MeshConfig | undefined {
+  if (text === undefined || last === undefined) return undefined;
+  const before = last.read();
+  const known = settled.get(before);
+  if (known?.text === text) return known.value;
+  const now = readMeshConfig(text, meshFile, last.text).value;
+  // What comes to the same is the same object: nothing has to be compiled anew.
+  const value = JSON.stringify(now) === JSON.stringify(before.meshConfig) ? before.meshConfig : now;
+  settled.set(before, { text, value });
+  return value;
 }
 
 /** Where nothing is kept, nobody asks for a file by its name. */

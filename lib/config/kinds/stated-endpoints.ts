@@ -32,6 +32,8 @@ export interface FolderSettings {
   readonly proxies?: readonly NamedProxy[];
   /** Switches of the Gateway API; what is absent is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
+  /** Whether a RequestAuthentication may hold symmetric keys in `jwks`, which are stored and published in clear text; absent: `refuse`. */
+  readonly inlineSymmetricKeys?: "allow" | "refuse";
 }
 
 export const noFolderSettings: FolderSettings = { endpoints: [] };

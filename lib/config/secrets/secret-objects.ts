@@ -2,7 +2,8 @@ import type { Diagnostic } from "../diagnostic.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { at, error, warning } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
-import { secretFacts } from "./secret-facts.ts";
+import { fieldsOf } from "../untyped.ts";
+import { keyPairFact, rootFact, secretFacts } from "./secret-facts.ts";
 
 /** Kubernetes' Secret. */
 export const isSecret = ({ apiVersion, kind }: ParsedObject): boolean =>
@@ -33,6 +34,19 @@ export function withoutValues(object: ParsedObject): ParsedObject {
   };
 }
 
+/** Whether a Secret holds anything that must not be stored: a value, or an annotation, which may hold the whole object once more. */
+export const holdsValues = (secret: ParsedObject): boolean =>
+  hasValue(secret) || Object.keys(fieldsOf(secret.metadata.annotations)).some((name) => !isFact(name));
+
+const hasValue = ({ data, stringData }: ParsedObject): boolean =>
+  [data, stringData].some((values) => Object.values(fieldsOf(values)).some((value) => value !== "" && value !== null));
+
+const isFact = (annotation: string): boolean => annotation === keyPairFact || annotation === rootFact;
+
+/** Whether values were left out of a Secret, or are to be. */
+export const hasLeftOutValues = (secret: ParsedObject): boolean =>
+  hasValue(secret) || fieldsOf(secret.metadata.annotations)[keyPairFact] !== undefined;
+
 export const secretHint = "take it out, and give it to `portolan secret apply`, which encrypts it";
 
 export const secretLeftOut = ({ origin }: ParsedObject): Diagnostic =>
@@ -40,7 +54,7 @@ export const secretLeftOut = ({ origin }: ParsedObject): Diagnostic =>
     origin,
     warning(
       [],
-      "configuration is no place for a Secret: its values were left out here, and no source takes what holds one",
+      "configuration is no place for a Secret: its values are left out, and stored nowhere; what refers to it finds it by its name",
       secretHint,
       "secret-in-source",
     ),

@@ -4,32 +4,90 @@ import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
 import { commentsIn } from "../documents/comments.ts";
 import { locateAll } from "../documents/locate.ts";
 import { type ObjectSource, type OtherText, type ParsedObject, parseStream } from "../documents/parse.ts";
-import { at, error, type Finding } from "../finding.ts";
+import { at, error } from "../finding.ts";
 import type { SourceFile } from "../folder/directory.ts";
 import { inlineSecretRules, privateKeyRules } from "../rules/security/inline-secrets.ts";
 import { keyIn, pemHeading } from "../rules/security/private-keys.ts";
-import { isSecret, secretHint, secretRefused } from "./secret-objects.ts";
+import { holdsValues, isSecret, secretHint, secretRefused } from "./secret-objects.ts";
 import { mayHoldSecret, suspicionIn } from "./secret-words.ts";
 
+/** Which secrets are looked for. */
+export interface SearchOptions {
+  /** Whether a `jwks` may hold symmetric keys; `refuse` when absent. */
+  readonly inlineSymmetricKeys?: "allow" | "refuse" | undefined;
+}
+
 /**
- * The secrets in files: one diagnostic for each Secret and each field that holds one, on its line; and one for each document that
+ * The secrets in files: one diagnostic for each Secret with values and each field that holds one, on its line; and one for each document that
  * cannot be read, and so cannot be searched, where a word in it may belong to a secret. None says anything of a secret itself.
  *
- * @returns `secret-in-source` and `inline-secret`
+ * @returns `secret-in-source`, `inline-secret` and `inline-symmetric-key`
  */
-export function secretsInFiles(files: readonly SourceFile[]): readonly Diagnostic[] {
+export function secretsInFiles(files: readonly SourceFile[], options: SearchOptions = {}): readonly Diagnostic[] {
   return files.flatMap(({ file, text }) => {
-    if (!mayHoldSecret(text)) return [];
-    const { value, others, sourceOf } = parseStream(text, { file });
-    const inDocuments = [
-      ...value.flatMap((object) =>
-        isSecret(object) ? [secretRefused(object)] : inlineSecretsOf(object, sourceOf(object)),
-      ),
-      ...others.flatMap((other) => secretsInOther(file, other)),
-    ];
-    // What no reader sees is told of when all else is mended: its text is also that of what was found.
-    return inDocuments.length > 0 ? inDocuments : secretsBetween(file, text);
+    const { inObjects, inOthers, between } = secretsIn(file, text, options);
+    return [...inObjects.flatMap(({ found }) => found), ...inOthers.flatMap(({ found }) => found), ...between];
   });
+}
+
+/** The secrets of a text, by what holds them. */
+export interface FoundSecrets {
+  readonly inObjects: readonly {
+    readonly object: ParsedObject;
+    readonly source: ObjectSource | undefined;
+    readonly found: readonly Diagnostic[];
+  }[];
+  readonly inOthers: readonly { readonly other: OtherText; readonly found: readonly Diagnostic[] }[];
+  /** Where nothing else holds any: in comments, and in fields that come twice. */
+  readonly between: readonly Diagnostic[];
+}
+
+const none: FoundSecrets = { inObjects: [], inOthers: [], between: [] };
+
+export function secretsIn(file: string, text: string, { inlineSymmetricKeys }: SearchOptions): FoundSecrets {
+  if (!mayHoldSecret(text)) return none;
+  const isSought = ({ code }: Diagnostic) => code !== "inline-symmetric-key" || inlineSymmetricKeys !== "allow";
+  const { value, others, sourceOf } = parseStream(text, { file });
+  const inObjects = value
+    .map((object) => ({ object, source: sourceOf(object), found: secretsOf(object).filter(isSought) }))
+    .filter(({ found }) => found.length > 0);
+  const inOthers = others
+    .map((other) => ({ other, source: other, found: secretsInOther(file, other).filter(isSought) }))
+    .filter(({ found }) => found.length > 0);
+  // What no reader sees is looked for when nothing else is found: its text is also that of what was found.
+  const isClean = inObjects.length + inOthers.length === 0;
+  return {
+    inObjects: onTheirLines(inObjects),
+    inOthers: onTheirLines(inOthers),
+    between: isClean ? secretsBetween(file, text) : [],
+  };
+}
+
+interface FoundIn {
+  readonly source: ObjectSource | undefined;
+  readonly found: readonly Diagnostic[];
+}
+
+/** What was found in fields, on the lines of the fields. Each document is gone through once, however many of its objects hold something. */
+function onTheirLines<T extends FoundIn>(all: readonly T[]): readonly T[] {
+  const sought = all.flatMap(({ source, found }) =>
+    source === undefined ? [] : found.filter(({ path }) => path.length > 0).map((one) => ({ one, source })),
+  );
+  const lines = new Map<Diagnostic, number>();
+  for (const [document, some] of Map.groupBy(sought, ({ source }) => source.document)) {
+    const paths = some.map(({ one, source }) => [...source.path, ...one.path]);
+    for (const [index, { line }] of locateAll(document, paths).entries()) {
+      const one = some[index]?.one;
+      if (one !== undefined) lines.set(one, line);
+    }
+  }
+  const onItsLine = (one: Diagnostic) => at({ ...one.origin, line: lines.get(one) ?? one.origin.line }, one);
+  return all.map((one) => ({ ...one, found: one.found.map(onItsLine) }));
+}
+
+function secretsOf(object: ParsedObject): readonly Diagnostic[] {
+  if (!isSecret(object)) return inlineSecretsOf(object);
+  return holdsValues(object) ? [secretRefused(object)] : [];
 }
 
 /** Kinds that hold parts of Envoy's configuration as they are written. */
@@ -37,12 +95,13 @@ const envoyKinds: ReadonlySet<unknown> = new Set(["EnvoyFilter", "TrafficExtensi
 
 const rulesOf = (kind: unknown) => (envoyKinds.has(kind) ? inlineSecretRules : privateKeyRules);
 
-function inlineSecretsOf(object: ParsedObject, source: ObjectSource | undefined): readonly Diagnostic[] {
+function inlineSecretsOf(object: ParsedObject): readonly Diagnostic[] {
   const { origin, apiVersion: _version, kind: _kind, ...fields } = object;
   const findings = [...rulesOf(object.kind)(fields, [])];
   // An origin prints the name, which may be what was found.
   const isNamed = findings.some(({ path: [first, second] }) => first === "metadata" && second !== "annotations");
-  return located(isNamed ? fileOrigin(origin.file, origin.line) : origin, findings, source);
+  const of = isNamed ? fileOrigin(origin.file, origin.line) : origin;
+  return findings.map((finding) => at(of, finding));
 }
 
 /** Secrets in what is no object: the mesh's settings, an object without a name, or a document that cannot be read. */
@@ -62,10 +121,10 @@ function secretsInOther(file: string, other: OtherText): readonly Diagnostic[] {
   }
   const { value } = other.read;
   if (kindOf(value) === "Secret") return [refused(origin, "a Secret would be stored in clear text")];
-  const findings = [...rulesOf(kindOf(value))(value, [])].map(({ path }) =>
-    error(path, "a private key or another secret would be stored in clear text", secretHint, "secret-in-source"),
+  const message = "a private key or another secret would be stored in clear text";
+  return [...rulesOf(kindOf(value))(value, [])].map(({ path }) =>
+    at(origin, error(path, message, secretHint, "secret-in-source")),
   );
-  return located(origin, findings, other);
 }
 
 const unsearched =
@@ -73,22 +132,6 @@ const unsearched =
 
 const kindOf = (value: unknown): unknown =>
   typeof value === "object" && value !== null && "kind" in value ? value.kind : undefined;
-
-function located(
-  origin: Origin,
-  findings: readonly Finding[],
-  source: ObjectSource | undefined,
-): readonly Diagnostic[] {
-  if (findings.length === 0) return [];
-  const positions =
-    source === undefined
-      ? []
-      : locateAll(
-          source.document,
-          findings.map(({ path }) => [...source.path, ...path]),
-        );
-  return findings.map((finding, index) => at({ ...origin, line: positions[index]?.line ?? origin.line }, finding));
-}
 
 /** Secrets that a parser drops: in comments, and in fields that come twice. */
 function secretsBetween(file: string, text: string): readonly Diagnostic[] {

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   constants,
   createServer,
@@ -49,9 +48,11 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, hostname, () => {
+      server.off("error", reject).on("error", front.serverError);
       const address = server.address() as AddressInfo; // a TCP server's address is never a text
       const stopListening = portCloser(server);
-      const closed = once(server, "close");
+      // `once` of node:events would reject, unheard, for the first error that the server goes on after.
+      const closed = new Promise<void>((close) => server.once("close", close));
       resolve({
         url: `http://${hostname}:${address.port}`,
         stopListening,
@@ -171,7 +172,8 @@ function keepAlive(session: Http2Session, ms: number, withStreams: Set<Http2Sess
   withStreams.add(session);
   let isAnswered = true;
   const timer = setInterval(() => {
-    if (!isAnswered) {
+    // A session that is destroyed, and has not said so yet, throws for a ping.
+    if (!isAnswered || session.destroyed) {
       session.destroy();
       return;
     }

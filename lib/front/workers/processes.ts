@@ -87,13 +87,19 @@ export async function startWorkers({ count, primary, onDeath }: WorkersOptions):
         },
         failed: (reason) => reject(new PortolanError(reason)),
       });
-      worker.once("exit", (code, signal) => {
+      const ended = (reason: string) => {
+        if (!alive.delete(worker)) return;
         leave();
-        alive.delete(worker);
-        reject(new PortolanError(`a worker has ended before it served (${signal ?? code})`));
+        reject(new PortolanError(`a worker has ended before it served (${reason})`));
         if (isClosing) return;
-        if (isServing || slot > 0) onDeath(`worker ${slot} has ended (${signal ?? code}); another takes its place`);
+        if (isServing || slot > 0) onDeath(`worker ${slot} has ended (${reason}); another takes its place`);
         if (isServing) replace(slot, performance.now() - startMs);
+      };
+      worker.once("exit", (code, signal) => ended(signal ?? String(code)));
+      // A process that could not be started, as where the machine has no more of them, never exits.
+      worker.on("error", (cause) => {
+        if (worker.process.pid === undefined) ended(causeText(cause));
+        else onDeath(`worker ${slot}: ${causeText(cause)}`);
       });
     });
   }

@@ -58,7 +58,7 @@ async function outside(): Promise<{ readonly address: string; readonly port: num
 
 async function serving(of: () => NameBook | undefined = () => book) {
   const other = await outside();
-  const dns = await serveDns({ hosts: ["127.0.0.1"], port: 0, nameservers: [other], book: of });
+  const dns = await serveDns({ hosts: ["127.0.0.1"], port: 0, nameservers: [other], book: of, onError: () => {} });
   ends.push(dns.close);
   const resolver = new Resolver({ timeout: 2_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${dns.port}`]);
@@ -142,7 +142,8 @@ describe("a DNS server before the names of a mesh", () => {
   it("fails everything before the first names are there, and what no nameserver answers", async () => {
     const { resolver } = await serving(() => undefined);
     await expect(resolver.resolve4("example.net")).rejects.toMatchObject({ code: "ESERVFAIL" });
-    const alone = await serveDns({ hosts: ["127.0.0.1"], port: 0, nameservers: [], book: () => book });
+    const options = { hosts: ["127.0.0.1"], port: 0, nameservers: [], book: () => book, onError: () => {} };
+    const alone = await serveDns(options);
     ends.push(alone.close);
     expect(await askUdp(alone.port, question("example.net"))).toMatchObject({ rcode: "SERVFAIL", id: 7 });
   });

@@ -149,9 +149,9 @@ describe("/objects", () => {
     expect(await status("/sources/main/a")).toBe(401);
   });
 
-  it("stores no Secret, whatever the object is called", async () => {
+  it("stores no Secret with a value, whatever the object is called", async () => {
     const { store, app } = testApp();
-    const { path, init } = await put('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}');
+    const { path, init } = await put('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"a":"Yw=="}}');
     expect((await app.request(path, init)).status).toBe(422);
     expect(await store.get("sources/main/a")).toEqual({ kind: "absent" });
   });

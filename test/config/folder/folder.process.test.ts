@@ -72,6 +72,31 @@ describe("readFolder", () => {
     ]);
   });
 
+  it("reads no file outside of the folder, whatever link leads there", async () => {
+    const folder = join(root, "mesh");
+    await mkdir(join(folder, "sub"), { recursive: true });
+    await mkdir(join(root, "mesh-of-others"));
+    for (const file of ["kubeconfig", "mesh-of-others/a.yaml"]) await writeFile(join(root, file), "token: secret\n");
+    await symlink(join(root, "kubeconfig"), join(folder, "absolute.yaml"));
+    await symlink("../../kubeconfig", join(folder, "sub/relative.yaml"));
+    await symlink("sub/relative.yaml", join(folder, "by-another.json"));
+    await symlink("../mesh-of-others/a.yaml", join(folder, "sibling.yaml"));
+    await symlink("/proc/self/environ", join(folder, "portolan.yaml"));
+    const problem = "it is a link to a file outside of the folder: put a copy of that file in its place";
+    const refused = ["absolute.yaml", "by-another.json", "portolan.yaml", "sibling.yaml", "sub/relative.yaml"];
+    expect(await readFolder(folder)).toEqual(refused.map((file) => ({ file, text: "", problem })));
+  });
+
+  it("reads a folder that is a link, and one that Kubernetes mounts of a ConfigMap", async () => {
+    const mounted = join(root, "mounted");
+    await mkdir(join(mounted, "..2024_06_01"), { recursive: true });
+    await writeFile(join(mounted, "..2024_06_01/a.yaml"), rule("a"));
+    await symlink("..2024_06_01", join(mounted, "..data"));
+    await symlink("..data/a.yaml", join(mounted, "a.yaml"));
+    await symlink("mounted", join(root, "current"));
+    expect(await readFolder(join(root, "current"))).toEqual([{ file: "a.yaml", text: rule("a") }]);
+  });
+
   it.skipIf(lacks(process.getuid?.() !== 0, "a user who may not read every file; this one is root"))(
     "says which file and which folder may not be read",
     async () => {

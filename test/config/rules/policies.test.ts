@@ -89,7 +89,7 @@ describe("PeerAuthentication and RequestAuthentication", () => {
     [
       "RequestAuthentication",
       rule(`issuer: a, jwks: '{"keys": [{"kty": "oct", "k": "x"}]}'`),
-      "error spec.jwtRules.0.jwks: holds a JSON Web Key that is not public",
+      "error spec.jwtRules.0.jwks: holds a symmetric key",
     ],
     ["RequestAuthentication", rule("issuer: a, audiences: ['']"), "error spec.jwtRules.0.audiences.0: "],
     ["RequestAuthentication", rule("issuer: a, fromHeaders: [{}]"), "error spec.jwtRules.0.fromHeaders.0.name: "],

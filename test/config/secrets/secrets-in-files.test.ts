@@ -20,15 +20,19 @@ const found = (text: string, file = "a.yaml") =>
 describe("secretsInFiles", () => {
   it.each([
     ["a Secret among others", `${service}---\n${secret}`, ["5 secret-in-source "]],
-    ["a Secret in JSON", '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}', ["1 secret-in-source "]],
+    [
+      "a Secret in JSON",
+      '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"a":"Yw=="}}',
+      ["1 secret-in-source "],
+    ],
     [
       "a Secret in a list",
-      `kind: List\nitems:\n- ${service.replaceAll("\n", "\n  ")}\n- kind: Secret\n  apiVersion: v1\n  metadata: {name: a}`,
+      `kind: List\nitems:\n- ${service.replaceAll("\n", "\n  ")}\n- kind: Secret\n  apiVersion: v1\n  metadata: {name: a}\n  data: {a: Yw==}`,
       ["7 secret-in-source "],
     ],
     [
       "a Secret that is spelt in escapes",
-      '{"apiVersion":"v1","kind":"S\\u0065cret","metadata":{"name":"a"}}',
+      '{"apiVersion":"v1","kind":"S\\u0065cret","metadata":{"name":"a"},"data":{"a":"Yw=="}}',
       ["1 secret-in-source "],
     ],
     ["a Secret in a document that is broken", `${service}---\n${secret}\tx: [`, ["6 secret-in-source "]],

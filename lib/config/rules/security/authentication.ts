@@ -4,7 +4,7 @@ import type { JWTRule, RequestAuthentication } from "../../kinds/request-authent
 import { isPortNumber } from "../names.ts";
 import { policyTargetRules, selectorRules } from "../selectors.ts";
 import { each } from "../values.ts";
-import { inlineSecretRules } from "./inline-secrets.ts";
+import { keySetRules } from "./inline-secrets.ts";
 
 /** @see docs/how-istio-does-it/kind-rules.md#peerauthentication */
 export function* peerAuthenticationRules(spec: PeerAuthentication): Generator<Finding> {
@@ -79,5 +79,5 @@ export function* jwksRules(jwks: string, path: Path): Generator<Finding> {
     yield error(path, "is no key set", 'write {"keys": [...]}');
     return;
   }
-  yield* inlineSecretRules(jwks, path);
+  yield* keySetRules(jwks, path);
 }

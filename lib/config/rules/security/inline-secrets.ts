@@ -1,6 +1,6 @@
 import { error, type Finding, type Path } from "../../finding.ts";
 import { camelFieldName } from "../../read-spec.ts";
-import { isPrivateJwk, keyIn } from "./private-keys.ts";
+import { isPrivateJwk, isSymmetricKeySet, keyIn } from "./private-keys.ts";
 
 /**
  * Fields of Envoy's API that hold a secret as a DataSource: in a file or a variable of the proxy's it is safe, inline it would be
@@ -34,9 +34,19 @@ export const secretTexts: ReadonlySet<string> = new Set([
 
 const hint = "name it through SDS, or a file or an environment variable of the proxy";
 
-/** Private keys in PEM, and JSON Web Keys that are not public, anywhere in a value. */
+/**
+ * Private keys in PEM, and JSON Web Keys that are not public, anywhere in a value.
+ *
+ * @returns `inline-secret`, and `inline-symmetric-key` for a field `jwks` that holds nothing worse
+ */
 export function* privateKeyRules(value: unknown, path: Path): Generator<Finding> {
   yield* textRules(value, path, () => []);
+}
+
+/** The same for a key set that tokens are checked with. */
+export function* keySetRules(jwks: string, path: Path): Generator<Finding> {
+  if (isSymmetricKeySet(jwks)) yield symmetricKey(path);
+  else yield* privateKeyRules(jwks, path);
 }
 
 /** Secrets in what Envoy is given as it is written: well-known fields, and private keys anywhere. */
@@ -68,6 +78,10 @@ function* textRules(value: unknown, path: Path, rules: FieldRules): Generator<Fi
       continue;
     }
     const at = [...path, name];
+    if (name === "jwks" && typeof member === "string") {
+      yield* keySetRules(member, at);
+      continue;
+    }
     const found = [...rules(camelFieldName(name), member, at)];
     // A field that is a secret by its name is told of once.
     if (found.length > 0) yield* found;
@@ -98,4 +112,12 @@ const inlineSecret = (path: Path, what: string): Finding =>
     `${what}, and whatever stands here is published to every proxy that it applies to`,
     hint,
     "inline-secret",
+  );
+
+const symmetricKey = (path: Path): Finding =>
+  error(
+    path,
+    "holds a symmetric key: whoever reads it, in the store or in any proxy that it applies to, can sign tokens with it",
+    "have tokens signed by a key pair (RS256, ES256), and give its public key here or by jwksUri; to accept the risk for a folder, set `inlineSymmetricKeys: allow` in its portolan.yaml",
+    "inline-symmetric-key",
   );

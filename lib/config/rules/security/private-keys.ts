@@ -64,3 +64,21 @@ function writtenJwk(text: string): string | undefined {
   const member = new RegExp(`(?:^|[\\s{,])(?:${privateMembers.join("|")})\\s*:\\s*[\\w-]{16,}`);
   return /\bkty\s*:/.test(plain) && member.test(plain) ? privateJwk : undefined;
 }
+
+/** Whether a text is a key set in JSON that holds symmetric keys, and no key that is private otherwise. */
+export function isSymmetricKeySet(text: string): boolean {
+  try {
+    const { keys }: { readonly keys?: unknown } = JSON.parse(text);
+    if (!Array.isArray(keys)) return false;
+    const others = keys.filter((key) => !isSymmetric(key));
+    return others.length < keys.length && keyInValue(others, 0) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** A key of HS256 and its like, as it is: nothing in it but texts, of which none is a key in another form. */
+function isSymmetric(key: unknown): boolean {
+  if (typeof key !== "object" || key === null || !("kty" in key) || key.kty !== "oct") return false;
+  return Object.entries(key).every(([name, member]) => name === "k" || keyInValue(member, 0) === undefined);
+}

@@ -3,10 +3,17 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
+import { fileTrouble, isFileAbsent } from "../../../config/cause-text.ts";
 import { PortolanError } from "../../../config/diagnostic.ts";
 import type { ApiClient } from "../api/client.ts";
 import { type ExecCredential, execInfo, readExecCredential } from "./exec-credential.ts";
-import { accessOf, type ClusterAccess, type ExecCredentialPlugin, type Pem } from "./kubeconfig.ts";
+import {
+  accessOf,
+  type ClusterAccess,
+  type ExecCredentialPlugin,
+  type KubeconfigFile,
+  type Pem,
+} from "./kubeconfig.ts";
 import { tlsFetch } from "./tls-fetch.ts";
 
 /** A client of a cluster, and who it is there. */
@@ -22,16 +29,14 @@ export interface ConnectedCluster {
  * A client of the cluster that a context of kubectl's files means: `--kubeconfig`, else KUBECONFIG, else `~/.kube/config`.
  *
  * @param context the current one when absent; in a pod without any file its own cluster
- * @throws PortolanError when there is no such context, or a file cannot be read
+ * @param kubeconfig files, separated as a PATH is; those that do not exist are passed over, as kubectl does
+ * @throws PortolanError when there is no such context, or a file exists and cannot be read: the next file may name another cluster
  */
 export async function connectCluster(context?: string, kubeconfig?: string): Promise<ConnectedCluster> {
   const named = kubeconfig ?? process.env.KUBECONFIG ?? "";
   const places =
     named === "" ? [join(homedir(), ".kube", "config")] : named.split(delimiter).filter((one) => one !== "");
-  const files = await Promise.all(
-    places.map(async (file) => ({ file, text: await readFile(file, "utf8").catch(() => undefined) })),
-  );
-  const found = files.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
+  const found = (await Promise.all(places.map(readKubeconfigFile))).flat();
   if (found.length === 0) {
     if (context === undefined && kubeconfig === undefined && isInPod()) return connectOwnCluster();
     throw new PortolanError(`there is no kubeconfig at ${places.join(", ")}; name one with --kubeconfig or KUBECONFIG`);
@@ -39,6 +44,17 @@ export async function connectCluster(context?: string, kubeconfig?: string): Pro
   const beside = (file: string, path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
   const access = accessOf(found, context, beside);
   return { client: clientOf(access), context: access.context, namespace: access.namespace };
+}
+
+/** Nothing where the file does not exist. @throws PortolanError for any other reason that it cannot be read */
+async function readKubeconfigFile(file: string): Promise<readonly KubeconfigFile[]> {
+  try {
+    return [{ file, text: await readFile(file, "utf8") }];
+  } catch (cause) {
+    if (isFileAbsent(cause)) return [];
+    const hint = "make it readable, or take it out of KUBECONFIG or --kubeconfig";
+    throw new PortolanError(`cannot read the kubeconfig ${file}: ${fileTrouble(cause)}; ${hint}`, [], cause);
+  }
 }
 
 const isInPod = (): boolean => (process.env.KUBERNETES_SERVICE_HOST ?? "") !== "";

@@ -1,3 +1,4 @@
+import { errorsOf } from "../../../config/diagnostic.ts";
 import type { LabelSelector } from "../../../config/kinds/selector.ts";
 import { readMeshConfig } from "../../../config/read-mesh-config.ts";
 import { fieldsOf, stringsOf, textOf } from "../../../config/untyped.ts";
@@ -20,6 +21,8 @@ export interface DiscoveredNamespaces {
 export function discoveredNamespaces(): DiscoveredNamespaces {
   const namespaces = new Map<string, Namespace>();
   let selectors: readonly LabelSelector[] = [];
+  /** The last valid settings: fields with errors stay as these have them. */
+  let valid: string | undefined;
   const reads = (namespace: string): boolean => isDiscovered(selectors, namespaces.get(namespace));
   const read = (): readonly string[] =>
     selectors.length === 0 ? ["every one"] : [...namespaces.keys()].filter(reads).sort();
@@ -30,7 +33,12 @@ export function discoveredNamespaces(): DiscoveredNamespaces {
     if (kind !== "ConfigMap" && kind !== "Namespace") return;
     const object = told !== undefined && "entry" in told ? JSON.parse(splitEntry(told.entry).json) : told?.object;
     const { metadata, data } = fieldsOf(object);
-    if (kind === "ConfigMap") selectors = readMeshConfig(textOf(fieldsOf(data).mesh)).value.discoverySelectors;
+    if (kind === "ConfigMap") {
+      const text = textOf(fieldsOf(data).mesh);
+      const { value, diagnostics } = readMeshConfig(text, undefined, valid);
+      selectors = value.discoverySelectors;
+      if (errorsOf(diagnostics).length === 0) valid = text;
+    }
     if (kind !== "Namespace") return;
     const { labels, annotations } = fieldsOf(metadata);
     if (object === undefined) namespaces.delete(name);
