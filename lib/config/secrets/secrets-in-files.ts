@@ -2,7 +2,6 @@
 
 import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
 import { commentsIn } from "../documents/comments.ts";
-import { locateAll } from "../documents/locate.ts";
 import { type ObjectSource, type OtherText, type ParsedObject, parseStream } from "../documents/parse.ts";
 import { at, error, type Finding } from "../finding.ts";
 import type { SourceFile } from "../folder/directory.ts";
@@ -83,10 +82,7 @@ function located(
   const positions =
     source === undefined
       ? []
-      : locateAll(
-          source.document,
-          findings.map(({ path }) => [...source.path, ...path]),
-        );
+      : source.locator.locateAll(findings.map(({ path }) => [...source.path, ...path]));
   return findings.map((finding, index) => at({ ...origin, line: positions[index]?.line ?? origin.line }, finding));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { locate } from "../../../lib/config/documents/locate.ts";
+import { locateAll } from "../../../lib/config/documents/locate.ts";
 import { parseStream } from "../../../lib/config/documents/parse.ts";
 
 const service = (name: string) => `apiVersion: v1\nkind: Service\nmetadata:\n  name: ${name}\n`;
@@ -155,15 +155,14 @@ describe("parseStream", () => {
     const stream = parse(`${service("a")}---\n# second\n${service("b")}spec:\n  ports:\n  - name: x\n    port: 80\n`);
     const [, second] = stream.value;
     const source = second === undefined ? undefined : stream.sourceOf(second);
-    expect(source && locate(source.document, ["spec", "ports", 0, "port"])).toEqual({ line: 14, column: 5 });
-    expect(source && locate(source.document, ["spec", "nothing"])).toEqual({ line: 11, column: 1 });
+    expect(source?.locator.locateAll([["spec", "ports", 0, "port"]])).toEqual([{ line: 14, column: 5 }]);
+    expect(source?.locator.locateAll([["spec", "nothing"]])).toEqual([{ line: 11, column: 1 }]);
   });
 
   it("finds a field in snake_case under its camelCase name, unless the very name is there, too", () => {
     const document = { text: "max_size: 1\nlabels:\n  my_app: a\n  myApp: b\n", line: 1 };
-    expect(locate(document, ["maxSize"]).line).toBe(1);
-    expect(locate(document, ["labels", "myApp"]).line).toBe(4);
-    expect(locate(document, ["labels", "my_app"]).line).toBe(3);
+    const paths = [["maxSize"], ["labels", "myApp"], ["labels", "my_app"]];
+    expect(locateAll(document, paths).map(({ line }) => line)).toEqual([1, 4, 3]);
   });
 });
 
