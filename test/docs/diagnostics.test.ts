@@ -46,7 +46,10 @@ describe("the reference of messages", () => {
     expect(without.filter(({ whyNot }) => whyNot === undefined).map(({ code }) => code)).toEqual([]);
     expect(without.map(({ code }) => code)).toEqual([
       "empty-source",
+      "more-findings",
       "other-namespace",
+      "source-held",
+      "too-large",
       "unreadable-file",
       "unreadable-source",
       "consul-port-protocols-differ",
