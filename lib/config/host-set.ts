@@ -5,8 +5,8 @@ import { isWildcard } from "./host-name.ts";
  * ends that is as long as some wildcard: the work follows the length of a host and not the number of hosts.
  */
 export interface HostSet {
-  /** The first host of the list that has a name in common with this one. */
-  firstOverlap(host: string): { readonly host: string; readonly index: number } | undefined;
+  /** The place of the first host that has a name in common with the one at a place: that place itself where no earlier one has. */
+  firstOverlap(at: number): number;
   /** Whether one host of the list stands for every name that this one stands for. */
   covers(host: string): boolean;
 }
@@ -19,7 +19,7 @@ export function createHostSet(hosts: readonly string[]): HostSet {
     const [map, text] = isWildcard(host) ? [wildcards, host.slice(1)] : [names, host];
     if (!map.has(text)) map.set(text, index);
   }
-  const lengths = [...new Set(wildcards.keys().map((text) => text.length))];
+  const lengths = [...new Set(Array.from(wildcards.keys(), (text) => text.length))];
   const endsOf = (text: string): readonly string[] =>
     lengths
       .filter((length) => length <= text.length)
@@ -31,15 +31,14 @@ export function createHostSet(hosts: readonly string[]): HostSet {
     for (const end of endsOf(withoutStar(host))) if (!firstEnding.has(end)) firstEnding.set(end, index);
   }
   return {
-    firstOverlap(host) {
+    firstOverlap(at) {
+      const host = hosts[at] ?? "";
       const text = withoutStar(host);
       const places = [
         isWildcard(host) ? firstEnding.get(text) : names.get(text),
         ...endsOf(text).map((end) => wildcards.get(end)),
       ].filter((place) => place !== undefined);
-      const index = places.reduce((first, place) => Math.min(first, place), hosts.length);
-      const found = hosts[index];
-      return found === undefined ? undefined : { host: found, index };
+      return places.reduce((first, place) => Math.min(first, place), at);
     },
     covers: (host) => (!isWildcard(host) && names.has(host)) || endsOf(withoutStar(host)).length > 0,
   };

@@ -46,8 +46,7 @@ export interface Failure {
 
 export function failureOf(cause: unknown): Failure {
   if (cause instanceof NothingFilled) return { of: "nothing-filled", reason: cause.message, diagnostics: [] };
-  if (cause instanceof PortolanError)
-    return { of: "input", reason: cause.message, diagnostics: cause.diagnostics };
+  if (cause instanceof PortolanError) return { of: "input", reason: cause.message, diagnostics: cause.diagnostics };
   const stack = cause instanceof Error ? cause.stack : undefined;
   return { of: "program", reason: String(cause), diagnostics: [], stack };
 }

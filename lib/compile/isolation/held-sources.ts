@@ -22,7 +22,7 @@ export type HeldVersions = ReadonlyMap<string, string | undefined>;
 export const nothingHeld: HeldVersions = new Map();
 
 /** One object for all: few sources are ever held at a time. */
-export const heldSourcesKey = "compile/held-sources";
+const heldSourcesKey = "compile/held-sources";
 
 /** @returns none where the object is absent, or is no list of held sources */
 export async function readHeldSources(store: ObjectStore): Promise<readonly HeldSource[]> {
@@ -71,7 +71,8 @@ export async function versionsBesideHeld(
 
 /** Reports a source that is held back: an error, since what was pushed is not in force. */
 export function heldDiagnostic({ name, version, instead, reason, retryMs }: HeldSource): Diagnostic {
-  const what = instead === undefined ? "the source is left out" : `version ${instead.slice(0, 12)} is compiled in its place`;
+  const what =
+    instead === undefined ? "the source is left out" : `version ${instead.slice(0, 12)} is compiled in its place`;
   return {
     code: "source-held",
     severity: "error",

@@ -77,9 +77,7 @@ export function createIsolatedCompile({ store, attempt, now, onWaiting }: Isolat
   /** Notes what the end of a process says of the sources. @returns whether another attempt may come to something else */
   async function suspect(held: Held, reason: string): Promise<boolean> {
     const inForce = held.inForce ?? (await versionsInForce());
-    const suspects = held.versions.filter(
-      ({ name, version }) => !held.map.has(name) && inForce.get(name) !== version,
-    );
+    const suspects = held.versions.filter(({ name, version }) => !held.map.has(name) && inForce.get(name) !== version);
     const [first, ...others] = suspects;
     if (first === undefined) return false;
     if (others.length > 0) {

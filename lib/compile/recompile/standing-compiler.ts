@@ -41,8 +41,7 @@ export function createStandingCompiler(
     const { settings, shards } = await staged("read", async () => {
       const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
       const without = held();
-      const versions =
-        without.size === 0 ? undefined : await versionsBesideHeld(store, settings.sources, without);
+      const versions = without.size === 0 ? undefined : await versionsBesideHeld(store, settings.sources, without);
       return { settings, shards: await readSources(settings.sources, versions) };
     });
     const [primary] = shards;

@@ -17,7 +17,9 @@ export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Prom
  * @param options.compile compiles in another process; absent: it is done in this one
  */
 export function createLeasedCompiler(
-  options: RecompileOptions & Pick<TurnsOptions, "pace" | "onError" | "onTakenOver"> & Partial<Pick<TurnsOptions, "compile">>,
+  options: RecompileOptions &
+    Pick<TurnsOptions, "pace" | "onError" | "onTakenOver"> &
+    Partial<Pick<TurnsOptions, "compile">>,
 ): LeasedCompiler {
   const { store, now = Date.now, observer = noObserver, compile = createRecompiler(options) } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {

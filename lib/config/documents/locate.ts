@@ -15,13 +15,13 @@ export interface Locator {
    * Where fields stand, in either spelling of their names; the nearest enclosing thing that exists where a path leads nowhere.
    *
    * @param paths from the root of the document
-   * @returns a position for each path; none at all for a document of more than `maxLocatedSize`
+   * @returns a position for each path; none at all for a document of more than 4 Mi characters
    */
   locateAll(paths: readonly Path[]): readonly Position[];
 }
 
 /** In UTF-16 units. Positions take about a hundred times the memory of the text, so larger documents are not parsed for them. */
-export const maxLocatedSize = 4 * 1024 * 1024;
+const maxLocatedSize = 4 * 1024 * 1024;
 
 /** The document is parsed with positions when the first field is asked for, and only then: that is slow. */
 export function createLocator(document: TextDocument): Locator {

@@ -1,4 +1,6 @@
 import { error, type Finding, type Path } from "../finding.ts";
+import type { ServiceEntry } from "../kinds/service-entry.ts";
+import type { VirtualService } from "../kinds/virtual-service.ts";
 
 /**
  * What one object may expand to. A short text can name a product of lists that no memory holds, so the product is worked out before it
@@ -47,13 +49,30 @@ export function* copiesRules(characters: number, factors: Factors, of: string, p
 
 /** Says whether a list has more entries than it may have. */
 export function* lengthRules(list: readonly unknown[] | undefined, most: number, path: Path): Generator<Finding> {
-  if (list !== undefined && list.length > most) yield tooLarge(path, `has ${list.length} entries; the limit is ${most}`);
+  if (list !== undefined && list.length > most)
+    yield tooLarge(path, `has ${list.length} entries; the limit is ${most}`);
 }
 
 const tooLarge = (path: Path, message: string): Finding =>
   error(path, message, "split it into several objects, or write shorter lists", "too-large");
 
 const mebi = (characters: number): number => Math.ceil(characters / (1024 * 1024));
+
+/** Service ports of a ServiceEntry. */
+export const servicePortsOf = ({ hosts, addresses = [], ports = [] }: ServiceEntry): number =>
+  [hosts, addresses, ports].reduce((product, { length }) => product * Math.max(length, 1), 1);
+
+/** Characters of one copy of the routes of a VirtualService. */
+export function routesLength({ http = [], tls = [], tcp = [] }: VirtualService): number {
+  const routes = [...http, ...tls, ...tcp].reduce((sum, { match = [] }) => sum + 1 + match.length, 0);
+  return jsonLength([http, tls, tcp]) + routes * routeOverhead;
+}
+
+/** Characters of all copies of the routes of a VirtualService; 0 where there is one, which is no longer than what is written. */
+export function copiedLength(spec: VirtualService): number {
+  const copies = spec.hosts.length * Math.max(spec.gateways?.length ?? 0, 1);
+  return copies < 2 ? 0 : copies * routesLength(spec);
+}
 
 /** Of what is copied: its length as JSON; 0 for nothing. */
 export const jsonLength = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length);

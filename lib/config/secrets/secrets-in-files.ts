@@ -80,9 +80,7 @@ function located(
 ): readonly Diagnostic[] {
   if (findings.length === 0) return [];
   const positions =
-    source === undefined
-      ? []
-      : source.locator.locateAll(findings.map(({ path }) => [...source.path, ...path]));
+    source === undefined ? [] : source.locator.locateAll(findings.map(({ path }) => [...source.path, ...path]));
   return findings.map((finding, index) => at({ ...origin, line: positions[index]?.line ?? origin.line }, finding));
 }
 

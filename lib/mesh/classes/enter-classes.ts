@@ -177,5 +177,4 @@ const haveSameKeys = (a: ProxyViews | undefined, b: ProxyViews | undefined): boo
   a.routes.key() === b.routes.key() &&
   nameKeyOf(a) === nameKeyOf(b);
 
-const nameKeyOf = (views: ProxyViews): string | undefined =>
-  views.kind === "envoy" ? views.names?.key() : undefined;
+const nameKeyOf = (views: ProxyViews): string | undefined => (views.kind === "envoy" ? views.names?.key() : undefined);

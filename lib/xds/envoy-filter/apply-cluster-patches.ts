@@ -207,11 +207,7 @@ function matches(cluster: ClusterJson, { match }: ClusterPatch, hosts: readonly 
  *
  * @returns undefined when two sockets of one name cannot be merged
  */
-function mergeCluster(
-  cluster: ClusterJson,
-  { value, merge }: ClusterPatch,
-  copies: Copies,
-): ClusterJson | undefined {
+function mergeCluster(cluster: ClusterJson, { value, merge }: ClusterPatch, copies: Copies): ClusterJson | undefined {
   const socket = value.transportSocket;
   if (socket === undefined) return mergeMessage(ClusterSchema, cluster, value, merge, copies);
   const mergeSocket = (own: TransportSocketJson): TransportSocketJson | undefined => {

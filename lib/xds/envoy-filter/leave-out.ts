@@ -27,7 +27,7 @@ export interface PatchedWhole<T> {
 }
 
 /** A resource is patched and judged so often at most to find single patches to blame: the search costs the square of the patches. */
-export const maxJudgements = 1_000;
+const maxJudgements = 1_000;
 /** Whole EnvoyFilters are tried so many at most; of more, all are left out. */
 const maxFilters = 100;
 

@@ -9,7 +9,7 @@ import type {
   VirtualService,
 } from "../../kinds/virtual-service.ts";
 import { isFields } from "../../untyped.ts";
-import { copiesRules, jsonLength, routeOverhead } from "../expansion.ts";
+import { copiesRules, routesLength } from "../expansion.ts";
 import { exportToRules } from "../export-to.ts";
 import { gatewayNameRules } from "../gateways/gateway-names.ts";
 import { isWildcardDomain } from "../names.ts";
@@ -55,11 +55,10 @@ export function* virtualServiceRules(spec: VirtualService, meta: ConfigMeta): Ge
 }
 
 /** Each host has a virtual host with all routes, for each gateway. */
-function* expansionRules({ hosts, gateways = [], http = [], tls = [], tcp = [] }: VirtualService): Generator<Finding> {
-  const factors = { hosts: hosts.length, gateways: gateways.length };
-  if (hosts.length < 2 && gateways.length < 2) return;
-  const routes = [...http, ...tls, ...tcp].reduce((sum, { match = [] }) => sum + 1 + match.length, 0);
-  yield* copiesRules(jsonLength([http, tls, tcp]) + routes * routeOverhead, factors, "routes", []);
+function* expansionRules(spec: VirtualService): Generator<Finding> {
+  const factors = { hosts: spec.hosts.length, gateways: spec.gateways?.length ?? 0 };
+  if (factors.hosts < 2 && factors.gateways < 2) return;
+  yield* copiesRules(routesLength(spec), factors, "routes", []);
 }
 
 /** Every regular expression, wherever it stands. */
@@ -92,11 +91,11 @@ function* hostRules(spec: VirtualService, hosts: HostSet, boundToGateway: boolea
   }
   if (!valid) return;
   for (const [index, host] of spec.hosts.entries()) {
-    const earlier = hosts.firstOverlap(host);
-    if (earlier === undefined || earlier.index >= index) continue;
+    const earlier = hosts.firstOverlap(index);
+    if (earlier === index) continue;
     yield error(
       ["hosts", index],
-      `${JSON.stringify(host)} overlaps with ${JSON.stringify(earlier.host)}`,
+      `${JSON.stringify(host)} overlaps with ${JSON.stringify(spec.hosts[earlier])}`,
       "keep one of them",
     );
   }
