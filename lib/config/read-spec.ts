@@ -24,11 +24,11 @@ export interface SpecOptions {
 export function readSpec<Spec>(schema: z.ZodType<Spec>, raw: unknown, options: SpecOptions): SpecReading<Spec> {
   const { unknownFields, emptyWhenNull } = options;
   const written = withoutNulls(raw ?? {}, emptyWhenNull, 0);
-  const first = schema.safeParse(written);
+  const first = schema.safeParse(written, { reportInput: true });
   if (first.success) return { spec: first.data, findings: [] };
 
   const renamed = renameSnakeCase(schema, written, first.error.issues);
-  const second = schema.safeParse(renamed, { reportInput: true });
+  const second = renamed === written ? first : schema.safeParse(renamed, { reportInput: true });
   if (second.success) return { spec: second.data, findings: [] };
   const findings = findingsOfAll(schema, second.error.issues);
   if (unknownFields === "refuse") return { spec: undefined, findings };

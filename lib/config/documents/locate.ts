@@ -15,7 +15,7 @@ export interface Locator {
    * Where fields stand, in either spelling of their names; the nearest enclosing thing that exists where a path leads nowhere.
    *
    * @param paths from the root of the document
-   * @returns a position for each path; none at all for a document of more than 4 Mi characters
+   * @returns a position for each path, of a text of one line its beginning; none at all for a document of more than 4 Mi characters
    */
   locateAll(paths: readonly Path[]): readonly Position[];
 }
@@ -29,6 +29,8 @@ export function createLocator(document: TextDocument): Locator {
   return {
     locateAll(paths) {
       if (paths.length === 0 || document.text.length > maxLocatedSize) return [];
+      // As servers write JSON: there is one line to be on, and the parser takes its time for such a text.
+      if (!document.text.trimEnd().includes("\n")) return paths.map(() => ({ line: document.line, column: 1 }));
       parsed ??= parseWithPositions(document.text);
       const { root, counter, entriesOf } = parsed;
       return paths.map((path) => {

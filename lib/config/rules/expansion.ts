@@ -25,6 +25,9 @@ export const maxServers = 4096;
 /** Patches of an EnvoyFilter: each is applied to every cluster, listener or route that it matches. */
 export const maxPatches = 1024;
 
+/** Localities of one list: each is compared with all others. */
+export const maxLocalities = 1024;
+
 /** The lengths of lists by their names: `{ hosts: 256, ports: 256 }`. A length of 0 counts as 1: what is left out is one default. */
 export type Factors = Readonly<Record<string, number>>;
 
