@@ -2,7 +2,7 @@ import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
 import { locateAll } from "./documents/locate.ts";
-import { at, error, type Finding } from "./finding.ts";
+import { at, cutFindings, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
@@ -122,8 +122,9 @@ function readMesh<Written, Spec>(
   return { value: refused ? fallback : completed.spec, diagnostics: located(findings, text, origin) };
 }
 
-function located(findings: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {
-  if (findings.length === 0) return [];
+function located(all: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {
+  if (all.length === 0) return [];
+  const findings = cutFindings(all);
   const positions = locateAll(
     { text, line: 1 },
     findings.map((finding) => finding.path),

@@ -13,6 +13,19 @@ const places = (text: string) =>
 const problems = (text: string) =>
   parse(text).diagnostics.map(({ code, origin, message }) => `${code} ${origin.line}: ${message}`);
 
+describe("a stream of nothing but white space and comments", () => {
+  it.each([
+    ["comments", "# nothing\n"],
+    ["blanks", " "],
+    ["directives", "%YAML 1.2\n"],
+  ])("holds no document, however long it is: %s", (_what, line) => {
+    const text = line.repeat(Math.ceil((8 * 1024 * 1024) / line.length));
+    expect(parseStream(text, { file: "a.yaml" })).toMatchObject({ value: [], diagnostics: [], others: [] });
+    const { value } = parseStream(`${text}\nkind: A\nmetadata: {name: a}\n`, { file: "a.yaml" });
+    expect(value.map(({ origin }) => origin.line)).toEqual([text.split("\n").length + 1]);
+  });
+});
+
 describe("parseStream", () => {
   it.each([
     { what: "several documents", text: `${service("a")}---\n${service("b")}`, want: ["Service a 1", "Service b 6"] },
