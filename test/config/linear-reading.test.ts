@@ -1,22 +1,7 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { createLocator } from "../../lib/config/documents/locate.ts";
+import { parseStream } from "../../lib/config/documents/parse.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
-
-const work = vi.hoisted(() => ({ parsedCharacters: 0 }));
-
-// The real parser, with what it is given counted.
-vi.mock("yaml", async (original) => {
-  const yaml = await original<typeof import("yaml")>();
-  const parseDocument: typeof yaml.parseDocument = (source, options) => {
-    work.parsedCharacters += source.length;
-    return yaml.parseDocument(source, options);
-  };
-  return { ...yaml, parseDocument };
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  work.parsedCharacters = 0;
-});
 
 const list = (count: number, item: (at: number) => string): string =>
   `kind: List\nitems:\n${Array.from({ length: count }, (_, at) => item(at)).join("")}`;
@@ -25,13 +10,22 @@ const misspelt = (at: number): string =>
 const read = (text: string) => readFiles([{ file: "a.yaml", text }]);
 
 describe("reading a list whose items are faulty", () => {
-  it("parses the document with positions once, and names the line of each fault", () => {
-    const text = list(400, misspelt);
-    const { diagnostics } = read(text);
-    expect(work.parsedCharacters).toBe(text.length);
+  it("names the line of each fault", () => {
+    const { diagnostics } = read(list(400, misspelt));
     expect(diagnostics.map(({ code, origin }) => `${code} ${origin.line}`)).toEqual(
       Array.from({ length: 400 }, (_, at) => `unknown-field ${at + 3}`),
     );
+  });
+
+  it("asks one locator about all items of a document, which parses it once", () => {
+    const { value, sourceOf } = parseStream(list(400, misspelt), { file: "a.yaml" });
+    expect(new Set(value.map((object) => sourceOf(object)?.locator)).size).toBe(1);
+    const document = { text: "a: 1\nb: 2\n", line: 1 };
+    const locator = createLocator(document);
+    expect(locator.locateAll([["b"]])).toEqual([{ line: 2, column: 1 }]);
+    // Another text would say otherwise, if anything looked at it.
+    document.text = "b: 2\na: 1\n";
+    expect(locator.locateAll([["b"]])).toEqual([{ line: 2, column: 1 }]);
   });
 
   it("searches a document for marks of templates once, whatever its items are", () => {
@@ -68,7 +62,6 @@ describe("reading a list whose items are faulty", () => {
 
   it("gives the line of the object in a document that is too long to be parsed with positions", () => {
     const { diagnostics } = read(`${list(2, misspelt)}${`# ${"x".repeat(100)}\n`.repeat(50_000)}`);
-    expect(work.parsedCharacters).toBe(0);
     expect(diagnostics.map(({ origin }) => origin.line)).toEqual([3, 4]);
   });
 });

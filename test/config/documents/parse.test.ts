@@ -17,7 +17,6 @@ describe("a stream of nothing but white space and comments", () => {
   it.each([
     ["comments", "# nothing\n"],
     ["blanks", " "],
-    ["directives", "%YAML 1.2\n"],
   ])("holds no document, however long it is: %s", (_what, line) => {
     const text = line.repeat(Math.ceil((8 * 1024 * 1024) / line.length));
     expect(parseStream(text, { file: "a.yaml" })).toMatchObject({ value: [], diagnostics: [], others: [] });
