@@ -68,6 +68,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   });
   const compile = createIsolatedCompile({
     store,
+    primary: sources[0],
     attempt: compiling.attempt,
     now: Date.now,
     onWaiting: () => setImmediate(() => ask()),

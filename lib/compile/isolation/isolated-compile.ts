@@ -32,6 +32,8 @@ export type AttemptOutcome =
 
 export interface IsolationOptions {
   readonly store: ObjectStore;
+  /** The source whose settings count for the mesh: where no version of it was ever published, nothing is published without it. */
+  readonly primary: string | undefined;
   /** Rejects when the compile fails in a process that lives. */
   readonly attempt: (attempt: Attempt) => Promise<AttemptOutcome>;
   /** Milliseconds since the epoch. */
@@ -48,9 +50,9 @@ const longestRetryMs = 6 * 60 * 60_000;
  * compile is repeated without the newest change of the one suspect, or with one suspect at a time, so that all others are published.
  * The version that ends a process is held back until the source changes, or for ten minutes, and twice as long each time.
  *
- * @returns throws PortolanError when the process ends although no source has changed, or when nothing is left to compile
+ * @returns throws PortolanError when the process ends although no source has changed, or the primary source would be left out
  */
-export function createIsolatedCompile({ store, attempt, now, onWaiting }: IsolationOptions): Compile {
+export function createIsolatedCompile({ store, primary, attempt, now, onWaiting }: IsolationOptions): Compile {
   /** Sources that have changed and are not tried yet. */
   let waiting: ReadonlySet<string> = new Set();
   let settled: Promise<unknown> = Promise.resolve();
@@ -115,8 +117,12 @@ export function createIsolatedCompile({ store, attempt, now, onWaiting }: Isolat
     for (;;) {
       const held = await heldNow();
       const reports = reportsOf(held);
-      const isNothingLeft = held.versions.length > 0 && held.versions.every(({ name }) => leftOut(held.map, name));
-      if (isNothingLeft) throw new PortolanError("no source is left that can be compiled", reports);
+      const isLeftOut = (name: string): boolean => held.map.has(name) && held.map.get(name) === undefined;
+      if (primary !== undefined && isLeftOut(primary))
+        throw new PortolanError(
+          `no version of the primary source ${primary} was ever published, and the newest one cannot be compiled; nothing is published without it`,
+          reports,
+        );
       const outcome = await attempt({ publishing, mayPublish, held: held.map, signal });
       if (outcome.kind === "compiled") {
         if (waiting.size > 0) onWaiting();
@@ -148,8 +154,6 @@ interface Held {
 
 /** The next one that waits has its turn. */
 const withoutFirst = (names: ReadonlySet<string>): ReadonlySet<string> => new Set([...names].slice(1));
-
-const leftOut = (held: HeldVersions, name: string): boolean => held.has(name) && held.get(name) === undefined;
 
 const endedText = (reason: string): string =>
   `the compile process ended before it was done (${reason}); HEAD is as it was. If no source has changed, give it more memory or time`;

@@ -65,7 +65,13 @@ describe("the compile process", () => {
     "runs out of memory without costing what started it anything, and what other sources bring is published",
     async () => {
       const store = await openStore(folder, {});
-      const compile = createIsolatedCompile({ store, attempt: compiling.attempt, now: Date.now, onWaiting: () => {} });
+      const compile = createIsolatedCompile({
+        store,
+        primary: "main",
+        attempt: compiling.attempt,
+        now: Date.now,
+        onWaiting: () => {},
+      });
       const ask = () => compile(undefined, async () => {});
       await writeShard(store, "main", [shop("10.0.0.1")]);
       expect(await ask()).toMatchObject({ kind: "published", generation: 1 });

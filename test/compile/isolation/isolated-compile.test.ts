@@ -34,6 +34,7 @@ function workshop(store: ObjectStore = memoryStore()) {
     const recompile = createRecompiler({ store, sources: ["main"], held: () => held });
     return createIsolatedCompile({
       store,
+      primary: "main",
       now: () => nowMs,
       onWaiting: () => {
         waits += 1;
@@ -160,13 +161,18 @@ describe("a compile whose process ends", () => {
     expect(seen).toEqual([1, 1, 2, 2, 3]);
   });
 
-  it("leaves out a source that was never published, and fails where no other is left", async () => {
+  it("leaves out another source that was never published, and publishes nothing without the primary one", async () => {
     const { fill, ask, served } = workshop();
     await fill("main", "bomb");
-    await expect(ask()).rejects.toThrow("no source is left that can be compiled");
-    expect(await served()).toEqual([]);
     await fill("b", "good");
-    expect(await ask()).toMatchObject({ kind: "published", said: ["error main"] });
+    await expect(ask()).rejects.toThrow("no version of the primary source main was ever published");
+    expect(await served()).toEqual([]);
+    await fill("main", "shop");
+    await fill("b", "bomb");
+    // Each of the two is tried alone, one compile after the other.
+    await ask();
+    expect((await ask()).said).toEqual(["error b"]);
+    expect(await served()).toEqual(["shop"]);
   });
 
   it("fails where no source has changed since what is served", async () => {
@@ -175,6 +181,7 @@ describe("a compile whose process ends", () => {
     await createRecompiler({ store })();
     const compile = createIsolatedCompile({
       store,
+      primary: "main",
       now: () => 0,
       onWaiting: () => {},
       attempt: async () => ({ kind: "ended", reason: "killed" }),
@@ -193,6 +200,7 @@ describe("a compile whose process ends", () => {
     const late = new AbortController();
     const slow = createIsolatedCompile({
       store,
+      primary: "main",
       now: () => 1_000_000,
       onWaiting: () => {},
       attempt: async () => {
