@@ -33,6 +33,7 @@ export function createCompileProcess(options: CompileProcessOptions): CompilePro
   if (program === undefined)
     throw new PortolanError("the program of the compile process is not where this one was installed");
   let current: ChildProcess | undefined;
+  let isClosed = false;
 
   const start = (): ChildProcess => {
     // In a group of its own: Ctrl-C is for this process, which finishes what is under way.
@@ -54,8 +55,16 @@ export function createCompileProcess(options: CompileProcessOptions): CompilePro
     start() {
       if (current === undefined) start();
     },
-    attempt: (attempt) => compileIn(current ?? start(), attempt, observer, onTrouble),
-    close: () => current?.kill("SIGTERM"),
+    async attempt(attempt) {
+      const outcome = await compileIn(current ?? start(), attempt, observer, onTrouble);
+      // The next compile is to find a process that has started: its time is short.
+      if (outcome.kind === "ended" && current === undefined && !isClosed) start();
+      return outcome;
+    },
+    close() {
+      isClosed = true;
+      current?.kill("SIGTERM");
+    },
   };
 }
 

@@ -48,13 +48,16 @@ const longestRetryMs = 6 * 60 * 60_000;
 /**
  * Compiles in a process of its own. Where that process ends, the sources that have changed since the newest root are suspects: the
  * compile is repeated without the newest change of the one suspect, or with one suspect at a time, so that all others are published.
- * The version that ends a process is held back until the source changes, or for ten minutes, and twice as long each time.
+ * The version that ends a process is held back until the source changes, or for ten minutes, and twice as long each time. One that
+ * takes too long is held back the second time.
  *
  * @returns throws PortolanError when the process ends although no source has changed, or the primary source would be left out
  */
 export function createIsolatedCompile({ store, primary, attempt, now, onWaiting }: IsolationOptions): Compile {
   /** Sources that have changed and are not tried yet. */
   let waiting: ReadonlySet<string> = new Set();
+  /** Versions with which a compile took too long once: the machine may have been busy. */
+  const slowOnce = new Set<string>();
   let settled: Promise<unknown> = Promise.resolve();
 
   async function versionsInForce(): Promise<ReadonlyMap<string, string>> {
@@ -77,13 +80,18 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
   }
 
   /** Notes what the end of a process says of the sources. @returns whether another attempt may come to something else */
-  async function suspect(held: Held, reason: string): Promise<boolean> {
+  async function suspect(held: Held, reason: string, isLate: boolean): Promise<boolean> {
     const inForce = held.inForce ?? (await versionsInForce());
     const suspects = held.versions.filter(({ name, version }) => !held.map.has(name) && inForce.get(name) !== version);
     const [first, ...others] = suspects;
     if (first === undefined) return false;
     if (others.length > 0) {
       waiting = new Set([...waiting, ...others.map(({ name }) => name)]);
+      return true;
+    }
+    const strike = `${first.name} ${first.version}`;
+    if (isLate && !slowOnce.has(strike)) {
+      slowOnce.add(strike);
       return true;
     }
     const before = held.known.find(({ name, version }) => name === first.name && version === first.version);
@@ -100,6 +108,7 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
       held.versions.some(({ name, version }) => name === one.name && version === one.version);
     const rest = held.known.filter((one) => one.name !== first.name && isCurrent(one));
     await writeHeldSources(store, [...rest, noted]);
+    slowOnce.clear();
     waiting = withoutFirst(waiting);
     return true;
   }
@@ -129,7 +138,7 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
         waiting = withoutFirst(waiting);
         return { ...outcome.told, diagnostics: [...outcome.told.diagnostics, ...reports] };
       }
-      const isWorthAnother = await suspect(held, outcome.reason);
+      const isWorthAnother = await suspect(held, outcome.reason, signal.aborted);
       if (signal.aborted || !isWorthAnother) throw new PortolanError(endedText(outcome.reason), reports);
     }
   }

@@ -192,12 +192,12 @@ describe("a compile whose process ends", () => {
     expect(await readHeldSources(store)).toEqual([]);
   });
 
-  it("holds back the source of a compile that took too long, for the compile after it", async () => {
+  it("holds back the source of a compile that took too long twice, and of no other", async () => {
     const { fill, ask, store, served } = workshop();
     await fill("main", "shop");
     await ask();
     await fill("b", "slow");
-    const late = new AbortController();
+    let late = new AbortController();
     const slow = createIsolatedCompile({
       store,
       primary: "main",
@@ -208,7 +208,11 @@ describe("a compile whose process ends", () => {
         return { kind: "ended", reason: "it took too long" };
       },
     });
-    await expect(slow(undefined, async () => {}, late.signal)).rejects.toThrow("it took too long");
+    const askLate = () => slow(undefined, async () => {}, late.signal);
+    await expect(askLate()).rejects.toThrow("it took too long");
+    expect(await readHeldSources(store)).toEqual([]);
+    late = new AbortController();
+    await expect(askLate()).rejects.toThrow("it took too long");
     expect((await ask()).said).toEqual(["error b"]);
     expect(await served()).toEqual(["shop"]);
   });
