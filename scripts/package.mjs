@@ -16,6 +16,7 @@ const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "ut
 const entries = {
   cli: "functions/cli.ts",
   "served-front": "functions/served-front.node.ts",
+  "served-compile": "functions/served-compile.node.ts",
   "compile-slice": "functions/compile-slice.node.ts",
   "lay-blobs": "functions/lay-blobs.node.ts",
   portolan: "functions/portolan.library.ts",

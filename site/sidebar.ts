@@ -65,6 +65,7 @@ export function sidebar(): readonly Group[] {
       settings: "Settings",
       agent: "Beside an Envoy: the agent",
       operations: "Operations",
+      limits: "Limits",
       observability: "Metrics and alerts",
       console: "The console",
       cost: "What it costs",

@@ -5,6 +5,7 @@ import type { FormName } from "../mesh/forms.ts";
 import { type Credentials, credentialsOf, isCredential, noCredentials } from "../mesh/gateway-api/credentials.ts";
 import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
+import { withinNamespaceLimits } from "../mesh/index/namespace-limits.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneValue, sameList } from "../mesh/memo/same.ts";
 import { Slots } from "../mesh/memo/slots.ts";
@@ -90,7 +91,9 @@ export function worldOf(
   memo: Memo,
   consul: readonly ConsulListing[] = [],
 ): Stage<World> {
-  const { meshConfig, meshNetworks, configs } = loaded;
+  const { meshConfig, meshNetworks } = loaded;
+  const within = withinNamespaceLimits(loaded.configs, memo);
+  const { value: configs } = within;
   const {
     domain,
     clusterId,
@@ -134,7 +137,7 @@ export function worldOf(
       ...(pollDelayMs === undefined ? {} : { pollDelayMs }),
       gatewayApi: { settings, credentials: credentialsIn(loaded, memo) },
     },
-    diagnostics: [others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
+    diagnostics: [within, others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
 }
 

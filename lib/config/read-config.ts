@@ -1,10 +1,9 @@
 import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
 import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
-import { locateAll } from "./documents/locate.ts";
 import { fromOldSpelling } from "./documents/old-spelling.ts";
 import type { ParsedObject, SourceOf } from "./documents/parse.ts";
-import { at, type Finding, info, warning } from "./finding.ts";
+import { at, cutFindings, type Finding, info, warning } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
 import { schemaOf } from "./kind-registry.ts";
 import type { KindSchema } from "./kind-schema.ts";
@@ -110,20 +109,20 @@ function texts(value: unknown): Readonly<Record<string, string>> {
   );
 }
 
-/** Findings as diagnostics; those about a field stand on the line of the field where the source is at hand. */
+/**
+ * Findings as diagnostics, cut by `cutFindings`; those about a field have the line of the field where the source is at hand.
+ */
 export function located(
-  findings: readonly Finding[],
+  all: readonly Finding[],
   object: ParsedObject,
   origin: Origin,
   sourceOf: SourceOf | undefined,
 ): readonly Diagnostic[] {
-  if (findings.length === 0) return [];
+  if (all.length === 0) return [];
+  const findings = cutFindings(all);
   const source = findings.some((finding) => finding.severity !== "info") ? sourceOf?.(object) : undefined;
   if (source === undefined) return findings.map((finding) => at(origin, finding));
-  const positions = locateAll(
-    source.document,
-    findings.map((finding) => [...source.path, ...finding.path]),
-  );
+  const positions = source.locator.locateAll(findings.map((finding) => [...source.path, ...finding.path]));
   return findings.map((finding, index) =>
     finding.path.length === 0
       ? at(origin, finding)

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
 import { leftOutOfDocument } from "./documents/left-out-document.ts";
 import { locateAll } from "./documents/locate.ts";
-import { at, error, type Finding } from "./finding.ts";
+import { at, cutFindings, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
@@ -186,8 +186,9 @@ function withFieldsOf(before: unknown, now: unknown, findings: readonly Finding[
   ]);
 }
 
-function located(findings: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {
-  if (findings.length === 0) return [];
+function located(all: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {
+  if (all.length === 0) return [];
+  const findings = cutFindings(all);
   const positions = locateAll(
     { text, line: 1 },
     findings.map((finding) => finding.path),

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { error, type Finding, type Path, warning } from "./finding.ts";
+import { error, type Finding, maxFindings, type Path, warning } from "./finding.ts";
 import { nearestName } from "./nearest-name.ts";
 import { fieldsAt } from "./schema/message.ts";
 
@@ -9,8 +9,6 @@ export interface SpecReading<Spec> {
   /** Paths begin at the value that was read. */
   readonly findings: readonly Finding[];
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Nesting beyond which a value is left to its schema as it is; schemas never recurse that far. */
 const maxDepth = 100;
@@ -26,13 +24,13 @@ export interface SpecOptions {
 export function readSpec<Spec>(schema: z.ZodType<Spec>, raw: unknown, options: SpecOptions): SpecReading<Spec> {
   const { unknownFields, emptyWhenNull } = options;
   const written = withoutNulls(raw ?? {}, emptyWhenNull, 0);
-  const first = schema.safeParse(written);
+  const first = schema.safeParse(written, { reportInput: true });
   if (first.success) return { spec: first.data, findings: [] };
 
   const renamed = renameSnakeCase(schema, written, first.error.issues);
-  const second = schema.safeParse(renamed, { reportInput: true });
+  const second = renamed === written ? first : schema.safeParse(renamed, { reportInput: true });
   if (second.success) return { spec: second.data, findings: [] };
-  const findings = second.error.issues.flatMap((issue) => findingsOf(schema, issue));
+  const findings = findingsOfAll(schema, second.error.issues);
   if (unknownFields === "refuse") return { spec: undefined, findings };
 
   const known = mapUnknown(schema, renamed, second.error.issues, () => undefined);
@@ -82,20 +80,48 @@ function mapUnknown(
   issues: readonly z.core.$ZodIssue[],
   rename: (name: string, known: readonly string[]) => string | undefined,
 ): unknown {
-  let result = value;
+  const edits = noEdits();
   for (const issue of issues) {
     if (issue.code !== "unrecognized_keys") continue;
     const known = fieldsAt(schema, issue.path);
-    result = editAt(result, issue.path, (fields) => {
-      const copy: Record<string, unknown> = {};
-      for (const [name, member] of Object.entries(fields)) {
-        const to = issue.keys.includes(name) ? rename(name, known) : name;
-        if (to !== undefined) copy[to] = member;
-      }
-      return copy;
-    });
+    let place = edits;
+    for (const step of issue.path) {
+      const below = place.below.get(step) ?? noEdits();
+      place.below.set(step, below);
+      place = below;
+    }
+    const unknown = new Set(issue.keys);
+    const { rename: before } = place;
+    place.rename = (written) => {
+      const name = before(written);
+      return name !== undefined && unknown.has(name) ? rename(name, known) : name;
+    };
   }
-  return result;
+  return edited(value, edits);
+}
+
+/** What to rename in a value and in what lies below it: gathered first, so that each list and object is copied once. */
+interface Edits {
+  /** New name of a field; undefined drops it. */
+  rename: (name: string) => string | undefined;
+  readonly below: Map<PropertyKey, Edits>;
+}
+
+const noEdits = (): Edits => ({ rename: (name) => name, below: new Map() });
+
+function edited(value: unknown, { rename, below }: Edits): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const member = (step: PropertyKey, part: unknown): unknown => {
+    const edits = below.get(step);
+    return edits === undefined ? part : edited(part, edits);
+  };
+  if (Array.isArray(value)) return value.map((element: unknown, index) => member(index, element));
+  const copy: Record<string, unknown> = {};
+  for (const [name, part] of Object.entries(value)) {
+    const to = rename(name);
+    if (to !== undefined) copy[to] = member(name, part);
+  }
+  return copy;
 }
 
 /** Renames level by level, because what is below an unknown field is only seen under its right name. */
@@ -116,25 +142,23 @@ function camelCase(name: string, known: readonly string[]): string {
   return known.includes(camel) ? camel : name;
 }
 
-function editAt(value: unknown, path: readonly PropertyKey[], edit: (fields: Fields) => Fields): unknown {
-  const [step, ...rest] = path;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    return value.map((element: unknown, index) => (index === step ? editAt(element, rest, edit) : element));
-  }
-  const fields: Fields = { ...value };
-  if (step === undefined) return edit(fields);
-  const name = String(step);
-  return Object.hasOwn(fields, name) ? { ...fields, [name]: editAt(fields[name], rest, edit) } : fields;
+/** Looking for the name that was meant takes longest: it is done for as many as are reported of one object. */
+function findingsOfAll(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): readonly Finding[] {
+  let guesses = maxFindings;
+  const guess: typeof nearestName = (name, known) => {
+    guesses -= 1;
+    return guesses < 0 ? undefined : nearestName(name, known);
+  };
+  return issues.flatMap((issue) => findingsOf(schema, issue, guess));
 }
 
-function findingsOf(schema: z.ZodType, issue: z.core.$ZodIssue): readonly Finding[] {
+function findingsOf(schema: z.ZodType, issue: z.core.$ZodIssue, guess: typeof nearestName): readonly Finding[] {
   const path: Path = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
   switch (issue.code) {
     case "unrecognized_keys": {
       const known = fieldsAt(schema, issue.path);
       return issue.keys.map((name) => {
-        const meant = nearestName(name, known);
+        const meant = guess(name, known);
         const list = known.length > 12 ? "see the reference for its fields" : `known here: ${known.join(", ")}`;
         const hint = meant === undefined ? list : `did you mean "${meant}"?`;
         return error([...path, name], `unknown field "${name}"`, hint, "unknown-field");

@@ -1,4 +1,4 @@
-import type { Config } from "../config/config.ts";
+import { byAge, type Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
@@ -159,10 +159,6 @@ function byAgeTogether<Spec>(
   { written, converted }: { readonly written: readonly Config<Spec>[]; readonly converted: readonly Config<Spec>[] },
 ): readonly Config<Spec>[] {
   if (converted.length === 0) return written;
-  const sorted = [...written, ...converted].sort(
-    (a, b) =>
-      a.meta.creationTimestampMs - b.meta.creationTimestampMs ||
-      (a.meta.name === b.meta.name ? 0 : a.meta.name < b.meta.name ? -1 : 1),
-  );
+  const sorted = [...written, ...converted].sort(byAge);
   return sameList(memo, `with converted ${written[0]?.meta.kind ?? converted[0]?.meta.kind}`, sorted);
 }

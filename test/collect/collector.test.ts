@@ -11,8 +11,8 @@ import type { Root } from "../../lib/snapshot/root.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { overlayStore } from "../../lib/storage/overlay.ts";
-import { FakeOrigin, gone, put, thing } from "./fake-origin.ts";
 import { propertyRuns } from "../soak-options.ts";
+import { FakeOrigin, gone, put, thing } from "./fake-origin.ts";
 
 /** A collector at work over an origin that a test speaks for. */
 function collecting(origin: FakeOrigin, store: ObjectStore, more: Partial<CollectorOptions> = {}) {

@@ -13,8 +13,8 @@ import { createLedgerStore } from "../../lib/config-store/ledger-store.ts";
 import { createMemoryStore } from "../../lib/config-store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { casesOf } from "../conformance/suites.ts";
-import { configsOf } from "./a-config.ts";
 import { propertyRuns } from "../soak-options.ts";
+import { configsOf } from "./a-config.ts";
 
 const texts = casesOf("v3").map(({ path }) => readFileSync(join(path, "input.yaml"), "utf8"));
 const corpus = texts.flatMap(configsOf);

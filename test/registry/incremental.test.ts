@@ -9,8 +9,8 @@ import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";
 import type { RegistryState } from "../../lib/registry/registry-state.ts";
 import type { Service } from "../../lib/registry/service.ts";
-import { object, pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";
 import { propertyRuns } from "../soak-options.ts";
+import { object, pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";
 
 const namespaces = ["red", "blue"];
 const names = ["a", "b"];

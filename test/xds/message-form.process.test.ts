@@ -13,8 +13,8 @@ import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { createTypeLookup } from "../../lib/xds/type-lookup.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
-import { wholeResources } from "../whole-resources.ts";
 import { propertyRuns } from "../soak-options.ts";
+import { wholeResources } from "../whole-resources.ts";
 
 const types = createTypeLookup(registry);
 const hasForm = createFormCheck(types);

@@ -1,5 +1,5 @@
 import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
-import { locateAll } from "../../config/documents/locate.ts";
+import { createLocator } from "../../config/documents/locate.ts";
 import { type ObjectSource, parseStream } from "../../config/documents/parse.ts";
 import { networksFile, type SourceFile } from "../../config/folder/directory.ts";
 
@@ -23,10 +23,7 @@ export function atFields(messages: readonly Diagnostic[], files: readonly Source
     const sourceOf = sourcesIn(file, name);
     for (const [source, ofOne] of Map.groupBy(some, ({ origin }) => sourceOf(origin))) {
       if (source === undefined) continue;
-      const places = locateAll(
-        source.document,
-        ofOne.map(({ path }) => [...source.path, ...path]),
-      );
+      const places = source.locator.locateAll(ofOne.map(({ path }) => [...source.path, ...path]));
       for (const [index, one] of ofOne.entries())
         placed.set(one, {
           ...one,
@@ -39,7 +36,8 @@ export function atFields(messages: readonly Diagnostic[], files: readonly Source
 
 function sourcesIn({ file, text }: SourceFile, name: string): (origin: Origin) => ObjectSource | undefined {
   if (file === networksFile) {
-    const whole: ObjectSource = { document: { text, line: 1 }, path: [] };
+    const document = { text, line: 1 };
+    const whole: ObjectSource = { document, locator: createLocator(document), path: [] };
     return () => whole;
   }
   const { value, sourceOf } = parseStream(text, { file: name });

@@ -1,6 +1,5 @@
+import { createIsolatedCompile } from "../../compile/isolation/isolated-compile.ts";
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
-import type { FanOut } from "../../compile/slices/fan-out.ts";
-import type { Slicing } from "../../compile/slices/slice-settings.ts";
 import {
   errorLog,
   type Log,
@@ -11,7 +10,6 @@ import {
 } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
-import { sliceWaitMs } from "../../compile/triggers/pace.ts";
 import { webhookApp } from "../../compile/webhook/app.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
@@ -21,11 +19,9 @@ import { environmentOf } from "../../settings/environment.ts";
 import type { Settings } from "../../settings/schema.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
-import { ownBuild } from "../own-build.ts";
-import { layingByThread } from "./laying-thread.ts";
-import { createSliceThreads, type SliceThreads, type SliceThreadsOptions } from "./slice-threads.ts";
+import { createCompileProcess } from "./compile-process.ts";
 
-/** The compile function in this process. */
+/** The compile function: its requests, its schedule and its lease in this process, the compiles in another one. */
 export interface CompileFunction {
   /** Where it takes signed requests. */
   readonly url: string;
@@ -58,17 +54,26 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const { webhook = {}, everySeconds = usualEverySeconds } = settings.compile ?? {};
   const hasStreams = settings.front?.grpcPort !== undefined;
   const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
-  const { secrets: read, world, publisher, pace, slicing } = compileSettingsFrom(env);
+  // Read here too, so that what cannot be is said before anything starts.
+  const { secrets: read, pace } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
-  const build = await ownBuild();
-  const storeOfThreads = { where, s3Endpoint: settings.s3Endpoint };
-  const threads = sliceThreadsFor(slicing, { ...storeOfThreads, build, onTrouble: sliceTrouble(log) });
-  const writesBeside = threads === undefined && slicing.workers > 1;
-  const startLaying = writesBeside ? layingByThread({ ...storeOfThreads, onTrouble: layTrouble(log) }) : undefined;
-  const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
-  const told = { store, sources, world, publisher, build, pace, observer, startLaying };
-  const compileInTurn = createLeasedCompiler({ ...told, ...trouble, ...fanOut });
+  const compiling = createCompileProcess({
+    where,
+    s3Endpoint: settings.s3Endpoint,
+    sources,
+    env,
+    observer,
+    onTrouble: ({ of, reason }) => (of === "slice" ? sliceTrouble : layTrouble)(log)(reason),
+  });
+  const compile = createIsolatedCompile({
+    store,
+    primary: sources[0],
+    attempt: compiling.attempt,
+    now: Date.now,
+    onWaiting: () => setImmediate(() => ask()),
+  });
+  const compileInTurn = createLeasedCompiler({ store, pace, observer, compile, ...trouble });
   const logErrors = errorLog(log);
   const recompile: typeof compileInTurn = async (publishing) => {
     const recompiled = await compileInTurn(publishing);
@@ -98,6 +103,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const secrets = { ...read, fronts: [...read.fronts, ownSecret] };
   const app = webhookApp({ store, recompile, sources, secrets, onError: trouble.onError });
   const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
+  compiling.start();
   const timer = setInterval(ask, everySeconds * 1000);
   return {
     url: server.url,
@@ -107,21 +113,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       clearInterval(timer);
       await server.close();
       await last;
-      await threads?.close();
+      compiling.close();
     },
   };
-}
-
-/** Undefined where everything is compiled in this thread. */
-function sliceThreadsFor(
-  { workers, slices, memoryMib }: Slicing,
-  store: Pick<SliceThreadsOptions, "where" | "s3Endpoint" | "build" | "onTrouble">,
-): (Pick<SliceThreads, "close"> & { readonly fanOut: Omit<FanOut, "waitMs"> }) | undefined {
-  if (slices === 1) return undefined;
-  // This thread is one of them, unless slices are cut to fit into what a thread has.
-  const compilesToo = slices === workers && memoryMib === undefined;
-  const { dispatch, close } = createSliceThreads({ ...store, threads: compilesToo ? workers - 1 : workers, memoryMib });
-  return { close, fanOut: { dispatch, most: slices, compilesToo, onTrouble: store.onTrouble } };
 }
 
 /** Those that are named, else those that the collectors fill. */

@@ -1,6 +1,5 @@
 import type { Config } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
-import { locate } from "../../config/documents/locate.ts";
 import { type ParsedObject, parseStream } from "../../config/documents/parse.ts";
 import { stringsOf } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
@@ -105,5 +104,5 @@ function lineOf(text: string, { file, line }: RootObject, path: FieldPath): numb
   const parsed = parseStream(text, { file });
   const object = parsed.value.find(({ origin }) => origin.line === line);
   const source = object && parsed.sourceOf(object);
-  return source && locate(source.document, [...source.path, ...path]).line;
+  return source?.locator.locateAll([[...source.path, ...path]])[0]?.line;
 }

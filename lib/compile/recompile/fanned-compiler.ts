@@ -12,7 +12,7 @@ export function createFannedCompiler(
 ): Compiling<Published> {
   const { store, build } = options;
   const here = createStandingCompiler(options, encoder);
-  const compileSlices = createFannedCompile(store, fanOut, encoder, build);
+  const compileSlices = createFannedCompile(store, fanOut, encoder, { build, held: options.held });
   const compile: Compiling<Published>["compile"] = async (staged, base, filled) => {
     const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
     const fanned = await compileSlices(settings, staged);

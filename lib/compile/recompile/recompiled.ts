@@ -6,6 +6,7 @@ import type { PublisherOptions, PublishResult } from "../../snapshot/publish.ts"
 import type { Canary, Pin } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FilesCompiled } from "../compile-files.ts";
+import type { HeldVersions } from "../isolation/held-sources.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
 import type { TextsByHash } from "../shards/source-shard.ts";
 import type { FanOut } from "../slices/fan-out.ts";
@@ -68,6 +69,8 @@ export interface RecompileOptions {
   readonly texts?: TextsByHash;
   /** What that writer has read of the primary source. Absent: nothing. */
   readonly ahead?: ReadAhead | undefined;
+  /** Versions of sources that are not to be compiled, asked before each compile; absent: none. */
+  readonly held?: () => HeldVersions;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
   readonly now?: () => number;
 }

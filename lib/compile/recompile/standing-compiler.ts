@@ -1,6 +1,7 @@
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
+import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import { layLists } from "../lay-lists.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../recorded-settings.ts";
@@ -28,6 +29,7 @@ export function createStandingCompiler(
   encoder: WorldEncoder,
 ): Compiling<StandingCompiled> {
   const { store, world = defaultWorldOptions, build, looksInto = false, texts, ahead } = options;
+  const { held = () => nothingHeld } = options;
   // Later compiles make little.
   let { startLaying } = options;
   const readSources = createSourcesReader(store, texts);
@@ -38,7 +40,9 @@ export function createStandingCompiler(
     if (looks) standing.readAhead(base);
     const { settings, shards } = await staged("read", async () => {
       const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
-      return { settings, shards: await readSources(settings.sources) };
+      const without = held();
+      const versions = without.size === 0 ? undefined : await versionsBesideHeld(store, settings.sources, without);
+      return { settings, shards: await readSources(settings.sources, versions) };
     });
     const [primary] = shards;
     if (primary === undefined) throw new NothingFilled();

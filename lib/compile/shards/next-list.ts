@@ -1,6 +1,6 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
-import { isHidden } from "../../config/folder/folder-state.ts";
+import { isHidden, unreadableFolders } from "../../config/folder/folder-state.ts";
 import { isHalfSaved } from "../../config/folder/half-saved.ts";
 import { holdErrors, keysLost } from "../../config/folder/kept-forms.ts";
 import { folderOf, readAgain, readAlone, textsOf } from "../../config/folder/last-valid.ts";
@@ -55,7 +55,8 @@ export async function nextList(
   );
   const ofPart = before.files.filter((entry) => entry.applied === applied);
   const { entries, gone } = pairUp(given, ofPart);
-  const hidden = gone.filter(({ file }) => isHidden(file, given));
+  const folders = unreadableFolders(given);
+  const hidden = gone.filter(({ file }) => isHidden(file, folders));
   const stay = await inParallel(hidden, async ({ file, hash }) => ({ file, hash, text: await textOf(hash) }));
   const files: readonly HashedFile[] = stay.length === 0 ? given : [...given, ...stay];
   const isMeantEmpty = allowEmpty && others.length === 0 && !holdObjects(files);

@@ -4,6 +4,7 @@ import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { compilerVersion } from "../compile.ts";
+import { type HeldVersions, nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import { pause } from "../triggers/pace.ts";
@@ -11,7 +12,7 @@ import { createSliceMaker } from "./compile-slice.ts";
 import { type JoinedSlices, joinSlices, UnreadableSlices } from "./join-slices.ts";
 import { planId, type SliceJob, type SlicePlan, sliceText } from "./plan.ts";
 import { dropRecord, forgetTrouble, readRecord, readTrouble, type SliceRecord } from "./records.ts";
-import { sourceBytes, sourceVersions } from "./source-versions.ts";
+import { sourceBytes } from "./source-versions.ts";
 
 /** How classes are handed to others to be compiled, and how long for. */
 export interface FanOut {
@@ -54,15 +55,19 @@ export interface FannedOut {
  */
 export type FannedCompile = (settings: RecordedSettings, staged: Staged) => Promise<FannedOut | undefined>;
 
-/**
- * @param encoder the publisher's, so that nothing is encoded twice
- * @param build tells the code of this compiler from that of any other
- */
+export interface FannedCompileOptions {
+  /** Tells the code of this compiler from that of any other. */
+  readonly build?: string | undefined;
+  /** Versions of sources that are not to be compiled, asked before each compile; absent: none. */
+  readonly held?: (() => HeldVersions) | undefined;
+}
+
+/** @param encoder the publisher's, so that nothing is encoded twice */
 export function createFannedCompile(
   store: ObjectStore,
   fanOut: FanOut,
   encoder: WorldEncoder,
-  build?: string,
+  { build, held = () => nothingHeld }: FannedCompileOptions = {},
 ): FannedCompile {
   const { most, compilesToo = false, sliceBytes = usualSliceBytes, onTrouble = () => {} } = fanOut;
   const make = createSliceMaker(store, encoder, { build });
@@ -70,7 +75,7 @@ export function createFannedCompile(
   return async (settings, staged) => {
     const { of, sources } = await staged("read", async () => ({
       of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
-      sources: await sourceVersions(store, settings.sources),
+      sources: await versionsBesideHeld(store, settings.sources, held()),
     }));
     const [primary] = sources;
     if (of <= 1 || primary === undefined) return undefined;

@@ -11,18 +11,24 @@ import { createTurns, type TurnsOptions } from "./turns.ts";
 /** @param askedMs when that was asked for, in milliseconds since the epoch; absent: now */
 export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Promise<Recompiled>;
 
-/** A compiler that all triggers of a store share with those of other processes; see `createTurns`. */
+/**
+ * A compiler that all triggers of a store share with those of other processes; see `createTurns`.
+ *
+ * @param options.compile compiles in another process; absent: it is done in this one
+ */
 export function createLeasedCompiler(
-  options: RecompileOptions & Pick<TurnsOptions, "pace" | "onError" | "onTakenOver">,
+  options: RecompileOptions &
+    Pick<TurnsOptions, "pace" | "onError" | "onTakenOver"> &
+    Partial<Pick<TurnsOptions, "compile">>,
 ): LeasedCompiler {
-  const { store, now = Date.now, observer = noObserver } = options;
+  const { store, now = Date.now, observer = noObserver, compile = createRecompiler(options) } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {
     // A reader for each: it is seldom asked, and keeps what it has read.
     const reader = createSnapshotReader(store);
     const names = (await reader.root(root)).root.sources.map(({ name }) => name);
     return [...(await diagnosticsOfRoot(reader, root)), ...(await staleSources(store, names, now()))];
   };
-  const turns = createTurns({ ...options, compile: createRecompiler(options), diagnosticsOf });
+  const turns = createTurns({ ...options, compile, diagnosticsOf });
   return (publishing, askedMs) => {
     observer.asked(askedMs);
     return turns(publishing);

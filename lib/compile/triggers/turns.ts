@@ -10,8 +10,13 @@ import { type Pace, pause, usualPace } from "./pace.ts";
  * One compile.
  *
  * @param mayPublish asked between compiling and publishing; rejects when somebody else compiles by now
+ * @param late aborted when the compile has taken too long, and its result is given up
  */
-export type Compile = (publishing: Publishing | undefined, mayPublish: () => Promise<void>) => Promise<Recompiled>;
+export type Compile = (
+  publishing: Publishing | undefined,
+  mayPublish: () => Promise<void>,
+  late?: AbortSignal,
+) => Promise<Recompiled>;
 
 export interface TurnsOptions {
   readonly store: ObjectStore;
@@ -147,19 +152,19 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
   /** Runs within the time that a turn has. What hangs goes on for nothing: it may not publish any more. */
   async function run(held: HeldLease, publishing: Publishing | undefined): Promise<Recompiled> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let isLate = false;
+    const ended = new AbortController();
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
-        isLate = true;
+        ended.abort();
         reject(new PortolanError(`the compile was not done within ${pace.turnMs / 1000} s and is given up`));
       }, pace.turnMs);
     });
     const mayPublish = async () => {
-      if (isLate) throw new PortolanError("this compile was given up, and publishes nothing");
+      if (ended.signal.aborted) throw new PortolanError("this compile was given up, and publishes nothing");
       await held.verify();
     };
     try {
-      const told = await Promise.race([compile(publishing, mayPublish), late]);
+      const told = await Promise.race([compile(publishing, mayPublish, ended.signal), late]);
       const { diagnostics: _diagnostics, ...rest } = told;
       await held.end(publishing?.share === undefined ? { kind: "compiled", told: rest } : undefined);
       return told;

@@ -1,10 +1,12 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../diagnostic.ts";
+import { moreHint, worstOf } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import { type Fields, isFields } from "../untyped.ts";
 import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
 import { leftOutOfDocument } from "./left-out-document.ts";
 import { itemLines } from "./list-lines.ts";
+import { createLocator, type Locator } from "./locate.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
 
 /** An object of a stream, as written: only its envelope has been read. */
@@ -27,6 +29,8 @@ export type SourceOf = (object: ParsedObject) => ObjectSource | undefined;
 
 export interface ObjectSource {
   readonly document: TextDocument;
+  /** Of the document, shared by all objects that were read from it. */
+  readonly locator: Locator;
   /** From the document's root to the object: empty, or `["items", 3]`. */
   readonly path: readonly (string | number)[];
 }
@@ -54,6 +58,8 @@ export interface ParseOptions {
 }
 
 const defaultMaxSize = 256 * 1024 * 1024;
+/** A stream reports so many faults of documents and items; one more diagnostic counts the rest. */
+const maxReported = 200;
 const maxDepth = 100;
 /** Aliases share what they name, so a small text can mean a tree without end; this many values are believed. */
 const maxValues = 5_000_000;
@@ -71,8 +77,16 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const objects: ParsedObject[] = [];
   const diagnostics: Diagnostic[] = [];
   const others: OtherText[] = [];
+  let isTemplateReported = false;
+  const unreported: Diagnostic["severity"][] = [];
   const tell = (line: number, about: ForeignDocument) => {
-    if (about.code === "helm-template" && diagnostics.some(({ code }) => code === about.code)) return;
+    if (about.code === "helm-template") {
+      if (isTemplateReported) return;
+      isTemplateReported = true;
+    } else if (diagnostics.length >= maxReported) {
+      unreported.push(about.severity);
+      return;
+    }
     diagnostics.push({ ...about, origin: fileOrigin(options.file, line), path: [] });
   };
   const sourceOf: SourceOf = (object) => sources.get(object);
@@ -80,11 +94,13 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const limit = options.isFaultless === true ? Number.POSITIVE_INFINITY : maxValues;
   if (text.length > maxSize) {
     tell(1, unreadableDocument(`the stream is longer than ${maxSize}`, "split it into several files"));
-    others.push({ document: { text, line: 1 }, line: 1, path: [] });
+    const document = { text, line: 1 };
+    others.push({ document, locator: createLocator(document), line: 1, path: [] });
     return { value: objects, diagnostics, sourceOf, others };
   }
 
-  const add = (value: unknown, document: TextDocument, line: number, path: ObjectSource["path"]) => {
+  const add = (value: unknown, from: OpenDocument, line: number, path: ObjectSource["path"]) => {
+    const { document, locator } = from;
     const leftOut = leftOutOfDocument(value);
     if (leftOut !== undefined) {
       diagnostics.push({ ...leftOut, origin: fileOrigin(options.file, line), path: [] });
@@ -92,26 +108,27 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     }
     const object = objectOf(value, options.file, line);
     if (typeof object === "string" || object.metadata.name.includes("{{")) {
-      const foreign = helmTemplate(document.text) ?? foreignDocument(value, options.file);
+      const foreign = from.template() ?? foreignDocument(value, options.file);
       if (foreign !== undefined || typeof object === "string") {
         tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
-        others.push({ document, line, path, read: { value } });
+        others.push({ document, locator, line, path, read: { value } });
         return;
       }
     }
     objects.push(object);
-    sources.set(object, { document, path });
+    sources.set(object, { document, locator, path });
   };
-  const addItems = (list: List, document: TextDocument, line: number, path: ObjectSource["path"]) => {
-    const lines = path.length === 0 ? itemLines(document) : [];
+  const addItems = (list: List, from: OpenDocument, line: number, path: ObjectSource["path"]) => {
+    const lines = path.length === 0 ? itemLines(from.document) : [];
     for (const [index, item] of (list.items ?? []).entries()) {
       const itemLine = lines[index] ?? line;
       const place = [...path, "items", index];
-      if (isList(item)) addItems(item, document, itemLine, place);
-      else add(withKindOf(list, item), document, itemLine, place);
+      if (isList(item)) addItems(item, from, itemLine, place);
+      else add(withKindOf(list, item), from, itemLine, place);
     }
   };
   const read = (document: TextDocument) => {
+    const from = openDocument(document);
     const reading = readDocument(document, limit);
     if (reading.kind === "several") {
       for (const part of reading.parts) read(part);
@@ -119,18 +136,46 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     }
     if (reading.kind === "unreadable") {
       const broken = unreadableDocument(reading.message, "nothing of this document was read");
-      tell(reading.line, helmTemplate(document.text) ?? broken);
-      others.push({ document, line: reading.line, path: [] });
+      tell(reading.line, from.template() ?? broken);
+      others.push({ document, locator: from.locator, line: reading.line, path: [] });
       return;
     }
     const { value } = reading;
     if (value === null || value === undefined) return;
     const line = firstContentLine(document);
-    if (isList(value)) addItems(value, document, line, []);
-    else add(value, document, line, []);
+    if (isList(value)) addItems(value, from, line, []);
+    else add(value, from, line, []);
   };
   for (const document of splitDocuments(text)) read(document);
+  if (unreported.length > 0) {
+    diagnostics.push({
+      code: "more-findings",
+      severity: worstOf(unreported),
+      origin: fileOrigin(options.file, 1),
+      path: [],
+      message: `${unreported.length} more documents or items of this file hold no object that can be read`,
+      hint: moreHint,
+    });
+  }
   return { value: objects, diagnostics, sourceOf, others };
+}
+
+/** What is worked out once for a document, however many items it has. */
+interface OpenDocument extends Pick<ObjectSource, "document" | "locator"> {
+  /** Set where the text is a Helm template: the whole text is searched, when it is first asked. */
+  readonly template: () => ForeignDocument | undefined;
+}
+
+function openDocument(document: TextDocument): OpenDocument {
+  let searched: { readonly found: ForeignDocument | undefined } | undefined;
+  return {
+    document,
+    locator: createLocator(document),
+    template: () => {
+      searched ??= { found: helmTemplate(document.text) };
+      return searched.found;
+    },
+  };
 }
 
 function unreadableDocument(message: string, hint: string): ForeignDocument {

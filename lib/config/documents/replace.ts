@@ -3,7 +3,7 @@ import { type ObjectSource, readDocument } from "./parse.ts";
 import type { TextDocument } from "./split-documents.ts";
 
 /** What is to stand in place of an object, or of a document. */
-export interface Replacement extends ObjectSource {
+export interface Replacement extends Pick<ObjectSource, "document" | "path"> {
   /** One line of JSON. */
   readonly text: string;
 }

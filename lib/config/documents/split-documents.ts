@@ -50,13 +50,28 @@ function newlines(text: string, from: number, to: number): number {
 }
 
 function isBlank(text: string): boolean {
-  return /^(?:\s|#[^\n]*(?:\n|$)|%[^\n]*(?:\n|$)|\.\.\.(?=\s|$))*$/.test(text);
+  let at = contentStart(text, 0);
+  // The end of a document may be marked where there is none.
+  while (text.startsWith("...", at) && /^\s?$/.test(text.slice(at + 3, at + 4))) at = contentStart(text, at + 3);
+  return at === text.length;
+}
+
+/** Where white space, comments and directives end. A regular expression for all of it has no room for a long text. */
+function contentStart(text: string, from: number): number {
+  const content = /\S/g;
+  content.lastIndex = from;
+  for (let found = content.exec(text); found !== null; found = content.exec(text)) {
+    if (found[0] !== "#" && found[0] !== "%") return found.index;
+    const end = text.indexOf("\n", found.index);
+    if (end < 0) return text.length;
+    content.lastIndex = end + 1;
+  }
+  return text.length;
 }
 
 /** 1-based line of the first character that is neither white space nor comment. */
 export function firstContentLine(document: TextDocument): number {
-  const lead = /^(?:\s|#[^\n]*(?:\n|$)|%[^\n]*(?:\n|$))*/.exec(document.text)?.[0] ?? "";
-  return document.line + newlines(document.text, 0, lead.length);
+  return document.line + newlines(document.text, 0, contentStart(document.text, 0));
 }
 
 /**

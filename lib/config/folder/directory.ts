@@ -97,7 +97,8 @@ export function readFiles(
     if (cluster !== undefined) {
       const found = sortObjects(stream.value.filter(isClusters), { ...options, sourceOf: stream.sourceOf });
       clusters.push({ id: cluster, objects: found.objects });
-      diagnostics.push(...found.diagnostics, ...stream.value.filter((object) => !isClusters(object)).map(notHere));
+      const elsewhere = stream.value.filter((object) => !isClusters(object)).map(notHere);
+      for (const one of [...found.diagnostics, ...elsewhere]) diagnostics.push(one);
       continue;
     }
     for (const object of stream.value) {

@@ -100,9 +100,13 @@ export function refusedKeys({ code, origin }: Diagnostic): readonly string[] {
 export const isUnreadable = ({ problem, read }: FileState): boolean =>
   problem !== undefined || errorsIn(read()).some(({ origin }) => origin.key.kind === "");
 
+/** Folders among the files that cannot be read. */
+export const unreadableFolders = (files: readonly SourceFile[]): readonly SourceFile[] =>
+  files.filter(({ file, problem }) => problem !== undefined && file.endsWith("/"));
+
 /** Whether a file lies under a folder that cannot be read, so that it may be there and be what it was. */
-export const isHidden = (file: string, files: readonly SourceFile[]): boolean =>
-  files.some((one) => one.problem !== undefined && one.file.endsWith("/") && file.startsWith(one.file));
+export const isHidden = (file: string, folders: readonly SourceFile[]): boolean =>
+  folders.some((folder) => file.startsWith(folder.file));
 
 /** Files that mean something as a whole; their errors keep the whole file. */
 export const isWhole = (file: string): boolean => isSettings(file) || clusterFile.test(file);

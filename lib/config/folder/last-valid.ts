@@ -12,7 +12,9 @@ import {
   type FolderState,
   type FolderTexts,
   isHidden,
+  type KeptState,
   type ReadFile,
+  unreadableFolders,
 } from "./folder-state.ts";
 import { isHalfSaved } from "./half-saved.ts";
 import { keptAfter } from "./kept-forms.ts";
@@ -47,16 +49,18 @@ export function readAgain(
 ): FolderState {
   const previous = withNewNames(earlier, files);
   const before = previous.files();
+  const keptIn = keptByFile(previous);
   const now = new Map(
     files.map(({ file, text, problem }): readonly [string, FileState] => {
       const last = before.get(file);
       const half = halfSaves && problem === undefined && last !== undefined && isHalfSaved(last.text, text);
       const whole = last !== undefined && (half || problem !== undefined) ? last.text : text;
-      const read = readerOf(previous, last, { file, text: whole });
+      const read = readerOf(keptIn(file), last, { file, text: whole });
       return [file, { text: whole, halfSaved: half, problem, read }];
     }),
   );
-  for (const [file, state] of before) if (!now.has(file) && isHidden(file, files)) now.set(file, state);
+  const folders = unreadableFolders(files);
+  for (const [file, state] of before) if (!now.has(file) && isHidden(file, folders)) now.set(file, state);
   return { ...ofParts(previous, [folderPart([...now])]), kept: keptAfter(previous, now) };
 }
 
@@ -73,13 +77,14 @@ export function folderOf(
 ): FolderState {
   const known = new Map(previous.parts.map((part) => [part.given, part]));
   const there = new Set(runs);
+  const keptIn = keptByFile(previous);
   // Of parts that changed; a file that stands elsewhere now is read anew.
   const before = filesByName(previous.parts.filter(({ given }) => given === undefined || !there.has(given)));
   const stateOf = ({ file, text, halfSaved = false, problem }: FolderFile): FileState => {
     const last = before.get(file);
     const isSame = last?.text === text && last.halfSaved === halfSaved && last.problem === problem;
     if (isSame) return last;
-    const read = readerOf(previous, last, { file, text }, isFaultless(previous.under + file));
+    const read = readerOf(keptIn(file), last, { file, text }, isFaultless(previous.under + file));
     return { text, halfSaved, problem, read };
   };
   const partOf = (run: readonly FolderFile[]): FolderPart =>
@@ -87,11 +92,22 @@ export function folderOf(
   return {
     ...ofParts(previous, runs.map(partOf)),
     kept: kept.map(({ key, file, text }) => {
-      const read = readerOf(previous, previous.files().get(file), { file, text });
+      const read = readerOf(keptIn(file), previous.files().get(file), { file, text });
       // Stores of before have them as they were written.
       return { key: inDefault(key), file, text, read };
     }),
   };
+}
+
+/** Of a folder what `readerOf` needs for one file: forms that are kept of another one are not gone over. */
+function keptByFile({ under, kept }: FolderState): (file: string) => Pick<FolderState, "under" | "kept"> {
+  const byFile = new Map<string, KeptState[]>();
+  for (const form of kept) {
+    const known = byFile.get(form.file);
+    if (known === undefined) byFile.set(form.file, [form]);
+    else known.push(form);
+  }
+  return (file) => ({ under, kept: byFile.get(file) ?? [] });
 }
 
 function ofParts(previous: FolderState, parts: readonly FolderPart[]): Omit<FolderState, "kept"> {

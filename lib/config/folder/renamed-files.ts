@@ -1,6 +1,14 @@
 import { clusterFile, type SourceFile } from "./directory.ts";
 import { folderPart } from "./folder-part.ts";
-import { errorsIn, type FileState, type FilesByName, type FolderState, isHidden, isSettings } from "./folder-state.ts";
+import {
+  errorsIn,
+  type FileState,
+  type FilesByName,
+  type FolderState,
+  isHidden,
+  isSettings,
+  unreadableFolders,
+} from "./folder-state.ts";
 import { isHalfSaved } from "./half-saved.ts";
 import { readerOf } from "./read-file.ts";
 
@@ -33,8 +41,9 @@ export function withNewNames(previous: FolderState, files: readonly SourceFile[]
 /** Earlier names to later ones, of files of which it is beyond doubt. */
 function newNames(previous: FilesByName, files: readonly SourceFile[]): ReadonlyMap<string, string> {
   const there = new Set(files.map(({ file }) => file));
+  const folders = unreadableFolders(files);
   const gone = [...previous].filter(
-    ([file, state]) => !there.has(file) && isUnsettled(state) && !isHidden(file, files),
+    ([file, state]) => !there.has(file) && isUnsettled(state) && !isHidden(file, folders),
   );
   const came = gone.length === 0 ? [] : files.filter(({ file }) => !previous.has(file));
   const found = gone.flatMap(([before, state]) => {

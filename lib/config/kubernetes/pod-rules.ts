@@ -26,7 +26,7 @@ const containerLists = ["containers", "initContainers"] as const;
 /** Of a pod, or of the template of one. @returns a list of its own */
 export function podSpecRules(spec: unknown, path: Path): Finding[] {
   const findings: Finding[] = [];
-  const names: string[] = [];
+  const names = new Set<string>();
   for (const list of containerLists) {
     for (const [index, container] of listOf(fieldsOf(spec)[list]).entries()) {
       const { name, ports } = fieldsOf(container);
@@ -35,11 +35,12 @@ export function podSpecRules(spec: unknown, path: Path): Finding[] {
       if (text !== "" && !isLowerLabel(text)) {
         findings.push(error([...here(), "name"], `${JSON.stringify(text)} is no DNS label`));
       }
-      if (text !== "" && names.includes(text)) {
+      if (text !== "" && names.has(text)) {
         findings.push(error([...here(), "name"], `${JSON.stringify(text)} is the name of an earlier container`));
       }
-      names.push(text);
-      if (listOf(ports).length > 0) findings.push(...containerPortsRules(ports, [...here(), "ports"]));
+      names.add(text);
+      if (listOf(ports).length === 0) continue;
+      for (const finding of containerPortsRules(ports, [...here(), "ports"])) findings.push(finding);
     }
   }
   return findings;

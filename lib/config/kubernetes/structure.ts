@@ -1,4 +1,4 @@
-import { error, type Finding, type Path } from "../finding.ts";
+import { error, type Finding, maxFindings, type Path } from "../finding.ts";
 import { nearestName } from "../nearest-name.ts";
 import { isFields } from "../untyped.ts";
 import { kubernetesFields } from "./fields.ts";
@@ -102,7 +102,8 @@ function collect(
         if (of?.of === "scalar" && isScalar(value[name], of.scalar)) continue;
         path.push(name);
         if (of !== undefined) collect(value[name], of, path, findings);
-        else if (type.of === "object" && value[name] !== null) findings.push(unknownField(name, type.fields, path));
+        else if (type.of === "object" && value[name] !== null)
+          findings.push(unknownField(name, type, path, findings.length < maxFindings));
         path.pop();
       }
   }
@@ -144,10 +145,18 @@ function wrong(value: unknown, path: Path, wanted: string): Finding {
   return error([...path], `${written} must be ${wanted}`, hint);
 }
 
-/** @param path of the field */
-function unknownField(name: string, fields: ReadonlyMap<string, Type>, path: Path): Finding {
+/**
+ * @param path of the field
+ * @param guesses whether to look for the field that was meant: for as many as are reported of one object
+ */
+function unknownField(
+  name: string,
+  { fields }: Extract<Type, { readonly of: "object" }>,
+  path: Path,
+  guesses: boolean,
+): Finding {
   const known = [...fields.keys()];
-  const meant = nearestName(name, known);
+  const meant = guesses ? nearestName(name, known) : undefined;
   const list = known.length > 12 ? "see Kubernetes' reference for its fields" : `known here: ${known.join(", ")}`;
   const hint = meant === undefined ? list : `did you mean "${meant}"?`;
   return error([...path], `unknown field "${name}"`, hint, "unknown-field");

@@ -51,8 +51,7 @@ export function objectMetaRules(
     const message = `${JSON.stringify(namespace)} is no name of a namespace`;
     findings.push(error(["metadata", "namespace"], message, hint));
   }
-  findings.push(...labelAndAnnotationRules({ labels, annotations }, ["metadata"]));
-  return findings;
+  return [...findings, ...labelAndAnnotationRules({ labels, annotations }, ["metadata"])];
 }
 
 /** Of an object, or of the template of one. */
@@ -89,13 +88,14 @@ function memberFindings(value: unknown, path: Path, rule: MemberRule): readonly 
   if (value === undefined || value === null) return none;
   if (!isFields(value)) return [error(path, "must be an object of texts")];
   // Most objects give no reason to make a list.
-  let findings: readonly Finding[] = none;
+  let findings: Finding[] | undefined;
   for (const key in value) {
     const member = value[key];
     const found = typeof member === "string" ? rule(key, member, path) : noTextFindings(key, member, path);
-    if (found.length > 0) findings = [...findings, ...found];
+    if (found.length > 0) findings ??= [];
+    for (const one of found) findings?.push(one);
   }
-  return findings;
+  return findings ?? none;
 }
 
 function noTextFindings(key: string, member: unknown, path: Path): readonly Finding[] {

@@ -2,7 +2,6 @@
 
 import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
 import { commentsIn } from "../documents/comments.ts";
-import { locateAll } from "../documents/locate.ts";
 import { type ObjectSource, type OtherText, type ParsedObject, parseStream } from "../documents/parse.ts";
 import { at, error } from "../finding.ts";
 import type { SourceFile } from "../folder/directory.ts";
@@ -74,9 +73,9 @@ function onTheirLines<T extends FoundIn>(all: readonly T[]): readonly T[] {
     source === undefined ? [] : found.filter(({ path }) => path.length > 0).map((one) => ({ one, source })),
   );
   const lines = new Map<Diagnostic, number>();
-  for (const [document, some] of Map.groupBy(sought, ({ source }) => source.document)) {
+  for (const [locator, some] of Map.groupBy(sought, ({ source }) => source.locator)) {
     const paths = some.map(({ one, source }) => [...source.path, ...one.path]);
-    for (const [index, { line }] of locateAll(document, paths).entries()) {
+    for (const [index, { line }] of locator.locateAll(paths).entries()) {
       const one = some[index]?.one;
       if (one !== undefined) lines.set(one, line);
     }

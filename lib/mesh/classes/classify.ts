@@ -36,7 +36,7 @@ export interface CensusNode {
  * classifier's table: such nodes are found by name. Each namespace with sidecars has a default class, that of a sidecar
  * without labels which serves nothing; a gateway that nobody compiled for has none.
  *
- * @param memo the one that the mesh was built with: selections are told apart by identity; without one, by their names
+ * @param memo the one that the mesh was built with
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
   const census = sameList(memo, "census", proxies);

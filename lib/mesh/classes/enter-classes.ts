@@ -8,7 +8,6 @@ import { step } from "../memo/step.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { eachOf, type ProxyViews, rowsInOrder, type ViewColumns } from "../views/view-columns.ts";
 import type { View } from "../views/views.ts";
-import { haveSameClusters } from "../views/views-of.ts";
 
 /** Proxies that get the same answers. */
 export interface ProxyClass {
@@ -125,11 +124,11 @@ function namedByViews(names: readonly string[], views: ViewColumns, memo: Memo):
   const each = eachOf(views);
   const classes = new Map<string, number>();
   const ids = names.map((name, at) => {
-    // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
+    // A class is the keys of its views, whatever is remembered. Should two lists of keys ever hash to one name, they stay apart.
     for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
       const first = classes.get(id);
       if (first === undefined) classes.set(id, at);
-      else if (memo.known !== undefined && !areSame(each[first], each[at])) continue;
+      else if (!haveSameKeys(each[first], each[at])) continue;
       return id;
     }
   });
@@ -169,11 +168,13 @@ const namesOfClasses = column(
   },
 );
 
-const areSame = (a: ProxyViews | undefined, b: ProxyViews | undefined): boolean =>
+const haveSameKeys = (a: ProxyViews | undefined, b: ProxyViews | undefined): boolean =>
   a !== undefined &&
   b !== undefined &&
-  haveSameClusters(a, b) &&
-  a.endpoints === b.endpoints &&
-  a.listeners === b.listeners &&
-  a.routes === b.routes &&
-  (a.kind === "envoy" ? a.names : undefined) === (b.kind === "envoy" ? b.names : undefined);
+  a.clusters.key() === b.clusters.key() &&
+  a.endpoints.key() === b.endpoints.key() &&
+  a.listeners.key() === b.listeners.key() &&
+  a.routes.key() === b.routes.key() &&
+  nameKeyOf(a) === nameKeyOf(b);
+
+const nameKeyOf = (views: ProxyViews): string | undefined => (views.kind === "envoy" ? views.names?.key() : undefined);

@@ -3,12 +3,14 @@ import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import { isWildcard } from "../../config/host-name.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
+import { maxCopiedCharacters } from "../../config/rules/expansion.ts";
 import { meshGateway, withFullNames } from "../hosts/short-names.ts";
 import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { mergeDelegateRoutes } from "./delegate.ts";
+import { createMergeBudget } from "./delegate-size.ts";
 import { isVisibleIn, visibilityOf } from "./export-to.ts";
 
 /** A virtual service with short names resolved, delegates merged, and the keys of all objects that went into it. */
@@ -113,7 +115,7 @@ function withDelegates(
       result.push(plainVirtualService(memo, { config }));
       continue;
     }
-    const named = delegatesOf(config, delegates, exportDefault, diagnostics);
+    const named = delegatesOf(config, delegates, exportDefault, diagnostics, memo);
     for (const delegate of named.values()) used.add(delegate);
     const made = rootVirtualService(memo, {
       root: config,
@@ -171,8 +173,10 @@ function delegatesOf(
   delegates: ReadonlyMap<string, Config<VirtualService>>,
   exportDefault: readonly string[],
   diagnostics: Diagnostic[],
+  memo: Memo,
 ): ReadonlyMap<number, Config<VirtualService>> {
   const named = new Map<number, Config<VirtualService>>();
+  const budget = createMergeBudget(root, memo);
   for (const [at, route] of (root.spec.http ?? []).entries()) {
     if (route.delegate === undefined) continue;
     const key = `${route.delegate.namespace ?? root.meta.namespace}/${route.delegate.name ?? ""}`;
@@ -199,9 +203,25 @@ function delegatesOf(
           `add ${root.meta.namespace} to the delegate's exportTo`,
         ),
       );
-    } else named.set(at, delegate);
+    } else {
+      const characters = budget.take(route, delegate);
+      if (characters === undefined) named.set(at, delegate);
+      else diagnostics.push(tooLargeTogether(root, at, key, characters));
+    }
   }
   return named;
+}
+
+function tooLargeTogether(root: Config<VirtualService>, at: number, key: string, characters: number): Diagnostic {
+  const mebibytes = (of: number): number => Math.ceil(of / (1024 * 1024));
+  const limit = `the limit is ${mebibytes(maxCopiedCharacters)} MiB for all delegates of one VirtualService`;
+  return droppedRoute(
+    root,
+    at,
+    "too-large",
+    `with delegate ${key} this route expands to about ${mebibytes(characters)} MiB of routes; ${limit}`,
+    "write fewer matches and routes in one of the two, or fewer hosts",
+  );
 }
 
 function mergeRoot(

@@ -9,7 +9,7 @@ import type { OwnClusterView } from "../../mesh/views/views.ts";
 import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
 import { allShared, ownBeside, type Parted, type Resource } from "../resource.ts";
 import { leftOut, type Refusal } from "./leave-out.ts";
-import { mergeAny, mergeMessage } from "./merge-message.ts";
+import { type Copies, mergeAny, mergeMessage } from "./merge-message.ts";
 import { hasContext, isAddedIn, type Patch, readPatches, unmergeable } from "./patch.ts";
 
 type ClusterResource = Resource<ClusterJson>;
@@ -166,21 +166,23 @@ function patchCluster({ patches, cluster, context, hosts }: Inputs): Stage<Patch
   }
   const diagnostics: Diagnostic[] = [];
   const from: ConfigKey[] = [];
+  const copies: Copies = new WeakSet();
   let json = cluster.json;
   let namedBy: ClusterPatch | undefined;
   for (const patch of applying) {
     if (patch.operation !== "MERGE" || !matches(json, patch, hosts)) continue;
-    const merged = mergeCluster(json, patch);
+    const { name: nameBefore } = json;
+    const merged = mergeCluster(json, patch, copies);
     if (merged === undefined) {
       diagnostics.push(unmergeable(patch, `the transport socket of ${cluster.name}`));
       continue;
     }
-    if (merged.name !== json.name) namedBy = patch;
+    if (merged.name !== nameBefore) namedBy = patch;
     json = merged;
     from.push(patch.key);
   }
   if (from.length === 0) return { value: { resource: cluster }, diagnostics };
-  const resource = { name: json.name ?? cluster.name, json, from: [...cluster.from, ...from] };
+  const resource = { name: json.name ?? cluster.name, json, from: [...cluster.from, ...new Set(from)] };
   const named = namedBy && { named: { patch: namedBy, before: cluster.name } };
   return { value: { resource, ...named }, diagnostics };
 }
@@ -205,12 +207,12 @@ function matches(cluster: ClusterJson, { match }: ClusterPatch, hosts: readonly 
  *
  * @returns undefined when two sockets of one name cannot be merged
  */
-function mergeCluster(cluster: ClusterJson, { value, merge }: ClusterPatch): ClusterJson | undefined {
+function mergeCluster(cluster: ClusterJson, { value, merge }: ClusterPatch, copies: Copies): ClusterJson | undefined {
   const socket = value.transportSocket;
-  if (socket === undefined) return mergeMessage(ClusterSchema, cluster, value, merge);
+  if (socket === undefined) return mergeMessage(ClusterSchema, cluster, value, merge, copies);
   const mergeSocket = (own: TransportSocketJson): TransportSocketJson | undefined => {
     if (own.typedConfig === undefined || socket.typedConfig === undefined) return own;
-    const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, merge);
+    const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, merge, copies);
     return typedConfig && { ...own, typedConfig };
   };
   const choices = cluster.transportSocketMatches ?? [];

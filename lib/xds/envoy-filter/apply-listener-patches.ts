@@ -11,7 +11,7 @@ import { allShared, type Parted, type Resource, wholeList } from "../resource.ts
 import { applyAcceptable, leftOut, type Refusal, withoutPatches } from "./leave-out.ts";
 import { boundAddresses, listenerRefusals } from "./listener-refusals.ts";
 import { matchesListener } from "./match-listener.ts";
-import { mergeAny, mergeMessage } from "./merge-message.ts";
+import { type Copies, mergeAny, mergeMessage } from "./merge-message.ts";
 import { hasContext, isAddedIn, type Patch, type Patches, readPatches, unmergeable } from "./patch.ts";
 import { patchChains } from "./patch-chains.ts";
 import { patchInlineTables } from "./patch-inline-tables.ts";
@@ -140,12 +140,13 @@ function withPatches(
 ): Stage<ListenerResource | undefined> {
   const diagnostics: Diagnostic[] = [];
   const from: ConfigKey[] = [];
+  const copies: Copies = new WeakSet();
   let json = patchInlineTables(listener.json, context, patches, diagnostics);
   for (const patch of patches.listeners) {
     if (!matchesListener(json, patch, true)) continue;
     if (patch.operation === "REMOVE") return { value: undefined, diagnostics };
     if (patch.operation !== "MERGE") continue;
-    json = mergeMessage(ListenerSchema, json, patch.value, patch.merge);
+    json = mergeMessage(ListenerSchema, json, patch.value, patch.merge, copies);
     from.push(patch.key);
   }
   json = patchListenerFilters(json, patches.listenerFilters, diagnostics);
@@ -185,12 +186,13 @@ function patchListenerFilters(
 ): ListenerJson {
   const applying = patches.filter((patch) => matchesListener(listener, patch));
   if (applying.length === 0) return listener;
+  const copies: Copies = new WeakSet();
   let filters: readonly ListenerFilterJson[] = listener.listenerFilters ?? [];
   for (const patch of applying) {
     const name = patch.match.listener?.listenerFilter ?? "";
     filters =
       patch.operation === "MERGE"
-        ? mergeListenerFilters(filters, patch, name, diagnostics)
+        ? mergeListenerFilters(filters, patch, name, copies, diagnostics)
         : patchList(filters, patch, { given: name !== "", is: (filter) => filter.name === name });
   }
   const { listenerFilters: _old, ...rest } = listener;
@@ -205,13 +207,14 @@ function mergeListenerFilters(
   filters: readonly ListenerFilterJson[],
   patch: Patch<ListenerFilterJson>,
   name: string,
+  copies: Copies,
   diagnostics: Diagnostic[],
 ): readonly ListenerFilterJson[] {
   const config = patch.value.typedConfig;
   if (name === "" || config === undefined) return filters;
   return filters.map((filter) => {
     if (filter.typedConfig === undefined) return filter;
-    const typedConfig = mergeAny(filter.typedConfig, config, patch.merge);
+    const typedConfig = mergeAny(filter.typedConfig, config, patch.merge, copies);
     if (typedConfig !== undefined) return { ...filter, typedConfig };
     if (filter.name === name) diagnostics.push(unmergeable(patch, name));
     return filter;

@@ -16,7 +16,7 @@ import type { RouteView } from "../../mesh/views/views.ts";
 import { parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { applyAcceptable } from "./leave-out.ts";
-import { mergeMessage } from "./merge-message.ts";
+import { type Copies, mergeMessage } from "./merge-message.ts";
 import { hasContext, type Patch, type Patches, readPatches } from "./patch.ts";
 import { patchList } from "./patch-list.ts";
 import { tableRefusals } from "./table-refusals.ts";
@@ -104,8 +104,9 @@ function withPatches(
   hosts: readonly Patch<VirtualHostJson>[],
   routes: readonly Patch<RouteJson>[],
 ): PatchedTable {
+  const copies: Copies = new WeakSet();
   let merged = table;
-  for (const patch of whole) merged = mergeMessage(RouteConfigurationSchema, merged, patch.value, patch.merge);
+  for (const patch of whole) merged = mergeMessage(RouteConfigurationSchema, merged, patch.value, patch.merge, copies);
   const removed = new Set<string | undefined>();
   const kept = (merged.virtualHosts ?? []).flatMap((host) => {
     const patched = patchVirtualHost(host, hosts, routes);
@@ -117,7 +118,7 @@ function withPatches(
   const virtualHosts = [...kept, ...added].filter((host) => !removed.has(host.name));
   return {
     json: withList(merged, "virtualHosts", virtualHosts),
-    from: [...whole, ...hosts, ...routes].map((patch) => patch.key),
+    from: [...new Set([...whole, ...hosts, ...routes].map((patch) => patch.key))],
   };
 }
 
@@ -127,11 +128,13 @@ function patchVirtualHost(
   patches: readonly Patch<VirtualHostJson>[],
   routePatches: readonly Patch<RouteJson>[],
 ): VirtualHostJson | undefined {
+  const copies: Copies = new WeakSet();
   let patched = host;
   for (const patch of patches) {
     if (!matchesHost(patched, patch)) continue;
     if (patch.operation === "REMOVE") return undefined;
-    if (patch.operation === "MERGE") patched = mergeMessage(VirtualHostSchema, patched, patch.value, patch.merge);
+    if (patch.operation === "MERGE")
+      patched = mergeMessage(VirtualHostSchema, patched, patch.value, patch.merge, copies);
     if (patch.operation === "REPLACE") patched = patch.value;
   }
   return patchRoutes(patched, routePatches);
@@ -155,11 +158,12 @@ function patchRoutes(host: VirtualHostJson, patches: readonly Patch<RouteJson>[]
 
 /** @returns undefined for a removed route */
 function patchRoute(route: RouteJson, patches: readonly Patch<RouteJson>[]): RouteJson | undefined {
+  const copies: Copies = new WeakSet();
   let patched = route;
   for (const patch of patches) {
     if (!matchesRoute(patched, patch)) continue;
     if (patch.operation === "REMOVE") return undefined;
-    if (patch.operation === "MERGE") patched = mergeMessage(RouteSchema, patched, patch.value, patch.merge);
+    if (patch.operation === "MERGE") patched = mergeMessage(RouteSchema, patched, patch.value, patch.merge, copies);
   }
   return patched;
 }

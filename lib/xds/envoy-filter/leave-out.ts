@@ -2,7 +2,7 @@
  * Envoy takes a listener or a route table as a whole or not at all, so one patch that breaks a rule about the whole would cost
  * everything in it: such a patch is left out, and said. Istio passes the result on, and Envoy keeps what it had.
  */
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
 import type { Patch, Patches } from "./patch.ts";
 
 /** Something for which Envoy refuses a whole resource. */
@@ -26,10 +26,15 @@ export interface PatchedWhole<T> {
   readonly refusals: (value: T) => readonly Refusal[];
 }
 
+/** A resource is patched and judged so often at most to find single patches to blame: the search costs the square of the patches. */
+const maxJudgements = 1_000;
+/** Whole EnvoyFilters are tried so many at most; of more, all are left out. */
+const maxFilters = 100;
+
 /**
  * What the patches make of a resource, without those that Envoy would refuse it for. Of several ways to mend it the one that
  * leaves fewest breaches is taken, and of equal ones the patch that came last goes; a patch that went in vain comes back.
- * What is wrong without any patch stays.
+ * What is wrong without any patch stays. Where that search would take more than `maxJudgements`, whole EnvoyFilters are left out.
  */
 export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedWhole<T>): Stage<T> {
   // Without a patch to blame the judgement would change nothing.
@@ -42,7 +47,9 @@ export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedW
   if (best.refusals.length === 0) return best.stage;
   const unavoidable = judged(suspects).refusals.length;
   const dropped = new Map<AnyPatch, Diagnostic>();
-  while (best.refusals.length > unavoidable) {
+  for (let judgements = 2; best.refusals.length > unavoidable; ) {
+    judgements += suspects.length - dropped.size;
+    if (judgements > maxJudgements) return withoutFilters({ what, suspects, unavoidable, judged });
     const attempts = suspects
       .filter((patch) => !dropped.has(patch))
       .map((patch) => ({ patch, ...judged([...dropped.keys(), patch]) }));
@@ -61,6 +68,44 @@ export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedW
     best = again;
   }
   return { value: best.stage.value, diagnostics: [...best.stage.diagnostics, ...dropped.values()] };
+}
+
+interface Judging<T> extends Pick<PatchedWhole<T>, "what" | "suspects"> {
+  /** Breaches that no patch causes. */
+  readonly unavoidable: number;
+  readonly judged: (without: Iterable<AnyPatch>) => {
+    readonly stage: Stage<T>;
+    readonly refusals: readonly Refusal[];
+  };
+}
+
+/** Takes the EnvoyFilters one after the other, in their order, and leaves out each that causes a breach with those before it. */
+function withoutFilters<T>({ what, suspects, unavoidable, judged }: Judging<T>): Stage<T> {
+  const byFilter = [...Map.groupBy(suspects, ({ key }) => keyText(key)).values()];
+  const filters = byFilter.length > maxFilters ? [suspects] : byFilter;
+  const without = new Set(suspects);
+  const diagnostics: Diagnostic[] = [];
+  for (const patches of filters) {
+    for (const patch of patches) without.delete(patch);
+    const { refusals } = judged(without);
+    if (refusals.length <= unavoidable) continue;
+    for (const patch of patches) without.add(patch);
+    diagnostics.push(...leftOutTogether(patches, what, refusals));
+  }
+  const { stage } = judged(without);
+  return { value: stage.value, diagnostics: [...stage.diagnostics, ...diagnostics] };
+}
+
+function leftOutTogether(
+  patches: readonly AnyPatch[],
+  what: string,
+  [refusal]: readonly Refusal[],
+): readonly Diagnostic[] {
+  const [first] = patches;
+  if (first === undefined || refusal === undefined) return [];
+  const diagnostic = leftOut(first, what, refusal);
+  const more = `so this patch and ${patches.length - 1} others are left out there: too many to try each of them`;
+  return [{ ...diagnostic, message: `Envoy would refuse ${what}: ${refusal.reason}; ${more}` }];
 }
 
 export function leftOut(patch: AnyPatch, what: string, { reason, hint }: Refusal): Diagnostic {

@@ -14,10 +14,26 @@ export interface MergeOptions {
 
 type JsonObject = { [key: string]: JsonValue };
 
-/** Both in canonical JSON of the same message; neither is changed. */
-export function mergeMessage<T extends object>(desc: DescMessage, base: T, patch: object, options: MergeOptions): T {
+/**
+ * The objects and lists that earlier merges into one resource have copied: later merges extend them in place. So many patches of one
+ * resource cost what they say, not a copy of what has grown so far for each of them.
+ */
+export type Copies = WeakSet<object>;
+
+/**
+ * Both in canonical JSON of the same message. The patch is never changed; of the base only what is in `copies` is.
+ *
+ * @param copies of the resource that the base is a state of, from its first merge to its last
+ */
+export function mergeMessage<T extends object>(
+  desc: DescMessage,
+  base: T,
+  patch: object,
+  options: MergeOptions,
+  copies: Copies = new WeakSet(),
+): T {
   // Generated Json types are plain JSON, and merging two values of one message gives a value of it.
-  return mergeFields(desc, base as JsonObject, patch as JsonObject, options) as T;
+  return mergeFields(desc, base as JsonObject, patch as JsonObject, { ...options, copies }) as T;
 }
 
 /**
@@ -25,18 +41,27 @@ export function mergeMessage<T extends object>(desc: DescMessage, base: T, patch
  *
  * @returns undefined where that is impossible: of different types, or of one that we have no descriptor for
  */
-export function mergeAny<T extends object>(base: T, patch: object, options: MergeOptions): T | undefined {
+export function mergeAny<T extends object>(
+  base: T,
+  patch: object,
+  options: MergeOptions,
+  copies?: Copies,
+): T | undefined {
   const type = typeOf(base);
   const desc = type === undefined || type !== typeOf(patch) ? undefined : messageOfType(type);
-  return desc && mergeMessage(desc, base, patch, options);
+  return desc && mergeMessage(desc, base, patch, options, copies);
+}
+
+interface Merging extends MergeOptions {
+  readonly copies: Copies;
 }
 
 function typeOf(any: object): string | undefined {
   return "@type" in any && typeof any["@type"] === "string" ? any["@type"] : undefined;
 }
 
-function mergeFields(desc: DescMessage, base: JsonObject, patch: JsonObject, options: MergeOptions): JsonObject {
-  const merged: JsonObject = { ...base };
+function mergeFields(desc: DescMessage, base: JsonObject, patch: JsonObject, options: Merging): JsonObject {
+  const merged = ownObject(base, options);
   for (const field of desc.fields) {
     const name = field.jsonName;
     const value = patch[name];
@@ -50,12 +75,12 @@ function mergeFields(desc: DescMessage, base: JsonObject, patch: JsonObject, opt
   return merged;
 }
 
-function mergeValue(field: DescField, own: JsonValue, value: JsonValue, options: MergeOptions): JsonValue {
+function mergeValue(field: DescField, own: JsonValue, value: JsonValue, options: Merging): JsonValue {
   switch (field.fieldKind) {
     case "list":
       return appended(own, value, options);
     case "map":
-      return { ...asObject(own), ...asObject(value) };
+      return united(own, value, options);
     case "message":
       return mergeMember(field.message, own, value, options);
     default:
@@ -63,10 +88,10 @@ function mergeValue(field: DescField, own: JsonValue, value: JsonValue, options:
   }
 }
 
-function mergeMember(desc: DescMessage, own: JsonValue, value: JsonValue, options: MergeOptions): JsonValue {
+function mergeMember(desc: DescMessage, own: JsonValue, value: JsonValue, options: Merging): JsonValue {
   switch (desc.typeName) {
     case "google.protobuf.Struct":
-      return { ...asObject(own), ...asObject(value) };
+      return united(own, value, options);
     case "google.protobuf.ListValue":
       return appended(own, value, options);
     case "google.protobuf.Value":
@@ -84,9 +109,31 @@ function isZero(value: JsonValue): boolean {
   return value === 0 || value === false || value === "" || value === "0";
 }
 
-function appended(own: JsonValue, value: JsonValue, options: MergeOptions): JsonValue {
-  if (options.replacesLists || !Array.isArray(own) || !Array.isArray(value)) return value;
-  return [...own, ...value];
+function appended(own: JsonValue, value: JsonValue, { replacesLists, copies }: Merging): JsonValue {
+  if (replacesLists || !Array.isArray(own) || !Array.isArray(value)) return value;
+  const list = copies.has(own) ? own : [...own];
+  copies.add(list);
+  for (const element of value) list.push(element);
+  return list;
+}
+
+function united(own: JsonValue, value: JsonValue, options: Merging): JsonValue {
+  const both = ownObject(asObject(own), options);
+  for (const [key, member] of Object.entries(asObject(value))) {
+    // Assigned, this one name would change what the object is.
+    if (key === "__proto__") Object.defineProperty(both, key, { value: member, ...plainProperty });
+    else both[key] = member;
+  }
+  return both;
+}
+
+const plainProperty = { writable: true, enumerable: true, configurable: true };
+
+/** The object itself where an earlier merge has made it. */
+function ownObject(base: JsonObject, { copies }: Merging): JsonObject {
+  const own = copies.has(base) ? base : { ...base };
+  copies.add(own);
+  return own;
 }
 
 function asObject(value: JsonValue): JsonObject {

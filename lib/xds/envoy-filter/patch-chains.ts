@@ -5,7 +5,7 @@ import {
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { matchesChain, matchesListener } from "./match-listener.ts";
-import { mergeAny, mergeMessage } from "./merge-message.ts";
+import { type Copies, mergeAny, mergeMessage } from "./merge-message.ts";
 import { type Patch, type Patches, unmergeable } from "./patch.ts";
 import { patchFilters } from "./patch-filters.ts";
 
@@ -44,24 +44,30 @@ function patchChain(
   patches: Patches,
   diagnostics: Diagnostic[],
 ): FilterChainJson | undefined {
+  const copies: Copies = new WeakSet();
   let patched = chain;
   for (const patch of patches.filterChains) {
     if (!matchesChain(listener, patched, patch)) continue;
     if (patch.operation === "REMOVE") return undefined;
-    if (patch.operation === "MERGE") patched = mergeChain(patched, patch, diagnostics);
+    if (patch.operation === "MERGE") patched = mergeChain(patched, patch, copies, diagnostics);
   }
   return patchFilters(listener, patched, patches, diagnostics);
 }
 
 /** A transport socket of the same name as the chain's speaks for the whole patch: the rest of it is not read. */
-function mergeChain(chain: FilterChainJson, patch: Patch<FilterChainJson>, diagnostics: Diagnostic[]): FilterChainJson {
+function mergeChain(
+  chain: FilterChainJson,
+  patch: Patch<FilterChainJson>,
+  copies: Copies,
+  diagnostics: Diagnostic[],
+): FilterChainJson {
   const own = chain.transportSocket;
   const socket = patch.value.transportSocket;
   if (own === undefined || socket === undefined || own.name !== socket.name) {
-    return mergeMessage(FilterChainSchema, chain, patch.value, patch.merge);
+    return mergeMessage(FilterChainSchema, chain, patch.value, patch.merge, copies);
   }
   if (own.typedConfig === undefined || socket.typedConfig === undefined) return chain;
-  const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, patch.merge);
+  const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, patch.merge, copies);
   if (typedConfig !== undefined) return { ...chain, transportSocket: { ...own, typedConfig } };
   diagnostics.push(unmergeable(patch, `the transport socket of chain ${chain.name ?? ""}`));
   return chain;

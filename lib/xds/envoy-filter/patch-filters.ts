@@ -13,7 +13,7 @@ import {
   namesHttpFilter,
   namesNetworkFilter,
 } from "./match-listener.ts";
-import { mergeAny } from "./merge-message.ts";
+import { type Copies, mergeAny } from "./merge-message.ts";
 import { type Patch, type Patches, unmergeable } from "./patch.ts";
 import { patchList } from "./patch-list.ts";
 
@@ -77,9 +77,11 @@ function mergeInto<F extends ConfiguredFilter>(
   matches: (filter: F, patch: Patch<F>) => boolean,
   diagnostics: Diagnostic[],
 ): F {
+  const copies: Copies = new WeakSet();
   let merged = filter;
   for (const patch of patches) {
-    if (patch.operation === "MERGE" && matches(merged, patch)) merged = mergeConfigured(merged, patch, diagnostics);
+    if (patch.operation !== "MERGE" || !matches(merged, patch)) continue;
+    merged = mergeConfigured(merged, patch, copies, diagnostics);
   }
   return merged;
 }
@@ -88,11 +90,16 @@ function mergeInto<F extends ConfiguredFilter>(
  * Merges inside the configuration, not of the message around it: a name in the patch renames, a patch without configuration
  * leaves it alone, and a filter without one is not touched.
  */
-function mergeConfigured<F extends ConfiguredFilter>(filter: F, patch: Patch<F>, diagnostics: Diagnostic[]): F {
+function mergeConfigured<F extends ConfiguredFilter>(
+  filter: F,
+  patch: Patch<F>,
+  copies: Copies,
+  diagnostics: Diagnostic[],
+): F {
   if (filter.typedConfig === undefined) return filter;
   const renamed: F = patch.value.name ? { ...filter, name: patch.value.name } : filter;
   if (patch.value.typedConfig === undefined) return renamed;
-  const typedConfig = mergeAny(filter.typedConfig, patch.value.typedConfig, patch.merge);
+  const typedConfig = mergeAny(filter.typedConfig, patch.value.typedConfig, patch.merge, copies);
   if (typedConfig !== undefined) return { ...renamed, typedConfig };
   diagnostics.push(unmergeable(patch, filter.name ?? "a filter"));
   return renamed;

@@ -75,11 +75,17 @@ export const readPatches = step(
 
 function read({ patches }: EnvoyFilterPatches): Stage<Patches> {
   const diagnostics: Diagnostic[] = [];
+  const filters = new Map<SelectedPatch["filter"], PatchedBy>();
+  const by = (filter: SelectedPatch["filter"]): PatchedBy => {
+    const known = filters.get(filter) ?? patchedBy(filter);
+    filters.set(filter, known);
+    return known;
+  };
   const of = <Desc extends DescMessage>(applyTo: ApplyTo, schema: Desc): readonly Patch<MessageJsonType<Desc>>[] =>
     patches
       .filter(({ patch }) => patch.applyTo === applyTo)
       .flatMap((selected) => {
-        const { value, diagnostics: found } = readPatch(selected, schema);
+        const { value, diagnostics: found } = readPatch(selected, by(selected.filter), schema);
         diagnostics.push(...found);
         return value ?? [];
       });
@@ -98,11 +104,27 @@ function read({ patches }: EnvoyFilterPatches): Stage<Patches> {
   return { value, diagnostics };
 }
 
+/** What all patches of one EnvoyFilter have in common. */
+interface PatchedBy {
+  readonly key: ConfigKey;
+  /** Places of its patches. */
+  readonly places: ReadonlyMap<SelectedPatch["patch"], number>;
+}
+
+function patchedBy(filter: SelectedPatch["filter"]): PatchedBy {
+  const places = new Map<SelectedPatch["patch"], number>();
+  for (const [place, patch] of (filter.spec.configPatches ?? []).entries()) {
+    if (!places.has(patch)) places.set(patch, place);
+  }
+  return { key: keyOf(filter), places };
+}
+
 function readPatch<Desc extends DescMessage>(
   { filter, patch }: SelectedPatch,
+  { key, places }: PatchedBy,
   schema: Desc,
 ): Stage<Patch<MessageJsonType<Desc>> | undefined> {
-  const path = ["spec", "configPatches", (filter.spec.configPatches ?? []).indexOf(patch)];
+  const path = ["spec", "configPatches", places.get(patch) ?? -1];
   const found = canonicalMessage(schema, patch.patch.value ?? {});
   const about = { origin: filter.origin, path: [...path, "patch", "value"] };
   if ("error" in found) {
@@ -124,7 +146,7 @@ function readPatch<Desc extends DescMessage>(
       match: patch.match ?? {},
       value: found.json,
       merge: { replacesLists: written === "MERGE_AND_REPLACE_LIST" },
-      key: keyOf(filter),
+      key,
       origin: filter.origin,
       path,
     },

@@ -59,6 +59,20 @@ function workshop(store: ObjectStore = memoryStore()) {
 const generations = async (asked: readonly Promise<Recompiled>[]) =>
   (await Promise.all(asked)).map(({ generation }) => generation);
 
+describe("a compile that takes too long", () => {
+  it("is told so, and is given up", async () => {
+    const signals: AbortSignal[] = [];
+    const compile: Compile = (_publishing, _mayPublish, late) => {
+      if (late !== undefined) signals.push(late);
+      return new Promise(() => {});
+    };
+    const options = { store: memoryStore(), compile, diagnosticsOf: async () => [] };
+    const ask = createTurns({ ...options, pace: { ...pace, turnMs: 1 } });
+    await expect(ask()).rejects.toThrow("was not done within 0.001 s and is given up");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});
+
 describe("triggers of one process", () => {
   it("make one compile and one more of a burst", async () => {
     const { process, started, end, runs } = workshop();

@@ -8,6 +8,7 @@ import { schemaOf } from "../../../lib/config/kind-registry.ts";
 import { withoutEffectRules } from "../../../lib/config/rules/fields-without-effect.ts";
 import { sharedFolder } from "../../shared.ts";
 import { lacks } from "../../skip.ts";
+import { propertyRuns } from "../../soak-options.ts";
 import {
   type Crd,
   type Field,
@@ -18,7 +19,6 @@ import {
   writeDigest,
 } from "./field-digest.ts";
 import { differences, schemaFields } from "./schema-fields.ts";
-import { propertyRuns } from "../../soak-options.ts";
 
 const text = readFileSync(new URL("fields.txt", import.meta.url), "utf8");
 const kinds = readDigest(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { locate } from "../../../lib/config/documents/locate.ts";
+import { locateAll } from "../../../lib/config/documents/locate.ts";
 import { parseStream } from "../../../lib/config/documents/parse.ts";
 
 const service = (name: string) => `apiVersion: v1\nkind: Service\nmetadata:\n  name: ${name}\n`;
@@ -12,6 +12,18 @@ const places = (text: string) =>
   parse(text).value.map((object) => `${object.kind} ${object.metadata.name} ${object.origin.line}`);
 const problems = (text: string) =>
   parse(text).diagnostics.map(({ code, origin, message }) => `${code} ${origin.line}: ${message}`);
+
+describe("a stream of nothing but white space and comments", () => {
+  it.each([
+    ["comments", "# nothing\n"],
+    ["blanks", " "],
+  ])("holds no document, however long it is: %s", (_what, line) => {
+    const text = line.repeat(Math.ceil((8 * 1024 * 1024) / line.length));
+    expect(parseStream(text, { file: "a.yaml" })).toMatchObject({ value: [], diagnostics: [], others: [] });
+    const { value } = parseStream(`${text}\nkind: A\nmetadata: {name: a}\n`, { file: "a.yaml" });
+    expect(value.map(({ origin }) => origin.line)).toEqual([text.split("\n").length + 1]);
+  });
+});
 
 describe("parseStream", () => {
   it.each([
@@ -155,15 +167,14 @@ describe("parseStream", () => {
     const stream = parse(`${service("a")}---\n# second\n${service("b")}spec:\n  ports:\n  - name: x\n    port: 80\n`);
     const [, second] = stream.value;
     const source = second === undefined ? undefined : stream.sourceOf(second);
-    expect(source && locate(source.document, ["spec", "ports", 0, "port"])).toEqual({ line: 14, column: 5 });
-    expect(source && locate(source.document, ["spec", "nothing"])).toEqual({ line: 11, column: 1 });
+    expect(source?.locator.locateAll([["spec", "ports", 0, "port"]])).toEqual([{ line: 14, column: 5 }]);
+    expect(source?.locator.locateAll([["spec", "nothing"]])).toEqual([{ line: 11, column: 1 }]);
   });
 
   it("finds a field in snake_case under its camelCase name, unless the very name is there, too", () => {
     const document = { text: "max_size: 1\nlabels:\n  my_app: a\n  myApp: b\n", line: 1 };
-    expect(locate(document, ["maxSize"]).line).toBe(1);
-    expect(locate(document, ["labels", "myApp"]).line).toBe(4);
-    expect(locate(document, ["labels", "my_app"]).line).toBe(3);
+    const paths = [["maxSize"], ["labels", "myApp"], ["labels", "my_app"]];
+    expect(locateAll(document, paths).map(({ line }) => line)).toEqual([1, 4, 3]);
   });
 });
 

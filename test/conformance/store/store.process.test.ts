@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasShared, sharedFolder } from "../../shared.ts";
 import { lacks } from "../../skip.ts";
+import { propertyRuns } from "../../soak-options.ts";
 import type { Json } from "../json.ts";
 import { carriedCases } from "../suites.ts";
 import { caseNames, expectedReader, partsFolder, suiteTexts, writeSuite } from "./case-store.ts";
@@ -15,7 +16,6 @@ import type { Expected } from "./expected.ts";
 import { importCases } from "./import-cases.ts";
 import { shareParts } from "./share-parts.ts";
 import { fromYamlText, yamlText } from "./yaml-text.ts";
-import { propertyRuns } from "../../soak-options.ts";
 
 /** Values of which some are large enough to become parts, and which repeat. */
 const long = fc.constantFrom("a", "b", "c").map((letter) => letter.repeat(450));

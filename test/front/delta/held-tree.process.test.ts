@@ -7,8 +7,8 @@ import { typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
-import { nodeOf, testFront } from "../fixtures.ts";
 import { propertyRuns } from "../../soak-options.ts";
+import { nodeOf, testFront } from "../fixtures.ts";
 
 interface Delta {
   readonly nonce: string;

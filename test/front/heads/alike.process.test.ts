@@ -5,8 +5,8 @@ import { noMetrics } from "../../../lib/front/metrics.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import type { ResourceType } from "../../../lib/snapshot/resource-type.ts";
 import { type ShapeContents, worldOf } from "../../snapshot/worlds.ts";
-import { nodeOf, pollBody, testFront } from "../fixtures.ts";
 import { propertyRuns } from "../../soak-options.ts";
+import { nodeOf, pollBody, testFront } from "../fixtures.ts";
 
 const patience = { "x-envoy-expected-rq-timeout-ms": "65000" };
 

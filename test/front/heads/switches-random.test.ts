@@ -4,8 +4,8 @@ import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import type { ResourceType } from "../../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
-import { nodeOf, pollBody, testFront } from "../fixtures.ts";
 import { propertyRuns } from "../../soak-options.ts";
+import { nodeOf, pollBody, testFront } from "../fixtures.ts";
 
 const pace = { settleMs: 3_000, retentionMs: 5_000 };
 /** A poll comes at least so often. */

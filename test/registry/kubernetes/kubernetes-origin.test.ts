@@ -8,10 +8,10 @@ import { buildRegistry } from "../../../lib/registry/build-registry.ts";
 import { jsonLines } from "../../../lib/registry/kubernetes/api/json-lines.ts";
 import { kubernetesOrigin } from "../../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import { propertyRuns } from "../../soak-options.ts";
 import { object, pod, service, slice, world } from "../objects.ts";
 import { FakeApiServer, hurry, jsonResponse } from "./fake-api-server.ts";
 import { HeldOrigin } from "./held-origin.ts";
-import { propertyRuns } from "../../soak-options.ts";
 
 const captured = new URL("../../captured/kubernetes/", import.meta.url);
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, captured), "utf8"));

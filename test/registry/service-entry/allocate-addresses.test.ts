@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { buildRegistry } from "../../../lib/registry/build-registry.ts";
 import { allocateAddresses } from "../../../lib/registry/service-entry/allocate-addresses.ts";
-import { serviceEntry, world } from "../objects.ts";
 import { propertyRuns } from "../../soak-options.ts";
+import { serviceEntry, world } from "../objects.ts";
 
 describe("hashed addresses", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { RouteSchema, VirtualHostSchema } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import { mergeAny, mergeMessage } from "../../../lib/xds/envoy-filter/merge-message.ts";
+import { type Copies, mergeAny, mergeMessage } from "../../../lib/xds/envoy-filter/merge-message.ts";
 
 const append = { replacesLists: false };
 
@@ -67,6 +67,45 @@ describe("mergeMessage", () => {
     const patch = Object.freeze({ name: "d" });
     mergeMessage(ClusterSchema, base, patch, append);
     expect([base, patch]).toEqual([{ name: "c" }, { name: "d" }]);
+  });
+});
+
+describe("many merges into one resource", () => {
+  const base = Object.freeze({
+    name: "c",
+    metadata: Object.freeze({ filterMetadata: Object.freeze({ a: { x: 1 } }) }),
+  });
+  const patches = Array.from({ length: 20 }, (_, at) => ({
+    metadata: { filterMetadata: { [`k${at}`]: { at } } },
+    circuitBreakers: { thresholds: [{ maxRequests: at }] },
+  }));
+
+  it("come to what each would come to by itself, and change neither the base nor a patch", () => {
+    const written = JSON.stringify(patches);
+    const copies: Copies = new WeakSet();
+    const apart = patches.reduce<object>((json, patch) => mergeMessage(ClusterSchema, json, patch, append), base);
+    const together = patches.reduce<object>(
+      (json, patch) => mergeMessage(ClusterSchema, json, patch, append, copies),
+      base,
+    );
+    expect(JSON.stringify(together)).toBe(JSON.stringify(apart));
+    expect(JSON.stringify(patches)).toBe(written);
+    expect(Object.keys(base.metadata.filterMetadata)).toEqual(["a"]);
+  });
+
+  it("extend what the first of them has copied, instead of copying it for each", () => {
+    const copies: Copies = new WeakSet();
+    const first = mergeMessage<object>(ClusterSchema, base, patches[0] ?? {}, append, copies);
+    const second = mergeMessage<object>(ClusterSchema, first, patches[1] ?? {}, append, copies);
+    const lists = ["circuitBreakers", "metadata"].map((name) => [Reflect.get(first, name), Reflect.get(second, name)]);
+    expect(second).toBe(first);
+    for (const [before, after] of lists) expect(after).toBe(before);
+  });
+
+  it("take a field that is named as the prototype of objects is for a field", () => {
+    const patch = { metadata: { filterMetadata: JSON.parse('{"__proto__": {"x": 1}}') } };
+    const merged = mergeMessage<object>(ClusterSchema, base, patch, append);
+    expect(JSON.stringify(merged)).toContain('"__proto__":{"x":1}');
   });
 });
 

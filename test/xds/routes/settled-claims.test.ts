@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { type Claim, settledClaims } from "../../../lib/xds/routes/settled-claims.ts";
 import { tableServices } from "../../../lib/xds/routes/table-services.ts";
-import { service } from "./fixture.ts";
 import { propertyRuns } from "../../soak-options.ts";
+import { service } from "./fixture.ts";
 
 const hosts = [
   "a.one.svc.cluster.local",

@@ -1,5 +1,6 @@
 import { error, type Finding, info, type Path, warning } from "../../finding.ts";
 import type { ApplyTo, EnvoyConfigObjectPatch, EnvoyFilter, FilterMatch } from "../../kinds/envoy-filter.ts";
+import { lengthRules, maxPatches } from "../expansion.ts";
 import { isRegex } from "../regex.ts";
 import { inlineSecretRules } from "../security/inline-secrets.ts";
 import { labelsSelectorRules, targetRefsRules } from "../selectors.ts";
@@ -51,6 +52,7 @@ export function* envoyFilterRules(spec: EnvoyFilter): Generator<Finding> {
   }
   yield* labelsSelectorRules(spec.workloadSelector, ["workloadSelector"]);
   yield* targetRefsRules(spec.targetRefs);
+  yield* lengthRules(spec.configPatches, maxPatches, ["configPatches"]);
   yield* each(spec.configPatches, ["configPatches"], patchRules);
 }
 

@@ -2,6 +2,7 @@ import type { ConfigMeta } from "../../config.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
 import { isIpAddress } from "../../ip-address.ts";
 import type { Gateway, Server } from "../../kinds/gateway.ts";
+import { lengthRules, maxServers } from "../expansion.ts";
 import { isDns1123Label, isPartialWildcard, isUnixAddress, isWildcardDomain } from "../names.ts";
 import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "../protocols.ts";
 import { serverTlsRules } from "../tls/server-tls.ts";
@@ -13,6 +14,7 @@ export function* gatewayRules(spec: Gateway, meta: ConfigMeta): Generator<Findin
     yield error([], `the name ${JSON.stringify(meta.name)} is not a DNS label`, "rename the Gateway");
   }
   if (spec.servers.length === 0) yield error(["servers"], "needs at least one server", "", "missing-field");
+  yield* lengthRules(spec.servers, maxServers, ["servers"]);
   yield* each(spec.servers, ["servers"], serverRules);
   const names = spec.servers.map((server) => server.port.name);
   for (const [index, name] of duplicates(names)) {

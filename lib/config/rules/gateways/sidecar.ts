@@ -6,6 +6,7 @@ import type {
   Sidecar,
   SidecarPort,
 } from "../../kinds/sidecar.ts";
+import { lengthRules, maxEgressListeners } from "../expansion.ts";
 import { isFqdn, isUnixAddress } from "../names.ts";
 import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "../protocols.ts";
 import { destinationRules } from "../routes/route-destination.ts";
@@ -25,6 +26,7 @@ export function* sidecarRules(spec: Sidecar): Generator<Finding> {
     yield error([], "says nothing", "give at least one of egress, ingress and outboundTrafficPolicy", "missing-field");
     return;
   }
+  yield* lengthRules(egress, maxEgressListeners, ["egress"]);
   yield* each(ingress, ["ingress"], ingressRules);
   for (const [index, number] of duplicates((ingress ?? []).map((listener) => listener.port.number))) {
     yield error(["ingress", index, "port", "number"], `port ${number} is given twice`);
@@ -149,9 +151,10 @@ function* importRules(hosts: readonly string[], path: Path): Generator<Finding> 
     yield warning(path, '"*/*" imports everything', "the other hosts are needless");
     return;
   }
+  const all = new Set(hosts);
   for (const [index, host] of hosts.entries()) {
     const namespace = host.split("/")[0] ?? "";
-    if (host !== `${namespace}/*` && hosts.includes(`${namespace}/*`)) {
+    if (host !== `${namespace}/*` && all.has(`${namespace}/*`)) {
       yield warning([...path, index], `${JSON.stringify(host)} is imported by "${namespace}/*" already`);
     }
   }

@@ -54,21 +54,63 @@ function* listRules(routes: readonly AnyRoute[], path: Path): Generator<Finding>
 }
 
 function* coveredPrefixRules(spec: VirtualService): Generator<Finding> {
-  const earlier: { readonly match: HTTPMatchRequest; readonly prefix: string; readonly rule: number }[] = [];
+  const earlier = createPrefixIndex();
   for (const [index, route] of (spec.http ?? []).entries()) {
     for (const [position, match] of (route.match ?? []).entries()) {
       const prefix = match.uri?.prefix;
       if (prefix === undefined) continue;
-      const cover = earlier.find(
-        (other) => other.prefix !== prefix && prefix.startsWith(other.prefix) && covers(other.match, match),
-      );
+      const cover = earlier.find(prefix, match);
       if (cover !== undefined) {
         const message = `has no effect: rule ${cover.rule} before it takes every path below ${cover.prefix}`;
         yield warning(["http", index, "match", position], message, "put the longer prefix first", ineffectiveMatch);
       }
-      earlier.push({ match, prefix, rule: index });
+      earlier.add({ match, prefix, rule: index });
     }
   }
+}
+
+/** Matches by prefix: those that may cover another are looked up by its beginnings. */
+interface PrefixIndex {
+  add(match: PrefixMatch): void;
+  /** The first one that takes all that a match with this prefix would take. */
+  find(prefix: string, match: HTTPMatchRequest): PrefixMatch | undefined;
+}
+
+interface PrefixMatch {
+  readonly match: HTTPMatchRequest;
+  readonly prefix: string;
+  readonly rule: number;
+}
+
+/** Of matches with one prefix so many are compared: a list of thousands says nothing more with the others, and costs their square. */
+const maxOfPrefix = 16;
+/** Longer prefixes are not looked for: each length of a prefix is a lookup for every match. */
+const longestPrefix = 256;
+
+function createPrefixIndex(): PrefixIndex {
+  const byPrefix = new Map<string, { readonly order: number; readonly of: PrefixMatch }[]>();
+  const lengths = new Set<number>();
+  let added = 0;
+  return {
+    add(of) {
+      const { prefix } = of;
+      if (prefix.length > longestPrefix) return;
+      added += 1;
+      lengths.add(prefix.length);
+      const known = byPrefix.get(prefix);
+      if (known === undefined) byPrefix.set(prefix, [{ order: added, of }]);
+      else if (known.length < maxOfPrefix) known.push({ order: added, of });
+    },
+    find(prefix, match) {
+      let [first, order]: [PrefixMatch | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+      for (const length of lengths) {
+        if (length >= prefix.length) continue;
+        const found = byPrefix.get(prefix.slice(0, length))?.find((other) => covers(other.of.match, match));
+        if (found !== undefined && found.order < order) [first, order] = [found.of, found.order];
+      }
+      return first;
+    },
+  };
 }
 
 /** Whether the rest of a match, its path aside, lets through all that another's rest does. */

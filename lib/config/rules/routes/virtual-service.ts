@@ -1,6 +1,6 @@
 import type { ConfigMeta } from "../../config.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
-import { hostsOverlap, isSubsetHost } from "../../host-name.ts";
+import { createHostSet, type HostSet } from "../../host-set.ts";
 import { isIpAddress } from "../../ip-address.ts";
 import type {
   L4MatchAttributes,
@@ -9,6 +9,7 @@ import type {
   VirtualService,
 } from "../../kinds/virtual-service.ts";
 import { isFields } from "../../untyped.ts";
+import { copiesRules, routesLength } from "../expansion.ts";
 import { exportToRules } from "../export-to.ts";
 import { gatewayNameRules } from "../gateways/gateway-names.ts";
 import { isWildcardDomain } from "../names.ts";
@@ -31,18 +32,19 @@ export function* virtualServiceRules(spec: VirtualService, meta: ConfigMeta): Ge
   if (spec.http === undefined && spec.tls === undefined && spec.tcp === undefined) {
     yield error([], "has no routes", "give at least one of http, tls and tcp", "missing-field");
   }
-  const tooLarge = [...sizeOfAllRules(expressionsIn(spec.http), ["http"])];
+  const tooLarge = [...sizeOfAllRules(expressionsIn(spec.http), ["http"]), ...expansionRules(spec)];
   yield* tooLarge;
   if (tooLarge.length > 0) return;
   yield* gatewayNameRules(gateways, ["gateways"]);
-  yield* hostRules(spec, boundToGateway);
+  const hosts = createHostSet(spec.hosts);
+  yield* hostRules(spec, hosts, boundToGateway);
   yield* exportToRules(spec.exportTo, meta.namespace);
 
   const isDelegate = spec.hosts.length === 0;
   yield* each(spec.http, ["http"], (route, path) => httpRouteRules(route, path, { isDelegate, boundToGateway }));
   yield* each(spec.tls, ["tls"], function* (route, path) {
     if (route.match.length === 0) yield error([...path, "match"], "a TLS route needs a match", "", "missing-field");
-    yield* each(route.match, [...path, "match"], (match, at) => tlsMatchRules(match, at, spec.hosts));
+    yield* each(route.match, [...path, "match"], (match, at) => tlsMatchRules(match, at, hosts));
     yield* l4RouteRules(route.route, [...path, "route"], "TLS");
   });
   yield* each(spec.tcp, ["tcp"], function* (route, path) {
@@ -50,6 +52,13 @@ export function* virtualServiceRules(spec: VirtualService, meta: ConfigMeta): Ge
     yield* l4RouteRules(route.route, [...path, "route"], "TCP");
   });
   yield* unreachableRules(spec);
+}
+
+/** Each host has a virtual host with all routes, for each gateway. */
+function* expansionRules(spec: VirtualService): Generator<Finding> {
+  const factors = { hosts: spec.hosts.length, gateways: spec.gateways?.length ?? 0 };
+  if (factors.hosts < 2 && factors.gateways < 2) return;
+  yield* copiesRules(routesLength(spec), factors, "routes", []);
 }
 
 /** Every regular expression, wherever it stands. */
@@ -63,7 +72,7 @@ function expressionsIn(value: unknown): readonly string[] {
 
 const sniHost = /^outbound_\.(?:\d+)_\.[^_]*_\.(.+)$/;
 
-function* hostRules(spec: VirtualService, boundToGateway: boolean): Generator<Finding> {
+function* hostRules(spec: VirtualService, hosts: HostSet, boundToGateway: boolean): Generator<Finding> {
   const hasSni = spec.tls?.some((route) => route.match.some((match) => match.sniHosts.length > 0)) ?? false;
   let valid = true;
   for (const [index, host] of spec.hosts.entries()) {
@@ -82,17 +91,17 @@ function* hostRules(spec: VirtualService, boundToGateway: boolean): Generator<Fi
   }
   if (!valid) return;
   for (const [index, host] of spec.hosts.entries()) {
-    const earlier = spec.hosts.slice(0, index).find((other) => hostsOverlap(other, host));
-    if (earlier === undefined) continue;
+    const earlier = hosts.firstOverlap(index);
+    if (earlier === index) continue;
     yield error(
       ["hosts", index],
-      `${JSON.stringify(host)} overlaps with ${JSON.stringify(earlier)}`,
+      `${JSON.stringify(host)} overlaps with ${JSON.stringify(spec.hosts[earlier])}`,
       "keep one of them",
     );
   }
 }
 
-function* tlsMatchRules(match: TLSMatchAttributes, path: Path, hosts: readonly string[]): Generator<Finding> {
+function* tlsMatchRules(match: TLSMatchAttributes, path: Path, hosts: HostSet): Generator<Finding> {
   if (match.sniHosts.length === 0) {
     yield error([...path, "sniHosts"], "a TLS match needs at least one SNI host", "", "missing-field");
   }
@@ -104,7 +113,7 @@ function* tlsMatchRules(match: TLSMatchAttributes, path: Path, hosts: readonly s
     }
     if (!isWildcardDomain(sni))
       yield error(at, `${JSON.stringify(sni)} is not a domain name, with or without wildcard`);
-    if (!hosts.some((host) => isSubsetHost(sni, host))) {
+    if (!hosts.covers(sni)) {
       yield error(at, `${JSON.stringify(sni)} is not covered by any host of the VirtualService`, "add it to hosts");
     }
   }

@@ -1,5 +1,6 @@
 import { error, type Finding, type Path, warning } from "../../finding.ts";
 import type { AuthorizationPolicy, Condition, Operation, Rule, Source } from "../../kinds/authorization-policy.ts";
+import { copiesRules, jsonLength } from "../expansion.ts";
 import { policyTargetRules } from "../selectors.ts";
 import { each, ipOrCidrRules } from "../values.ts";
 import { conditionRules, unsupportedByCustom } from "./authorization-condition.ts";
@@ -27,6 +28,9 @@ export function* authorizationPolicyRules(spec: AuthorizationPolicy): Generator<
 
 function* ruleRules(rule: Rule, path: Path, action: string): Generator<Finding> {
   const { from, to, when } = rule;
+  // Every source and every operation of the rule takes its conditions along.
+  const copies = (from?.length ?? 1) + (to?.length ?? 1);
+  yield* copiesRules(jsonLength(when), { "sources and operations": copies }, "conditions", path);
   for (const name of ["from", "to"] as const) {
     if (rule[name]?.length === 0)
       yield error([...path, name], "must not be an empty list", "leave it out", "missing-field");

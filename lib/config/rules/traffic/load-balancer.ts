@@ -5,6 +5,7 @@ import type {
   LocalityFailover,
   LocalityLoadBalancerSetting,
 } from "../../kinds/destination-rule.ts";
+import { lengthRules, maxLocalities } from "../expansion.ts";
 import { duplicates, each } from "../values.ts";
 
 /** @see docs/how-istio-does-it/validation.md#traffic-policies */
@@ -163,6 +164,8 @@ function* distributeRules(
 
 /** Patterns `region/zone/subzone`, one wildcard at the end; no two of them may cover the same locality. */
 function* localityListRules(localities: readonly string[], path: Path): Generator<Finding> {
+  yield* lengthRules(localities, maxLocalities, path);
+  if (localities.length > maxLocalities) return;
   for (const [index, locality] of localities.entries()) {
     const star = locality.indexOf("*");
     if (star >= 0 && star !== locality.length - 1) {

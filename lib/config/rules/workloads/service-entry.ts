@@ -3,6 +3,7 @@ import { error, type Finding, type Path, warning } from "../../finding.ts";
 import { isIpAddress } from "../../ip-address.ts";
 import type { ServiceEntry, ServicePort } from "../../kinds/service-entry.ts";
 import type { WorkloadEntry } from "../../kinds/workload-entry.ts";
+import { maxEntryEndpoints, maxServicePorts, productRules } from "../expansion.ts";
 import { exportToRules } from "../export-to.ts";
 import { isFqdn, isPartialWildcard, isUnixAddress } from "../names.ts";
 import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "../protocols.ts";
@@ -39,6 +40,7 @@ export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Genera
   if ((spec.addresses?.length ?? 0) > maxHosts) yield error(["addresses"], `has more than ${maxHosts} entries`);
   if (ports.length > maxHosts) yield error(["ports"], `has more than ${maxHosts} entries`);
   if ((spec.endpoints?.length ?? 0) > maxEndpoints) yield error(["endpoints"], `has more than ${maxEndpoints} entries`);
+  yield* expansionRules(spec);
   yield* each(hosts, ["hosts"], function* (host, path) {
     if (host === "*") yield error(path, 'host "*" is not allowed');
     else yield* wildcardDomainRules(host, path);
@@ -75,6 +77,13 @@ export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Genera
     );
   }
   yield* exportToRules(spec.exportTo, meta.namespace, true);
+}
+
+/** A service for each host and address, with every port; and every endpoint for each host and port. */
+function* expansionRules({ hosts, addresses = [], ports = [], endpoints = [] }: ServiceEntry): Generator<Finding> {
+  const lengths = { hosts: hosts.length, ports: ports.length };
+  yield* productRules({ ...lengths, addresses: addresses.length }, "service ports", maxServicePorts, []);
+  yield* productRules({ ...lengths, endpoints: endpoints.length }, "endpoints", maxEntryEndpoints, []);
 }
 
 const allocationLabel = "networking.istio.io/enable-autoallocate-ip";

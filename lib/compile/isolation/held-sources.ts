@@ -1,0 +1,94 @@
+import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
+import { isFields } from "../../config/untyped.ts";
+import type { CompiledSource } from "../../snapshot/compiled.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { sourceVersions } from "../slices/source-versions.ts";
+
+/** A version of a source that is not compiled, because compiling it ended the compile process. */
+export interface HeldSource extends CompiledSource {
+  /** Version that is compiled in its place: that of the newest root. Absent: no version was published, and the source is left out. */
+  readonly instead?: string;
+  /** How the process ended. */
+  readonly reason: string;
+  /** How many processes it has ended. */
+  readonly deaths: number;
+  /** When it is compiled again, in milliseconds since the epoch: the process may have ended for another reason. */
+  readonly retryMs: number;
+}
+
+/** Name of each source that is held back → the version to compile in its place; undefined: none, the source is left out. */
+export type HeldVersions = ReadonlyMap<string, string | undefined>;
+
+export const nothingHeld: HeldVersions = new Map();
+
+/** One object for all: few sources are ever held at a time. */
+const heldSourcesKey = "compile/held-sources";
+
+/** @returns none where the object is absent, or is no list of held sources */
+export async function readHeldSources(store: ObjectStore): Promise<readonly HeldSource[]> {
+  const found = await store.get(heldSourcesKey);
+  if (found.kind !== "found") return [];
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(found.bytes));
+    return Array.isArray(json) ? json.filter(isHeldSource) : [];
+  } catch {
+    // Without the object each of these versions ends one more process, and is then held again.
+    return [];
+  }
+}
+
+/** Replaces all of them. Only the holder of the compile lease writes here. */
+export async function writeHeldSources(store: ObjectStore, held: readonly HeldSource[]): Promise<void> {
+  if (held.length === 0) await store.delete(heldSourcesKey);
+  else await store.put(heldSourcesKey, new TextEncoder().encode(JSON.stringify(held)));
+}
+
+const isHeldSource = (value: unknown): value is HeldSource =>
+  isFields(value) &&
+  typeof value.name === "string" &&
+  typeof value.version === "string" &&
+  (value.instead === undefined || typeof value.instead === "string") &&
+  typeof value.reason === "string" &&
+  typeof value.deaths === "number" &&
+  typeof value.retryMs === "number";
+
+/**
+ * The versions to compile: those that the sources are at now, but for the sources that are held back.
+ *
+ * @throws PortolanError where a source is nothing that this program has written
+ */
+export async function versionsBesideHeld(
+  store: ObjectStore,
+  order: readonly string[],
+  held: HeldVersions,
+): Promise<readonly CompiledSource[]> {
+  const now = await sourceVersions(store, order);
+  return now.flatMap(({ name, version }) => {
+    const of = held.has(name) ? held.get(name) : version;
+    return of === undefined ? [] : [{ name, version: of }];
+  });
+}
+
+/** Reports a source that is held back: an error, since what was pushed is not in force. */
+export function heldDiagnostic({ name, version, instead, reason, retryMs }: HeldSource): Diagnostic {
+  const what =
+    instead === undefined ? "the source is left out" : `version ${instead.slice(0, 12)} is compiled in its place`;
+  return {
+    code: "source-held",
+    severity: "error",
+    origin: fileOrigin(name),
+    path: [],
+    message: `compiling version ${version.slice(0, 12)} of source ${name} ended the compile process (${reason}); ${what}`,
+    hint: `undo its newest change, or split large objects; it is tried again when the source changes, and at ${new Date(retryMs).toISOString()}`,
+  };
+}
+
+/** Reports a source that waits: several had changed when the process ended, and each is compiled by itself. */
+export const waitingDiagnostic = (name: string): Diagnostic => ({
+  code: "source-held",
+  severity: "warning",
+  origin: fileOrigin(name),
+  path: [],
+  message: `the newest change of source ${name} is not compiled yet: a compile of several changes ended its process, and each is tried alone`,
+  hint: "wait for the next compile, which follows at once",
+});

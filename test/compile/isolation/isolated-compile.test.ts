@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+import { type HeldVersions, readHeldSources } from "../../../lib/compile/isolation/held-sources.ts";
+import { createIsolatedCompile } from "../../../lib/compile/isolation/isolated-compile.ts";
+import { createRecompiler } from "../../../lib/compile/recompile.ts";
+import { readShard } from "../../../lib/compile/shards/read-shard.ts";
+import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+
+const entry = (name: string) => ({
+  file: `${name}.yaml`,
+  text: `apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: ${name}, namespace: shop}
+spec: {hosts: [${name}.example.com], ports: [{number: 80, name: http, protocol: HTTP}], resolution: DNS}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-${name}, namespace: shop}
+spec: {containers: [{name: istio-proxy}]}
+status: {phase: Running, podIP: 10.0.0.1}
+`,
+});
+
+/** A compile function whose processes die of sources with an object named `bomb`; each attempt is a process with the real compiler. */
+function workshop(store: ObjectStore = memoryStore()) {
+  let nowMs = 1_000_000;
+  let deaths = 0;
+  let waits = 0;
+  const start = () => {
+    let held: HeldVersions = new Map();
+    const recompile = createRecompiler({ store, sources: ["main"], held: () => held });
+    return createIsolatedCompile({
+      store,
+      primary: "main",
+      now: () => nowMs,
+      onWaiting: () => {
+        waits += 1;
+      },
+      attempt: async (attempt) => {
+        held = attempt.held;
+        if (await holdsBomb(store, held)) {
+          deaths += 1;
+          return { kind: "ended", reason: "out of memory" };
+        }
+        return { kind: "compiled", told: await recompile(attempt.publishing, attempt.mayPublish) };
+      },
+    });
+  };
+  const compile = start();
+  const ask = async (by: typeof compile = compile) => {
+    const { kind, diagnostics } = await by(undefined, async () => {});
+    const said = diagnostics.filter(({ code }) => code === "source-held");
+    return { kind, said: said.map(({ severity, origin }) => `${severity} ${origin.file}`), diagnostics: said };
+  };
+  return {
+    store,
+    ask,
+    restarted: () => {
+      const anew = start();
+      return () => ask(anew);
+    },
+    fill: (source: string, ...names: readonly string[]) => writeShard(store, source, names.map(entry)),
+    passMs: (ms: number) => {
+      nowMs += ms;
+    },
+    deaths: () => deaths,
+    waits: () => waits,
+    served: () => servedBy(store),
+  };
+}
+
+/** What a process would read: the sources as they are, or as they are held. */
+async function holdsBomb(store: ObjectStore, held: HeldVersions): Promise<boolean> {
+  const shards = await Promise.all(
+    ["main", "a", "b"].map((name) =>
+      held.has(name) && held.get(name) === undefined ? undefined : readShard(store, name, held.get(name)),
+    ),
+  );
+  return shards.some((shard) => shard?.files.some(({ file }) => file === "bomb.yaml"));
+}
+
+/** Hosts of the newest root's clusters. */
+async function servedBy(store: ObjectStore): Promise<readonly string[]> {
+  const read = await readHead(store);
+  if (read === undefined) return [];
+  const { root } = await createSnapshotReader(store).root(newestRoot(read.head));
+  const shards = await Promise.all(root.sources.map(({ name, version }) => readShard(store, name, version)));
+  return shards.flatMap((shard) => shard?.files.map(({ file }) => file.replace(".yaml", "")) ?? []);
+}
+
+describe("a compile whose process ends", () => {
+  it("is repeated without the newest change of the one source that has changed, and says so", async () => {
+    const { fill, ask, deaths, served } = workshop();
+    await fill("main", "shop");
+    await fill("b", "good");
+    await ask();
+    await fill("b", "good", "bomb");
+    const { said, diagnostics } = await ask();
+    expect(said).toEqual(["error b"]);
+    expect(diagnostics[0]?.message).toMatch(
+      /^compiling version [0-9a-f]{12} of source b ended the compile process \(out of memory\); version [0-9a-f]{12} is compiled in its place$/,
+    );
+    expect([deaths(), await served()]).toEqual([1, ["shop", "good"]]);
+  });
+
+  it("ends no other process for the same version, and publishes what other sources bring", async () => {
+    const { fill, ask, restarted, deaths, served } = workshop();
+    await fill("main", "shop");
+    await ask();
+    await fill("b", "bomb");
+    await ask();
+    await fill("main", "shop", "more");
+    expect(await ask()).toMatchObject({ kind: "published", said: ["error b"] });
+    expect(await restarted()()).toMatchObject({ kind: "unchanged", said: ["error b"] });
+    expect([deaths(), await served()]).toEqual([1, ["more", "shop"]]);
+  });
+
+  it("publishes every good change beside a bad one, one source after the other", async () => {
+    const { fill, ask, deaths, waits, served } = workshop();
+    await fill("main", "shop");
+    await fill("a", "old");
+    await fill("b", "old");
+    await ask();
+    await fill("main", "shop", "new");
+    await fill("a", "bomb");
+    await fill("b", "newer");
+    expect(await ask()).toMatchObject({ kind: "published", said: ["warning a", "warning b"] });
+    expect(waits()).toBe(1);
+    // The next compile tries `a`, which ends another process, and then `b`.
+    expect((await ask()).said).toEqual(["error a"]);
+    expect([deaths(), await served()]).toEqual([2, ["new", "shop", "old", "newer"]]);
+  });
+
+  it("compiles a source again once it has changed", async () => {
+    const { fill, ask, deaths, served, store } = workshop();
+    await fill("main", "shop");
+    await ask();
+    await fill("b", "bomb");
+    await ask();
+    await fill("b", "mended");
+    expect(await ask()).toMatchObject({ kind: "published", said: [] });
+    expect([deaths(), await served()]).toEqual([1, ["shop", "mended"]]);
+    expect(await readHeldSources(store)).toHaveLength(1);
+  });
+
+  it("tries a version again after ten minutes, and then after twenty", async () => {
+    const { fill, ask, deaths, passMs } = workshop();
+    await fill("main", "shop");
+    await ask();
+    await fill("b", "bomb");
+    const minutes = [0, 9, 2, 15, 6];
+    const seen: number[] = [];
+    for (const wait of minutes) {
+      passMs(wait * 60_000);
+      await ask();
+      seen.push(deaths());
+    }
+    expect(seen).toEqual([1, 1, 2, 2, 3]);
+  });
+
+  it("leaves out another source that was never published, and publishes nothing without the primary one", async () => {
+    const { fill, ask, served } = workshop();
+    await fill("main", "bomb");
+    await fill("b", "good");
+    await expect(ask()).rejects.toThrow("no version of the primary source main was ever published");
+    expect(await served()).toEqual([]);
+    await fill("main", "shop");
+    await fill("b", "bomb");
+    // Each of the two is tried alone, one compile after the other.
+    await ask();
+    expect((await ask()).said).toEqual(["error b"]);
+    expect(await served()).toEqual(["shop"]);
+  });
+
+  it("fails where no source has changed since what is served", async () => {
+    const store = memoryStore();
+    await writeShard(store, "main", [entry("shop")]);
+    await createRecompiler({ store })();
+    const compile = createIsolatedCompile({
+      store,
+      primary: "main",
+      now: () => 0,
+      onWaiting: () => {},
+      attempt: async () => ({ kind: "ended", reason: "killed" }),
+    });
+    await expect(compile(undefined, async () => {})).rejects.toThrow(
+      "ended before it was done (killed); HEAD is as it was",
+    );
+    expect(await readHeldSources(store)).toEqual([]);
+  });
+
+  it("holds back the source of a compile that took too long twice, and of no other", async () => {
+    const { fill, ask, store, served } = workshop();
+    await fill("main", "shop");
+    await ask();
+    await fill("b", "slow");
+    let late = new AbortController();
+    const slow = createIsolatedCompile({
+      store,
+      primary: "main",
+      now: () => 1_000_000,
+      onWaiting: () => {},
+      attempt: async () => {
+        late.abort();
+        return { kind: "ended", reason: "it took too long" };
+      },
+    });
+    const askLate = () => slow(undefined, async () => {}, late.signal);
+    await expect(askLate()).rejects.toThrow("it took too long");
+    expect(await readHeldSources(store)).toEqual([]);
+    late = new AbortController();
+    await expect(askLate()).rejects.toThrow("it took too long");
+    expect((await ask()).said).toEqual(["error b"]);
+    expect(await served()).toEqual(["shop"]);
+  });
+});
