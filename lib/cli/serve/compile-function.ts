@@ -23,6 +23,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { ownBuild } from "../own-build.ts";
 import { layingByThread } from "./laying-thread.ts";
+import { runScheduledGc } from "./scheduled-gc.ts";
 import { createSliceThreads, type SliceThreads, type SliceThreadsOptions } from "./slice-threads.ts";
 
 /** The compile function in this process. */
@@ -89,6 +90,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       }
     }
   });
+  const collecting = runScheduledGc({ store, settings, trust: publisher, log, signal: stop.signal });
+  // What nothing catches there is a fault of ours: it is logged, and costs no compile.
+  collecting.catch((cause: unknown) => log.error({ cause }, "garbage is not collected any more"));
   let last = Promise.resolve();
   const ask = () => {
     last = compiled();
@@ -107,6 +111,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       clearInterval(timer);
       await server.close();
       await last;
+      await collecting.catch(() => {});
       await threads?.close();
     },
   };

@@ -23,6 +23,8 @@ export interface GcOptions extends Trust {
   readonly now: () => number;
   /** How long one run may go on deleting; a minute by default. Publishers wait twice as long for one that never ends. */
   readonly budgetMs?: number;
+  /** Ends deleting early; what is left is deleted by a later run. */
+  readonly signal?: AbortSignal;
   /** What else is collected besides blobs. */
   readonly others?: readonly Collectable[];
 }
@@ -91,7 +93,7 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
   let deleted = 0;
   for (const name of mayDelete ? claimed.deleted : []) {
     // By a clock that does not jump: past the announced time, writers write the rest anew.
-    if (performance.now() - startMs >= budgetMs) break;
+    if (performance.now() - startMs >= budgetMs || options.signal?.aborted === true) break;
     await store.delete(keyOfName(name));
     deleted += 1;
   }
