@@ -3,6 +3,7 @@ import { readTrusted } from "../snapshot/head/signing-keys.ts";
 import { type Agent, createAgent } from "./agent.ts";
 import { readBootstrap } from "./bootstrap-file.ts";
 import { type AgentDns, type DnsSettings, startDns } from "./dns/agent-dns.ts";
+import { refuseOwnedArguments } from "./envoy/envoy-arguments.ts";
 import { bootstrapName } from "./envoy/envoy-keeper.ts";
 import { fetchOnce } from "./fetch-once.ts";
 import { lockFolder } from "./files/folder-lock.ts";
@@ -57,6 +58,7 @@ export interface AgentSettings {
 export async function runAgent(settings: AgentSettings): Promise<number> {
   const { say, from } = settings;
   const folder = resolve(settings.dir);
+  refuseOwnedArguments(settings.envoyArgs);
   const unlock = await lockFolder(folder);
   try {
     const bootstrap = await readBootstrap(settings.bootstrap, folder);

@@ -17,11 +17,13 @@ import { type Caller, completed } from "./auth/caller.ts";
 import { createDifferences, type Differences } from "./delta/differences.ts";
 import { shown } from "./excess.ts";
 import { type Alikes, createAlikes } from "./heads/alike.ts";
+import type { BelievedGenerations } from "./heads/believed-generations.ts";
 import { type Confirmations, memoryConfirmations } from "./heads/confirmations.ts";
 import { createHeads, createStates, type Heads } from "./heads/heads.ts";
 import { createLastRoot } from "./heads/last-root.ts";
 import { hasGate, type Switching, standingOf } from "./heads/switches.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
+import { askerOf } from "./nodes/asker.ts";
 import { type ExplainedRefusal, explainRefusal } from "./nodes/explain-refusal.ts";
 import { type NodeWatch, noNodes } from "./nodes/node-watch.ts";
 import type { Placement } from "./nodes/place-node.ts";
@@ -53,6 +55,8 @@ export interface FrontOptions {
   readonly confirmations?: Confirmations;
   /** Keys of which one must have signed HEAD before it is followed; without them any HEAD is. */
   readonly trusted?: readonly SigningJwk[];
+  /** Newest generation of HEAD that was believed before this front, or beside it; absent: it starts with none. */
+  readonly generations?: BelievedGenerations;
   /** Who may ask; anybody by default. */
   readonly authentication?: Authentication;
   /** Secrets for nodes that prove who they are; absent: none are served. */
@@ -184,6 +188,7 @@ export function createFront(options: FrontOptions): Front {
     ttlMs: options.headTtlMs ?? 1_000,
     now,
     trusted: options.trusted,
+    generations: options.generations,
     onError: (cause) => {
       metrics.headError();
       onError(cause);
@@ -288,7 +293,7 @@ export function createFront(options: FrontOptions): Front {
       ) {
         return { kind: "pending", reason: `the class of node "${shown(claims.id)}" is being compiled` };
       }
-      strangers.placed(claims.id, placement);
+      strangers.placed(askerOf(caller, claims), placement);
       return placement;
     },
     async explainRefusals() {

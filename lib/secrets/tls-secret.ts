@@ -4,6 +4,8 @@ export interface TlsSecret {
   readonly values: Readonly<Record<string, string>>;
   /** Service accounts whose proxies may have it; absent: those of all in its namespace. */
   readonly serviceAccounts?: readonly string[];
+  /** Ids of the clusters whose proxies may have it, once they have proven theirs; absent: all. */
+  readonly clusters?: readonly string[];
 }
 
 /**

@@ -293,6 +293,11 @@ export const settingsSchema = z.strictObject({
         usual: "any HEAD is followed",
         takesFile: true,
       }),
+      generations: field(
+        text(),
+        "A folder, not in the store, where fronts that trust keys remember the newest HEAD: none follows an older one after a restart.",
+        { env: ["PORTOLAN_GENERATIONS"], usual: ".portolan/generations" },
+      ),
       keyring: field(text(), "The file with the private keys that commands sign with.", {
         env: ["PORTOLAN_KEYRING"],
         usual: ".portolan/keys.json",
@@ -352,6 +357,20 @@ export const settingsSchema = z.strictObject({
         worker: "TAKE_OVER",
         usual: "false",
       }),
+    }),
+  ),
+  gc: z.exactOptional(
+    z.strictObject({
+      everyMinutes: field(
+        wholeNumber(0, 44_640),
+        "How often `serve` deletes what nothing names any more, where it compiles; 0 never does.",
+        { usual: "60" },
+      ),
+      keepPublications: field(
+        wholeNumber(1, 100_000),
+        "So many versions that were served can still be rolled back to.",
+        { usual: "50" },
+      ),
     }),
   ),
   health: z.exactOptional(

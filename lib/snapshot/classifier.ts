@@ -105,6 +105,9 @@ export function defaultKey(claims: NodeClaims): string | undefined {
 /** Member of the metadata that names a node's service account. */
 export const accountMember = "SERVICE_ACCOUNT";
 
+/** Member of the metadata that names the cluster that a node runs in. */
+export const clusterMember = "CLUSTER_ID";
+
 /**
  * Key of the node index for a node of a service account: whoever has proven the account finds no node of another one by it. No
  * account's name has a slash.
@@ -143,7 +146,7 @@ const readers: ReadonlyMap<string, AttributeReader> = new Map<string, AttributeR
   ["type", typeOf],
   ["namespace", namespaceOf],
   ["dnsDomain", (_claims, nodeId) => nodeId.dnsDomain],
-  ["clusterId", ({ metadata }) => textOf(metadata.CLUSTER_ID) || "Kubernetes"],
+  ["clusterId", ({ metadata }) => textOf(metadata[clusterMember]) || "Kubernetes"],
   ["network", ({ metadata }) => textOf(metadata.NETWORK)],
   ["locality", ({ locality }) => locality],
   ["families", (claims, nodeId) => familiesOf(addressesOf(claims, nodeId))],

@@ -131,6 +131,8 @@ export interface CompiledNode {
   /** Its `podName.namespace`, its addresses, and `accountKey` where it has a service account. */
   readonly keys: readonly string[];
   readonly classId: string;
+  /** Id of the cluster that it runs in; absent for a node of a root up to format 4. */
+  readonly clusterId?: string;
 }
 
 export interface CompiledSource {

@@ -2,11 +2,11 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { StoredRoot } from "./root.ts";
 
 /**
- * The format of the roots that are written: 4, lists of parts say little of long resources. Those before are read
- * too (3: they say all; 2: the node index and many lists of a long resource listed where they are named; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
+ * The format of the roots that are written: 5, the node index says in which cluster a node runs. Those before are read
+ * too (4: it does not; 3: lists of parts say all of long resources; 2: the node index and many lists of a long resource listed where they are named; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
  * What a reader may pass over (a field more) is no new format.
  */
-export const rootFormat = 4;
+export const rootFormat = 5;
 
 /** The same of HEAD, which says it from its second format on. */
 export const headFormat = 1;

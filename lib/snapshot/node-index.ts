@@ -1,7 +1,8 @@
 import { sameElements } from "../config/same-elements.ts";
 import { type Blob, blobOf, jsonBlob } from "./blob.ts";
+import { own } from "./classifier.ts";
 import type { CompiledNode } from "./compiled.ts";
-import type { NodeShardList, NodeShardRef, Root } from "./root.ts";
+import type { NodeShard, NodeShardList, NodeShardRef, Root } from "./root.ts";
 
 export interface NodeIndex {
   readonly refs: readonly NodeShardRef[];
@@ -10,11 +11,38 @@ export interface NodeIndex {
   readonly blobs: readonly Blob[];
 }
 
-/** What the keys of nodes lead to. Of several nodes with one key the last one counts. */
-export function classesByKey(nodes: readonly CompiledNode[]): ReadonlyMap<string, string> {
-  const classes = new Map<string, string>();
-  for (const { keys, classId } of nodes) for (const key of keys) classes.set(key, classId);
-  return classes;
+/** Key to class id. */
+type ClassOfKey = ReadonlyMap<string, string>;
+
+/**
+ * What the keys of nodes lead to, by the cluster that the nodes run in: two clusters may have pods of one name. `undefined` has the nodes
+ * whose cluster is not known. Of several nodes of a cluster with one key the last one counts.
+ */
+export function classesByCluster(nodes: readonly CompiledNode[]): ReadonlyMap<string | undefined, ClassOfKey> {
+  const clusters = new Map<string | undefined, Map<string, string>>();
+  for (const { keys, classId, clusterId } of nodes) {
+    const classes = clusters.get(clusterId) ?? new Map<string, string>();
+    if (classes.size === 0) clusters.set(clusterId, classes);
+    for (const key of keys) classes.set(key, classId);
+  }
+  return clusters;
+}
+
+/** Classes that a key leads to: of a node in that cluster, or of all that have it where no cluster is named. */
+export function classesIn({ classes, clusters = {} }: NodeShard, key: string, clusterId?: string): readonly string[] {
+  const tables = clusterId === undefined ? Object.values(clusters) : [own(clusters, clusterId)];
+  const found = [classes, ...tables.map((table) => table?.classes)].flatMap((table) => own(table ?? {}, key) ?? []);
+  return [...new Set(found)];
+}
+
+/** The nodes of a shard, one for each key that a cluster has. */
+export function nodesIn({ classes = {}, clusters = {} }: NodeShard): readonly CompiledNode[] {
+  return [
+    ...Object.entries(classes).map(([key, classId]) => ({ keys: [key], classId })),
+    ...Object.entries(clusters).flatMap(([clusterId, table]) =>
+      Object.entries(table.classes).map(([key, classId]) => ({ keys: [key], classId, clusterId })),
+    ),
+  ];
 }
 
 /** A piece of the index as it was encoded last. */
@@ -25,8 +53,14 @@ interface EncodedShard extends ShardEntries {
 
 interface ShardEntries {
   readonly keys: readonly string[];
-  /** Of each key. */
-  readonly classIds: readonly string[];
+  /** One for each cluster that has one of the keys, by its id; first the nodes whose cluster is not known. */
+  readonly tables: readonly ClusterTable[];
+}
+
+interface ClusterTable {
+  readonly clusterId: string | undefined;
+  /** Of each key; undefined where the cluster has no such node. */
+  readonly classIds: readonly (string | undefined)[];
 }
 
 /**
@@ -36,15 +70,16 @@ interface ShardEntries {
 export function createNodeIndexEncoder(): (nodes: readonly CompiledNode[]) => NodeIndex {
   let last: readonly EncodedShard[] = [];
   return (nodes) => {
-    const classes = classesByKey(nodes);
+    const clusters = [...classesByCluster(nodes)].sort(([a = ""], [b = ""]) => (a < b ? -1 : 1));
     const before = new Map(last.map((shard) => [shard.ref.first, shard]));
-    last = cutKeys(sortedKeys(classes, last)).map((keys) => {
+    last = cutKeys(sortedKeys(keysOfAll(clusters), last)).map((keys) => {
       const [first = ""] = keys;
       const known = before.get(first);
-      const classIds = keys.map((key) => classes.get(key) ?? "");
-      if (known !== undefined && sameElements(known.keys, keys) && sameElements(known.classIds, classIds)) return known;
-      const blob = blobOf(shardText({ keys, classIds }));
-      return { keys, classIds, ref: { hash: blob.hash, first }, blob };
+      const tables = tablesOf(keys, clusters);
+      if (known !== undefined && sameElements(known.keys, keys) && sameElements(known.tables, tables, isSameTable))
+        return known;
+      const blob = blobOf(shardText({ keys, tables }));
+      return { keys, tables, ref: { hash: blob.hash, first }, blob };
     });
     const refs = last.map(({ ref }) => ref);
     const blobs = last.map(({ blob }) => blob);
@@ -54,13 +89,33 @@ export function createNodeIndexEncoder(): (nodes: readonly CompiledNode[]) => No
   };
 }
 
+type Clusters = readonly (readonly [clusterId: string | undefined, classes: ClassOfKey])[];
+
+/** What a map of keys and a set of them have in common. */
+type Keys = Pick<ReadonlySet<string>, "has" | "size" | "keys">;
+
+function keysOfAll(clusters: Clusters): Keys {
+  const [only, ...more] = clusters;
+  if (only !== undefined && more.length === 0) return only[1];
+  return new Set(clusters.flatMap(([, classes]) => [...classes.keys()]));
+}
+
+const tablesOf = (keys: readonly string[], clusters: Clusters): readonly ClusterTable[] =>
+  clusters.flatMap(([clusterId, classes]) => {
+    const classIds = keys.map((key) => classes.get(key));
+    return classIds.every((id) => id === undefined) ? [] : [{ clusterId, classIds }];
+  });
+
+const isSameTable = (a: ClusterTable, b: ClusterTable): boolean =>
+  a.clusterId === b.clusterId && sameElements(a.classIds, b.classIds);
+
 /** By code point, which is how texts are sorted by themselves: there may be a hundred thousand, of which most were in order before. */
-function sortedKeys(classes: ReadonlyMap<string, string>, last: readonly EncodedShard[]): readonly string[] {
-  const kept = last.flatMap(({ keys }) => keys.filter((key) => classes.has(key)));
-  if (kept.length === classes.size) return kept;
-  if (kept.length === 0) return [...classes.keys()].sort();
+function sortedKeys(all: Keys, last: readonly EncodedShard[]): readonly string[] {
+  const kept = last.flatMap(({ keys }) => keys.filter((key) => all.has(key)));
+  if (kept.length === all.size) return kept;
+  if (kept.length === 0) return [...all.keys()].sort();
   const known = new Set(kept);
-  const come = [...classes.keys()].filter((key) => !known.has(key)).sort();
+  const come = [...all.keys()].filter((key) => !known.has(key)).sort();
   return [...kept, ...come].sort();
 }
 
@@ -79,8 +134,20 @@ function cutKeys(keys: readonly string[]): readonly (readonly string[])[] {
 const mostInRoot = 8;
 
 /** A `NodeShard`, with its keys in their order. */
-const shardText = ({ keys, classIds }: ShardEntries): string =>
-  `{"classes":{${keys.map((key, at) => `${JSON.stringify(key)}:${JSON.stringify(classIds[at])}`).join()}}}`;
+function shardText({ keys, tables }: ShardEntries): string {
+  const textOf = ({ classIds }: ClusterTable) => {
+    const pairs = keys.flatMap((key, at) => {
+      const id = classIds[at];
+      return id === undefined ? [] : [`${JSON.stringify(key)}:${JSON.stringify(id)}`];
+    });
+    return `"classes":{${pairs.join()}}`;
+  };
+  const unknown = tables.filter(({ clusterId }) => clusterId === undefined).map(textOf);
+  const known = tables.flatMap((table) =>
+    table.clusterId === undefined ? [] : [`${JSON.stringify(table.clusterId)}:{${textOf(table)}}`],
+  );
+  return `{${[...unknown, ...(known.length === 0 ? [] : [`"clusters":{${known.join()}}`])].join()}}`;
+}
 
 /** True for about one key in 256. */
 function endsShard(key: string): boolean {

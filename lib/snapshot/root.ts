@@ -175,8 +175,14 @@ export interface NodeShardList {
   readonly shards: readonly NodeShardRef[];
 }
 
+/** Key to class id. */
+export type ClassesByKey = Readonly<Record<string, string>>;
+
 export interface NodeShard {
-  readonly classes: Readonly<Record<string, string>>;
+  /** Nodes whose cluster is not known: of roots up to format 4, which say of no node where it runs. */
+  readonly classes?: ClassesByKey;
+  /** By the id of the cluster that the nodes run in. */
+  readonly clusters?: Readonly<Record<string, { readonly classes: ClassesByKey }>>;
 }
 
 export interface Head {

@@ -2,12 +2,12 @@ import { PortolanError } from "../config/diagnostic.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, concatBytes, hashOf } from "./blob.ts";
-import { type Classifier, own } from "./classifier.ts";
+import type { Classifier } from "./classifier.ts";
 import { readRoot } from "./format.ts";
 import { readGate } from "./head/gates.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLongReader, type LongReader, loadInOrder } from "./long/read-long.ts";
-import { shardFor } from "./node-index.ts";
+import { classesIn, nodesIn, shardFor } from "./node-index.ts";
 import { createTableReader } from "./read-table.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type {
@@ -96,8 +96,12 @@ export interface SnapshotReader {
   gate(hash: string): Promise<Gate | undefined>;
   /** Where the parts of long resources lie. */
   readonly long: LongReader;
-  /** Class of a node by one of its names, if the root's node index has it. */
-  nodeClass(root: Root, key: string): Promise<string | undefined>;
+  /**
+   * Classes of the nodes that have a key in the root's node index.
+   *
+   * @param clusterId of the node: one class at most; absent: those of all clusters that have such a node
+   */
+  nodeClasses(root: Root, key: string, clusterId?: string): Promise<readonly string[]>;
   /** The index of the legacy API. */
   legacy(hash: string): Promise<LegacyIndex>;
   /** A text of the legacy API. */
@@ -170,7 +174,7 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     nameOf: (hash) => hash,
     maxBytes: maxBytes / 8,
     load: async (hash) => JSON.parse(await text(hash)),
-    sizeOf: (shard) => Object.keys(shard.classes).length * 100,
+    sizeOf: (shard) => nodesIn(shard).length * 100,
   });
   const legacyIndexes = createLoadCache<string, { readonly index: LegacyIndex; readonly storedBytes: number }>({
     nameOf: (hash) => hash,
@@ -323,9 +327,9 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     gate: (hash) => gates.get(hash),
     long,
     bytes,
-    async nodeClass(root, key) {
+    async nodeClasses(root, key, clusterId) {
       const shard = shardFor(root.nodes, key);
-      return shard === undefined ? undefined : own((await shards.get(shard.hash)).classes, key);
+      return shard === undefined ? [] : classesIn(await shards.get(shard.hash), key, clusterId);
     },
     legacy: async (hash) => (await legacyIndexes.get(hash)).index,
     legacyText: (hash) => legacyTexts.get(hash),

@@ -9,7 +9,7 @@ import { syntheticMesh } from "../bench/synthetic-mesh.ts";
 function filesOf(services: number): readonly SourceFile[] {
   const documents = Map.groupBy(syntheticMesh(services).text.split("\n---\n"), (document) => {
     const { metadata }: { readonly metadata: { readonly name: string } } = JSON.parse(document);
-    return /^app-\d+/.exec(metadata.name)?.[0] ?? "mesh";
+    return /^app-\d+/.exec(metadata.name)?.[0] ?? "others";
   });
   return [...documents].map(([app, texts]) => ({ file: `${app}.yaml`, text: `${texts.join("\n---\n")}\n` }));
 }

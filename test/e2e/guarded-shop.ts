@@ -64,6 +64,7 @@ export async function openGuardedShop(
     HOST: "0.0.0.0",
     PORTOLAN_MAX_HOLD_MS: "1000",
     PORTOLAN_STORE: join(folder, "store"),
+    PORTOLAN_GENERATIONS: join(folder, "generations"),
     PORTOLAN_SECRETS_KEY: secretsKey,
     PORTOLAN_TRUSTED_KEYS: await portolan("keys", "list", "--use", "roots", "--public"),
     PORTOLAN_AUTHENTICATION: `{"tokens": ${await portolan("keys", "list", "--use", "tokens", "--public")}}`,

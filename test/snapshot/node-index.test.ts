@@ -11,7 +11,14 @@ const hashes = (nodes: readonly CompiledNode[], encode = createNodeIndexEncoder(
 
 it("is the same whatever was encoded before", () => {
   const key = fc.integer({ min: 0, max: 3_000 }).map((number) => `pod-${number}.default`);
-  const node = fc.record({ keys: fc.array(key, { maxLength: 3 }), classId: fc.constantFrom("a", "b") });
+  const node = fc.record(
+    {
+      keys: fc.array(key, { maxLength: 3 }),
+      classId: fc.constantFrom("a", "b"),
+      clusterId: fc.constantFrom("one", "two", "three"),
+    },
+    { requiredKeys: ["keys", "classId"] },
+  );
   const nodes = fc.array(node, { maxLength: 2_000, size: "max" });
   fc.assert(
     fc.property(nodes, fc.nat(), fc.nat(3), fc.array(node, { maxLength: 3 }), (before, place, gone, come) => {

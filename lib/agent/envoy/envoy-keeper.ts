@@ -1,6 +1,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { EnvoyArgument } from "./envoy-arguments.ts";
 import { adoptEnvoy, bootstrapComplaint, type EnvoyOptions, type EnvoyProcess, startEnvoy } from "./envoy-process.ts";
 import { createRestarts } from "./restarts.ts";
 
@@ -11,7 +12,7 @@ export interface EnvoyKeeper {
   mayStart(): boolean;
   /** When the next one may be started, on the clock of `performance.now`; undefined while one runs. */
   startsAtMs(): number | undefined;
-  /** @throws PortolanError when there is no such program, or it refuses its bootstrap and there is none before it */
+  /** @throws PortolanError when there is no such program, it refuses its arguments, or its bootstrap and there is none before it */
   start(): Promise<void>;
   /** Exit code of the agent, when Envoy has ended too often. */
   gaveUp(): number | undefined;
@@ -31,9 +32,13 @@ export interface EnvoyKeeperOptions extends EnvoyOptions {
 /** Name of the bootstrap in the agent's folder, and in `good/` of the last one that an Envoy was started with. */
 export const bootstrapName = "envoy.json";
 
-const startArgs = [
-  ...["--disable-hot-restart", "--drain-time-s", "45", "--drain-strategy", "immediate"],
-  ...["--file-flush-interval-msec", "1000", "--reject-unknown-dynamic-fields", "-l", "warning"],
+const usualArguments: readonly EnvoyArgument[] = [
+  ["--disable-hot-restart"],
+  ["--drain-time-s", "45"],
+  ["--drain-strategy", "immediate"],
+  ["--file-flush-interval-msec", "1000"],
+  ["--reject-unknown-dynamic-fields"],
+  ["-l", "warning"],
 ];
 
 export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<EnvoyKeeper> {
@@ -75,6 +80,9 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
   async function usableBootstrap(): Promise<string> {
     const complaint = await bootstrapComplaint(options, bootstrap);
     if (complaint === undefined) return bootstrap;
+    const { envoy, args } = options;
+    if (args.length > 0 && (await bootstrapComplaint({ envoy, args: [] }, bootstrap)) === undefined)
+      throw new PortolanError(`Envoy refuses what stands after --, ${oneLine(args.join(" "))}: ${oneLine(complaint)}`);
     const refusal = `Envoy refuses its bootstrap, ${bootstrap}: ${oneLine(complaint)}`;
     if ((await bootstrapComplaint(options, goodBootstrap)) !== undefined) throw new PortolanError(refusal);
     say(`${refusal}; it is started with the last one that it took`);
@@ -93,7 +101,7 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
     startsAtMs: () => (envoy === undefined ? notBeforeMs : undefined),
     async start() {
       const file = await usableBootstrap();
-      watch(await startEnvoy(options, file, startArgs));
+      watch(await startEnvoy(options, file, usualArguments));
       starts += 1;
       if (file !== bootstrap) return;
       await mkdir(dirname(goodBootstrap), { recursive: true });

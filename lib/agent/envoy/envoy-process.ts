@@ -8,6 +8,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import { identityOf, isAlive, type ProcessIdentity, readIdentity } from "../process-identity.ts";
 import { type EnvoyAdmin, envoyAdmin } from "./envoy-admin.ts";
+import { type EnvoyArgument, withUsual } from "./envoy-arguments.ts";
 import { type EnvoyLog, envoyLog } from "./envoy-log.ts";
 
 /** An Envoy that the agent has started, or that one before it has. */
@@ -51,7 +52,7 @@ export async function bootstrapComplaint(
   bootstrap: string,
 ): Promise<string | undefined> {
   try {
-    await promisify(execFile)(envoy, ["--mode", "validate", "-c", bootstrap, "-l", "error", ...args]);
+    await promisify(execFile)(envoy, ["--mode", "validate", "-c", bootstrap, ...withUsual([["-l", "error"]], args)]);
     return undefined;
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "EACCES"))
@@ -65,14 +66,14 @@ export async function bootstrapComplaint(
 export async function startEnvoy(
   options: EnvoyOptions,
   bootstrap: string,
-  defaults: readonly string[],
+  usual: readonly EnvoyArgument[],
 ): Promise<EnvoyProcess> {
   const { folder, envoy, args, onLine } = options;
   const paths = pathsIn(folder);
   await rm(paths.admin, { force: true });
   const log = await envoyLog(paths.log, onLine);
   const file = openSync(paths.log, "a", 0o644);
-  const child = spawn(envoy, ["-c", bootstrap, "--admin-address-path", paths.admin, ...defaults, ...args], {
+  const child = spawn(envoy, ["-c", bootstrap, "--admin-address-path", paths.admin, ...withUsual(usual, args)], {
     stdio: ["ignore", file, file],
     // Ctrl-C in a terminal reaches the agent alone, which drains first.
     detached: true,

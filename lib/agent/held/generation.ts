@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { replaceFile } from "../files/replace-file.ts";
@@ -35,8 +36,16 @@ export async function createGenerationKeeper(folder: string, isTrusting: boolean
 async function readGeneration(path: string): Promise<number> {
   try {
     const { generation }: { readonly generation?: unknown } = JSON.parse(await readFile(path, "utf8"));
-    return typeof generation === "number" ? generation : 0;
-  } catch {
-    return 0;
+    if (typeof generation === "number") return generation;
+    throw new PortolanError("it holds no generation");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return 0;
+    // What it said may not be forgotten: an older HEAD would be believed.
+    throw new PortolanError(
+      `${path} cannot be read, and says which HEAD was believed last: ${causeText(cause)}. ` +
+        "Mend it, or delete it where the store's HEAD is known to be the right one",
+      [],
+      cause,
+    );
   }
 }

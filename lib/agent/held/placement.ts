@@ -2,6 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import {
   accountKey,
   accountMember,
+  clusterMember,
   defaultKey,
   type NodeClaims,
   own,
@@ -26,6 +27,8 @@ export async function classesFor(
   const nodeId = parseNodeId(claims.id);
   const account = textOf(claims.metadata[accountMember]);
   const name = nodeId?.name ?? claims.id;
+  // Where the node says no cluster, a front may know one that was proven.
+  const clusterId = textOf(claims.metadata[clusterMember]) || undefined;
   const keys = [
     ...(nodeId === undefined ? [claims.id, claims.cluster] : [nodeId.name, nodeId.address]),
     ...(account === "" ? [] : [accountKey(account, name)]),
@@ -37,17 +40,22 @@ export async function classesFor(
   const fallback = hasOwn ? undefined : defaultKey(claims);
   const found = [
     projected,
-    ...(await Promise.all(keys.map((key) => classByName(reader, root, key)))),
+    ...(await Promise.all(keys.map((key) => classesByName(reader, root, key, clusterId)))).flat(),
     fallback === undefined ? undefined : own(classifier.defaults, fallback),
   ];
   return [...new Set(found)].filter((id) => id !== undefined && classes.has(id)).map(String);
 }
 
-async function classByName(reader: SnapshotReader, root: Root, key: string): Promise<string | undefined> {
+async function classesByName(
+  reader: SnapshotReader,
+  root: Root,
+  key: string,
+  clusterId: string | undefined,
+): Promise<readonly string[]> {
   try {
-    return await reader.nodeClass(root, key);
+    return await reader.nodeClasses(root, key, clusterId);
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
-    return undefined;
+    return [];
   }
 }

@@ -124,11 +124,14 @@ async function storedReport(where: string, node = ""): Promise<Report> {
   return { nodes: await standingOf({ reader: createSnapshotReader(store), head: read.head, nowMs }, nodes), more: 0 };
 }
 
-/** `pod.namespace`; the whole id of those whose name others have, too. */
+/** `pod.namespace`; the whole id of those whose name others have, too, and `id@cluster` of those whose id is also that of others. */
 function shortNames(nodes: readonly NodeStanding[]): (node: NodeStanding) => string {
   const nameOf = ({ node }: NodeStanding) => parseNodeId(node)?.name ?? node;
-  const by = Map.groupBy(nodes, nameOf);
-  return (node) => (by.get(nameOf(node))?.length === 1 ? nameOf(node) : node.node);
+  const [byName, byId] = [Map.groupBy(nodes, nameOf), Map.groupBy(nodes, ({ node }) => node)];
+  return (one) => {
+    if (byName.get(nameOf(one))?.length === 1) return nameOf(one);
+    return byId.get(one.node)?.length === 1 || one.cluster === undefined ? one.node : `${one.node}@${one.cluster}`;
+  };
 }
 
 const cellsOf = ({ resources, notSent }: NodeStanding, shown: readonly Head[]): readonly string[] =>

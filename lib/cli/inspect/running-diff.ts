@@ -1,6 +1,8 @@
+import { isFields } from "../../config/untyped.ts";
 import { diffJson, type JsonChange } from "../../snapshot/worlds/diff-json.ts";
 import { canonicalMessage, schemas } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
+import { comparableEndpoints } from "./comparable-endpoints.ts";
 import { redacted } from "./redact.ts";
 import { type TableType, tableTypes } from "./resource-rows.ts";
 
@@ -21,11 +23,9 @@ export function runningDifferences(
   compiled: readonly StoredResource[],
   running: readonly StoredResource[],
 ): readonly RunningDifference[] {
-  // Of endpoints that stand in their cluster an Envoy tells a second time.
-  const inlined = new Set(
-    running
-      .filter(({ type, text }) => type === "clusters" && text.includes('"loadAssignment":'))
-      .map(({ name }) => name),
+  // An Envoy tells endpoints of every cluster, also of one whose endpoints nothing sends it: it has them from the cluster, or from DNS.
+  const withoutEds = new Set(
+    running.filter(({ type, text }) => type === "clusters" && !text.includes('"type":"EDS"')).map(({ name }) => name),
   );
   return tableTypes.flatMap((type) => {
     const [before, after] = [compiled, running].map(
@@ -38,21 +38,26 @@ export function runningDifferences(
       if (
         was === undefined &&
         type === "endpoints" &&
-        (inlined.has(name) || !compiled.some((one) => one.type === type))
+        (withoutEds.has(name) || !compiled.some((one) => one.type === type))
       )
         return [];
       if (was === undefined) return [{ type, name, state: "only running", places: [] }];
       if (is === undefined) return [{ type, name, state: "only compiled", places: [] }];
-      const places = diffJson(comparable(was), comparable(is));
+      const places = diffJson(comparable(was), comparable(is)).filter((place) => !isFoundByEnvoy(type, place));
       return places.length === 0 ? [] : [{ type, name, state: "differs", places }];
     });
   });
 }
 
+/** An endpoint that failed its health checks, or was ejected as an outlier: what an Envoy has found out was sent by nothing. */
+const isFoundByEnvoy = (type: TableType, { path, before, after }: JsonChange): boolean =>
+  type === "endpoints" && path.endsWith(".healthStatus") && before === "HEALTHY" && after !== undefined;
+
 function comparable({ type, text }: StoredResource): unknown {
   const { "@type": _, ...json } = Object(JSON.parse(text));
   const read = canonicalMessage(schemas[type], json);
-  return withoutSources(redacted("error" in read ? json : read.json));
+  const plain = withoutSources(redacted("error" in read ? json : read.json));
+  return type === "endpoints" && isFields(plain) ? comparableEndpoints(plain) : plain;
 }
 
 function withoutSources(value: unknown): unknown {

@@ -22,6 +22,7 @@ interface Options {
   readonly namespace: string;
   readonly filename?: readonly string[];
   readonly serviceAccount?: readonly string[];
+  readonly cluster?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -51,6 +52,7 @@ export const registerSecret: Register = (program, terminal) => {
   inNamespace(secret.command("apply").description("Encrypts and stores the Kubernetes Secrets of files."))
     .option("-f, --filename <path...>", "a file, a folder, or - for standard input")
     .option("--service-account <names...>", "only proxies that run as one of these may have them")
+    .option("--cluster <ids...>", "only proxies that have proven to run in one of these clusters may have them")
     .option("--json", "what was stored, one JSON object a line")
     .addHelpText("after", examplesText(["secret apply -f shop-cert.yaml -n shop --service-account gateway"]))
     .action(async (options: Options) => {
@@ -68,11 +70,12 @@ export const registerSecret: Register = (program, terminal) => {
       );
       const secrets = secretsIn(await openToWrite(options.store), terminal);
       for (const { namespace, name, secret: value } of read) {
-        const { serviceAccount } = options;
-        await secrets.put(
-          { namespace, name },
-          serviceAccount === undefined ? value : { ...value, serviceAccounts: serviceAccount },
-        );
+        const { serviceAccount: serviceAccounts, cluster: clusters } = options;
+        const narrowed = {
+          ...(serviceAccounts === undefined ? {} : { serviceAccounts }),
+          ...(clusters === undefined ? {} : { clusters }),
+        };
+        await secrets.put({ namespace, name }, { ...value, ...narrowed });
         tell({ namespace, name }, options.json);
       }
     });

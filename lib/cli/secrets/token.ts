@@ -7,6 +7,7 @@ import { keyringOption, readKeyring, signerFor, writePrivately } from "./keyring
 interface Options {
   readonly namespace?: string;
   readonly serviceAccount?: string;
+  readonly cluster?: string;
   readonly class?: readonly string[];
   readonly operator?: boolean;
   readonly v1?: boolean;
@@ -26,6 +27,7 @@ export const registerToken: Register = (program, terminal) => {
     .description("Makes a token for the nodes of one namespace, for operators, or for the v1 API.")
     .option("--namespace <name>", "nodes of this namespace")
     .option("--service-account <name>", "nodes that run as this service account only")
+    .option("--cluster <id>", "nodes in this cluster only")
     .option("--class <ids...>", "nodes of these classes only")
     .option("--operator", "an operator: statistics, refusals, and every node's resources")
     .option("--v1", "whoever asks the v1 API, as any node")
@@ -50,18 +52,19 @@ export const registerToken: Register = (program, terminal) => {
     });
 };
 
-function grantOf({ namespace, serviceAccount, class: classes, operator, v1 }: Options): TokenGrant {
+function grantOf({ namespace, serviceAccount, cluster, class: classes, operator, v1 }: Options): TokenGrant {
   const chosen = [namespace !== undefined, operator === true, v1 === true].filter(Boolean).length;
   if (chosen !== 1) throw new PortolanError("say for whom: one of --namespace, --operator and --v1");
   if (namespace === undefined) {
-    if (serviceAccount !== undefined || classes !== undefined)
-      throw new PortolanError("--service-account and --class go with --namespace");
+    if (serviceAccount !== undefined || cluster !== undefined || classes !== undefined)
+      throw new PortolanError("--service-account, --cluster and --class go with --namespace");
     return { scope: operator === true ? "operator" : "v1" };
   }
   return {
     scope: "node",
     namespace,
     ...(serviceAccount === undefined ? {} : { serviceAccount }),
+    ...(cluster === undefined ? {} : { clusterId: cluster }),
     ...(classes === undefined ? {} : { classes }),
   };
 }

@@ -20,6 +20,7 @@ import type { Settings } from "../../settings/schema.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { createCompileProcess } from "./compile-process.ts";
+import { runScheduledGc } from "./scheduled-gc.ts";
 
 /** The compile function: its requests, its schedule and its lease in this process, the compiles in another one. */
 export interface CompileFunction {
@@ -55,7 +56,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const hasStreams = settings.front?.grpcPort !== undefined;
   const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
   // Read here too, so that what cannot be is said before anything starts.
-  const { secrets: read, pace } = compileSettingsFrom(env);
+  const { secrets: read, pace, publisher } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
   const compiling = createCompileProcess({
@@ -94,6 +95,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       }
     }
   });
+  const collecting = runScheduledGc({ store, settings, trust: publisher, log, signal: stop.signal });
+  // What nothing catches there is a fault of ours: it is logged, and costs no compile.
+  collecting.catch((cause: unknown) => log.error({ cause }, "garbage is not collected any more"));
   let last = Promise.resolve();
   const ask = () => {
     last = compiled();
@@ -113,6 +117,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       clearInterval(timer);
       await server.close();
       await last;
+      await collecting.catch(() => {});
       compiling.close();
     },
   };

@@ -9,6 +9,7 @@ import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { mountConnect } from "../../front/connect/mount.ts";
 import { binarySecrets } from "../../front/connect/secret-call.ts";
 import { createFront, type Front } from "../../front/front.ts";
+import { type BelievedGenerations, memoryGenerations } from "../../front/heads/believed-generations.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
 import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
@@ -28,6 +29,7 @@ import { secretsFromSetting } from "../../secrets/secrets-from-setting.ts";
 import { headFacts } from "../../snapshot/head/head-facts.ts";
 import { readTrust, readTrusted } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { fileGenerations } from "./generation-file.ts";
 import { refuseOpenMoves } from "./open-moves.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { servedStore } from "./served-store.ts";
@@ -93,6 +95,7 @@ export async function startFront(
       awsKms({ onWarning: (text) => log.warn(text) }),
     ),
     ...readTrusted(settings.trustedKeys, "PORTOLAN_TRUSTED_KEYS"),
+    generations: among?.worker.generations ?? (await believedGenerations(settings, onError)),
     maxHoldMs: settings.maxHoldMs,
     authentication,
     metrics,
@@ -129,6 +132,17 @@ export async function startFront(
   }
   return { servers, front, close };
 }
+
+/**
+ * What was believed of the store's HEADs before this process. Without keys that are trusted nothing is: anybody could write a newer HEAD.
+ *
+ * @throws PortolanError for a file that cannot be read
+ */
+export const believedGenerations = async (
+  { trustedKeys, generations: folder, store }: ServeSettings,
+  onError: (cause: unknown) => void,
+): Promise<BelievedGenerations> =>
+  trustedKeys === undefined ? memoryGenerations() : fileGenerations({ folder, store, onError });
 
 /** Workers of one front write records apart, and the one that takes another's place goes on with that one's. */
 const frontName = ({ frontName }: ServeSettings, among: Among | undefined): string | undefined =>

@@ -7,7 +7,7 @@ import { createHeadRelay } from "../../front/workers/head-relay.ts";
 import { createPrimary } from "../../front/workers/primary.ts";
 import { lineToPrimary, startWorkers, workerSlot } from "../../front/workers/processes.ts";
 import { createWorker } from "../../front/workers/worker.ts";
-import { type NodeNews, startFront } from "./front-process.ts";
+import { believedGenerations, type NodeNews, startFront } from "./front-process.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { servedStore } from "./served-store.ts";
 
@@ -64,7 +64,8 @@ async function serveByWorkers(settings: ServeSettings, log: Logger, news: NodeNe
   const onError = (cause: unknown) => log.error(cause);
   const relay = createHeadRelay(store, { everyMs: headMs, now: Date.now, onChange: () => primary.headChanged() });
   const storeMs = async () => store.time?.();
-  const primary = createPrimary({ relay, storeMs, ...news, now: Date.now, onError });
+  const generations = await believedGenerations(settings, onError);
+  const primary = createPrimary({ relay, storeMs, generations, ...news, now: Date.now, onError });
   const { urls, close } = await startWorkers({ count: settings.workers, primary, onDeath: (what) => log.error(what) });
   const head = await relay.read(undefined);
   if (head.kind === "absent") log.warn(firstPublish(settings));

@@ -19,6 +19,8 @@ export interface ServeSettings {
   readonly workers: number;
   readonly authentication?: string | undefined;
   readonly trustedKeys?: string | undefined;
+  /** Folder with the newest generation of HEAD that was believed, where keys are trusted. */
+  readonly generations: string;
   readonly secretsKey?: string | undefined;
   /** Name among several on one store. */
   readonly frontName?: string | undefined;
@@ -68,6 +70,7 @@ export function settingsFromEnvironment(
     workers: number("PORTOLAN_WORKERS", workersFor(machine), 1, maxWorkers),
     authentication: settingText(env.PORTOLAN_AUTHENTICATION),
     trustedKeys: settingText(env.PORTOLAN_TRUSTED_KEYS),
+    generations: env.PORTOLAN_GENERATIONS || ".portolan/generations",
     secretsKey: settingText(env.PORTOLAN_SECRETS_KEY),
     frontName: env.PORTOLAN_FRONT_NAME,
     confirmsByStore: env.PORTOLAN_CONFIRMATIONS === "store",

@@ -1,9 +1,12 @@
 import { isIP } from "node:net";
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
-import { placeNode } from "../../front/nodes/place-node.ts";
+import { placeNamed } from "../../front/nodes/place-node.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
+import { nodesIn } from "../../snapshot/node-index.ts";
+import { namedNodes, namespaceOfName } from "../../snapshot/node-names.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
+import type { NodeShard } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
@@ -21,15 +24,13 @@ export interface PlacedNode {
 /**
  * The class of a node.
  *
- * @param node `pod.namespace`, an address, a node id, or the id of a class
+ * @param node `pod.namespace`, `pod.namespace@cluster`, an address, a node id, or the id of a class
  * @throws PortolanError with the nearest names where there is none
  */
 export async function placedNode(reader: SnapshotReader, loaded: LoadedRoot, node: string): Promise<PlacedNode> {
-  const name = parseNodeId(node)?.name ?? node;
-  const namespace = name.includes(".") ? name.slice(name.lastIndexOf(".") + 1) : "";
+  const namespace = namespaceOfName(parseNodeId(node)?.name ?? node);
   if (loaded.classes.has(node)) return { classId: node, namespace: "" };
-  const claims = { id: node, cluster: "", metadata: {}, locality: "" };
-  const placement = await placeNode(reader, loaded, claims, { kind: "operator", subject: "the command line" });
+  const placement = await placeNamed(reader, loaded, node);
   if (placement.kind === "placed") {
     const { classId, byDefault } = placement;
     return { classId, namespace, ...(byDefault === undefined ? {} : { byDefault }) };
@@ -54,16 +55,16 @@ function someOf(nodes: readonly string[], classes: readonly string[]): string {
   return `; this version has the ${isNamed ? "nodes" : "classes"} ${shown}${more}`;
 }
 
-/** How the nodes that a root knows may call themselves, with their classes. */
+/** How the nodes that a root knows may call themselves, with their classes; `name@cluster` where several clusters have one. */
 export async function nodeClasses(reader: SnapshotReader, loaded: LoadedRoot): Promise<ReadonlyMap<string, string>> {
   const shards = await Promise.all(
-    loaded.root.nodes.map(async ({ hash }): Promise<Readonly<Record<string, string>>> => {
+    loaded.root.nodes.map(async ({ hash }) => {
       // A blob's name vouches for its content.
-      const shard: { readonly classes: Readonly<Record<string, string>> } = JSON.parse(await reader.text(hash));
-      return shard.classes;
+      const shard: NodeShard = JSON.parse(await reader.text(hash));
+      return namedNodes(nodesIn(shard));
     }),
   );
-  return new Map(shards.flatMap((classes) => Object.entries(classes)));
+  return new Map(shards.flat().map(({ name, classId }) => [name, classId]));
 }
 
 const nodeNames = async (reader: SnapshotReader, loaded: LoadedRoot): Promise<readonly string[]> =>

@@ -6,8 +6,8 @@ import { stagedBy } from "../../compile/telemetry/observer.ts";
 import { byCodePoint, type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
-import { isPodName } from "../../snapshot/classifier.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import { namedPods } from "../../snapshot/node-names.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import { loadWorldLike } from "../../snapshot/worlds/load-world.ts";
@@ -144,10 +144,10 @@ async function published(store: ObjectStore, reader: SnapshotReader, name: strin
 /** The names of the proxies of each class, on any side; sorted. */
 function proxiesByClass(worlds: readonly CompiledWorld[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, Set<string>>();
-  for (const { keys, classId } of worlds.flatMap(({ nodes }) => nodes)) {
+  for (const { name, classId } of worlds.flatMap(({ nodes }) => namedPods(nodes))) {
     const names = found.get(classId) ?? new Set();
     found.set(classId, names);
-    for (const key of keys.filter(isPodName)) names.add(key);
+    names.add(name);
   }
   return new Map([...found].map(([id, names]) => [id, [...names].sort(byCodePoint)]));
 }

@@ -14,6 +14,7 @@ import { counted, wholeNumber } from "../numbers.ts";
 import { oneLine } from "../one-line.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import { gcGraceMs, usualKeptPublications } from "../serve/scheduled-gc.ts";
 import type { Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
@@ -42,7 +43,12 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .command("gc")
     .description("Deletes what nothing names any more: one run names it, a run an hour later deletes it.")
     .addOption(storeOption())
-    .option("--keep <publications>", "how many roots that were served can still be rolled back to", wholeNumber(1), 50)
+    .option(
+      "--keep <publications>",
+      "how many roots that were served can still be rolled back to",
+      wholeNumber(1),
+      usualKeptPublications,
+    )
     .option("--json", "as JSON")
     .addHelpText("after", examplesText(["gc", "gc --keep 200 --store s3://mesh/prod"]))
     .addOption(keyringOption())
@@ -60,7 +66,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       }) => {
         const trust = await trustOf(keyring);
         const others = [...collectables, collectedSources];
-        const options = { keepPublications: keep, graceMs: 3_600_000, now: Date.now, others, ...trust };
+        const options = { keepPublications: keep, graceMs: gcGraceMs, now: Date.now, others, ...trust };
         const { done, deleted, doomed, kept } = await collectGarbage(
           await openThere(store, terminal.progress),
           options,

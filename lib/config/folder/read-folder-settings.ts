@@ -117,7 +117,7 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
 export const servingFields: ReadonlySet<string> = new Set(
   (
     "store storeCopy s3Endpoint bucket prefix author secretsKey trust front compile collectors consul kubernetes agent " +
-    "collectingWorker health telemetry"
+    "collectingWorker gc health telemetry"
   ).split(" "),
 );
 

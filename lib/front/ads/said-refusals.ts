@@ -2,13 +2,13 @@ import type { Limits } from "../../limits/limits.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { findResource } from "../delta/select-resources.ts";
 import { beginningOf } from "../excess.ts";
+import { type Asker, askerKey } from "../nodes/asker.ts";
 import { type ExplainedRefusal, ifThere, type Suspect } from "../nodes/explain-refusal.ts";
 import type { Refusal } from "../nodes/refusals.ts";
 import type { SentAnswer } from "./watch.ts";
 
 /** Who refuses what: the types of one node. */
-export interface Refuser {
-  readonly nodeId: string;
+export interface Refuser extends Asker {
   readonly type: Refusal["type"];
 }
 
@@ -55,7 +55,7 @@ export function createSaidRefusals(
   /** The one said longest ago first. */
   const kept = new Map<string, Said>();
   let bytes = 0;
-  const keyOf = ({ nodeId, type }: Refuser) => `${type} ${nodeId}`;
+  const keyOf = (who: Refuser) => `${who.type} ${askerKey(who)}`;
 
   function forget(key: string): void {
     bytes -= kept.get(key)?.bytes ?? 0;
@@ -80,7 +80,7 @@ export function createSaidRefusals(
       // Texts take up to two bytes a character, and the node's are in the key once more.
       const size = resources.reduce(
         (sum, { length }) => sum + 2 * length,
-        600 + 4 * who.nodeId.length + 2 * error.length,
+        600 + 4 * askerKey(who).length + 2 * error.length,
       );
       kept.set(key, { refusal, resources, bytes: size, saidMs: now() });
       bytes += size;

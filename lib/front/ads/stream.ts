@@ -7,6 +7,7 @@ import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { connectErrorOf } from "../connect/connect-error.ts";
 import type { Front, Served } from "../front.ts";
+import { type Asker, askerOf } from "../nodes/asker.ts";
 import type { ServedAs } from "../nodes/node-watch.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretsOf } from "../secrets/secret-answer.ts";
@@ -103,14 +104,15 @@ export async function* discoveryStream<M>(
     reader = next;
   }
 
-  function hasNow(who: { readonly nodeId: string; readonly type: ServedType }, { version }: LoadedTree): void {
+  function hasNow(who: Asker & { readonly type: ServedType }, { version }: LoadedTree): void {
     front.nodes.has({ ...who, name: "" }, wireVersion(version), kind === "delta" ? "delta" : "stream", as);
   }
 
   /** What changed elsewhere is a version, too, that whoever wants nothing of it has; and whoever is silent is still there. */
-  function haveAll({ claims: { id: nodeId }, watches }: Reader): void {
+  function haveAll({ claims, watches }: Reader): void {
     for (const [type, { has, open, refused }] of watches)
-      if (has !== undefined && open.length === 0 && refused.length === 0) hasNow({ nodeId, type }, has);
+      if (has !== undefined && open.length === 0 && refused.length === 0)
+        hasNow({ ...askerOf(caller, claims), type }, has);
   }
 
   function take({ claims, type, asked }: StreamRequest): void {
@@ -123,7 +125,7 @@ export async function* discoveryStream<M>(
     const { watch, refusal, isMended } = result;
     if (type === "secrets") pay({ ...known, secrets: askedSecrets(known.secrets, result) });
     else pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
-    const who = { nodeId: known.claims.id, type };
+    const who = { ...askerOf(caller, known.claims), type };
     const { has, open, refused } = watch;
     // While it owes a word about an answer, or has refused one, it has what it had.
     if (has !== undefined && open.length === 0 && refused.length === 0) hasNow(who, has);
@@ -223,7 +225,7 @@ export async function* discoveryStream<M>(
     isOver = true;
     budget.give(costBytes);
     for (const [type, { refused }] of reader === undefined ? [] : watchesOf(reader))
-      if (refused.length > 0) refusals.mended({ nodeId: reader?.claims.id ?? "", type });
+      if (refused.length > 0 && reader !== undefined) refusals.mended({ ...askerOf(caller, reader.claims), type });
     front.metrics.stream?.(-1);
   }
 }

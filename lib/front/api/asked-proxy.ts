@@ -1,7 +1,9 @@
 import { parseNodeId } from "../../snapshot/classifier.ts";
+import { readQualified } from "../../snapshot/node-names.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { shown } from "../excess.ts";
 import { classFor, rootFor, type ServedNode } from "../nodes/in-force.ts";
+import type { NodeStatus } from "../nodes/node-watch.ts";
 import { type Answered, type Asked, found, refused } from "./asked.ts";
 import { type Browser, browsed, nothingPublished } from "./browsed.ts";
 
@@ -42,10 +44,13 @@ async function inForceFor(browser: Browser, node: string): Promise<Answered<Load
 
 /** What this front knows of a node, by its id, its name or its address; of another one no more than that. */
 async function knownNode({ nodes }: Browser, node: string): Promise<ServedNode> {
-  const report = await nodes.report?.({ part: node, limit: maxNodes });
-  const isMeant = ({ node: id }: ServedNode) => {
-    const { name, address } = parseNodeId(id) ?? {};
-    return id === node || name === node || address === node;
+  const { key, clusterId } = readQualified(node) ?? { key: node };
+  const report = await nodes.report?.({ part: key, limit: maxNodes });
+  const isMeant = ({ node: id, cluster }: NodeStatus) => {
+    const names = [id, parseNodeId(id)?.name, parseNodeId(id)?.address];
+    return names.includes(node) || (names.includes(key) && cluster === clusterId);
   };
-  return report?.nodes.find(isMeant) ?? { node };
+  const [found, ...others] = report?.nodes.filter(isMeant) ?? [];
+  // Of nodes in several clusters that have one name none is meant more than another.
+  return found === undefined || others.some(({ cluster }) => cluster !== found.cluster) ? { node } : found;
 }

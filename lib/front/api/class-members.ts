@@ -1,12 +1,13 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isPodName } from "../../snapshot/classifier.ts";
+import { nodesIn } from "../../snapshot/node-index.ts";
+import { namedPods } from "../../snapshot/node-names.ts";
 import type { NodeShard } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 
 /** Who is of a class. */
 export interface Members {
-  /** `pod.namespace`, sorted. */
+  /** `pod.namespace`, or `pod.namespace@cluster` where several clusters have it; sorted. */
   readonly nodes: readonly string[];
   /** `sidecar/shop`: nodes that are not known by themselves; sorted. */
   readonly defaultOf: readonly string[];
@@ -42,12 +43,12 @@ async function membersIn(reader: SnapshotReader, { root, classifier, classes }: 
     if (keys >= maxKeys) break;
     // A blob's name vouches for its content.
     const shard: NodeShard = JSON.parse(await reader.text(hash));
-    for (const [key, id] of Object.entries(shard.classes)) {
-      keys += 1;
-      if (!isPodName(key)) continue;
-      const known = nodes.get(id) ?? [];
-      nodes.set(id, known);
-      known.push(key);
+    const found = nodesIn(shard);
+    keys += found.length;
+    for (const { name, classId } of namedPods(found)) {
+      const known = nodes.get(classId) ?? [];
+      nodes.set(classId, known);
+      known.push(name);
     }
   }
   const defaults = Map.groupBy(Object.entries(classifier.defaults), ([, id]) => id);

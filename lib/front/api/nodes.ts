@@ -21,11 +21,12 @@ export async function answerNodes(front: Front, browser: Browser, asked: Asked):
   if (head === undefined) return nothingPublished;
   const inForce = { reader: browser.reader, head, nowMs: browser.heads.timeMs() };
   const standing = await standingOf(inForce, report.nodes.slice(offset));
-  const nodes = standing.map(({ node, class: classId, resources, notSent }) => {
+  const nodes = standing.map(({ node, cluster, class: classId, resources, notSent }) => {
     const count = (wanted: ResourceState) => resources.filter(({ state }) => state === wanted).length;
     return {
       node,
       name: parseNodeId(node)?.name ?? node,
+      ...(cluster === undefined ? {} : { cluster }),
       ...(classId === undefined ? {} : { class: classId }),
       resources: resources.slice(0, maxResources),
       more: Math.max(resources.length - maxResources, 0),
@@ -52,9 +53,11 @@ export async function answerTrouble(front: Front, asked: Asked): Promise<Answere
   });
 }
 
-function toldRefusal({ nodeId, type, name, refused, kept, sinceMs, classId, root, error, suspects }: ExplainedRefusal) {
+function toldRefusal(refusal: ExplainedRefusal) {
+  const { nodeId, clusterId, type, name, refused, kept, sinceMs, classId, root, error, suspects } = refusal;
   return {
     nodeId,
+    ...(clusterId === undefined ? {} : { clusterId }),
     type,
     name,
     refused,

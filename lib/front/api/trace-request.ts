@@ -1,4 +1,5 @@
-import { isPodName, parseNodeId } from "../../snapshot/classifier.ts";
+import { parseNodeId } from "../../snapshot/classifier.ts";
+import { namespaceOfName } from "../../snapshot/node-names.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
@@ -96,8 +97,7 @@ interface Answering {
 
 /** Of `pod.namespace`, or a node id. */
 function namespaceOf(node: string): string {
-  const name = parseNodeId(node)?.name ?? node;
-  return isPodName(name) ? name.slice(name.lastIndexOf(".") + 1) : "";
+  return namespaceOfName(parseNodeId(node)?.name ?? node);
 }
 
 async function told(

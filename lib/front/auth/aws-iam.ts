@@ -5,7 +5,7 @@ import { callerOf, type Subjects } from "./subjects.ts";
 export function awsIam(subjects: Subjects): Method {
   return ({ platform }) => {
     const arn = textAt(platform, ["requestContext", "authorizer", "iam", "userArn"]);
-    return arn === undefined ? undefined : Promise.resolve(callerOf(subjects, arn));
+    return arn === undefined ? undefined : Promise.resolve(callerOf(subjects, { subject: arn }));
   };
 }
 

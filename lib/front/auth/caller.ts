@@ -1,6 +1,7 @@
 import {
   accountKey,
   accountMember,
+  clusterMember,
   type NodeClaims,
   namespaceOf,
   parseNodeId,
@@ -27,7 +28,7 @@ export interface NodeCaller {
   readonly serviceAccount?: string;
   /** Name of its pod, where that was proven too. */
   readonly pod?: string;
-  /** Cluster that it runs in. */
+  /** Id of the cluster that it runs in; absent: not proven. Names of pods and service accounts are those of this cluster. */
   readonly clusterId?: string;
   /** The only classes that it may be of; absent: any that its claim leads to. */
   readonly classes?: readonly string[];
@@ -35,6 +36,17 @@ export interface NodeCaller {
 
 /** What a path is for: `node`, a node's own resources; `v1`, those of the legacy API; `operator`, everything else. */
 export type Scope = "node" | "v1" | "operator";
+
+/**
+ * Tells callers apart: service accounts of two clusters may have one name.
+ *
+ * @returns "" for all who have proven nothing
+ */
+export function identityOf(caller: Caller): string {
+  if (caller.kind === "anyone") return "";
+  const { clusterId } = caller.kind === "node" ? caller : { clusterId: undefined };
+  return clusterId === undefined ? caller.subject : `${caller.subject}\n${clusterId}`;
+}
 
 export function mayUse(caller: Caller, scope: Scope): boolean {
   return caller.kind === "anyone" || caller.kind === "operator" || caller.kind === scope;
@@ -57,28 +69,43 @@ export function misfit(caller: Caller, claims: NodeClaims): string | undefined {
     ["namespace", nodeId === undefined ? namespace : namespaceOf(claims, nodeId), namespace],
     ["namespace", nodeId?.dnsDomain.split(".")[0] || namespace, namespace],
     ["pod", name, pod === undefined ? name : `${pod}.${namespace}`],
-    ["service account", accountSaid(claims, serviceAccount), serviceAccount],
-    ["cluster", textOf(claims.metadata.CLUSTER_ID) || clusterId, clusterId],
+    ["service account", said(claims, accountMember, serviceAccount), serviceAccount],
+    ["cluster", said(claims, clusterMember, clusterId), clusterId],
   ] as const;
   const wrong = claimed.find(([, said, proven]) => proven !== undefined && said !== proven);
   return wrong === undefined ? undefined : `node "${shown(claims.id)}" is not of the caller's ${wrong[0]}, ${wrong[2]}`;
 }
 
-/** `SERVICE_ACCOUNT` as a node says it; what was proven, if it says none. What is no text, as null is, fits nobody. */
-function accountSaid({ metadata }: NodeClaims, proven: string | undefined): unknown {
-  const said = Object.hasOwn(metadata, accountMember) ? metadata[accountMember] : "";
-  return said === "" ? proven : said;
+/** A member of the metadata as a node says it; what was proven, if it says none. A value that is no text, as null is, fits no caller. */
+function said({ metadata }: NodeClaims, member: string, proven: string | undefined): unknown {
+  const value = Object.hasOwn(metadata, member) ? metadata[member] : "";
+  return value === "" ? proven : value;
 }
 
 /**
- * What a node says of itself, with the service account that was proven where it says none: its class follows from that account, and
- * not from its silence. Who brings no metadata at all is projected on nothing, and stays so.
+ * What a node says of itself, with everything that was proven in place of what it says: its class follows from that, and neither from its
+ * silence nor from a value of another type. A node without any metadata is projected on nothing, and stays so.
  */
 export function completed(caller: Caller, claims: NodeClaims): NodeClaims {
   const { metadata } = claims;
-  if (caller.kind !== "node" || caller.serviceAccount === undefined || Object.keys(metadata).length === 0)
-    return claims;
-  return { ...claims, metadata: { ...metadata, [accountMember]: caller.serviceAccount } };
+  if (caller.kind !== "node" || Object.keys(metadata).length === 0) return claims;
+  const { namespace, serviceAccount, clusterId } = caller;
+  const proven = {
+    NAMESPACE: namespace,
+    ...(serviceAccount === undefined ? {} : { [accountMember]: serviceAccount }),
+    ...(clusterId === undefined ? {} : { [clusterMember]: clusterId }),
+  };
+  return { ...claims, metadata: { ...metadata, ...proven } };
+}
+
+/**
+ * Cluster whose nodes alone are looked up in the node index: the proven one, else the one that the node says.
+ *
+ * @returns undefined where neither says one: then a key leads to a class only if it is the same in all clusters
+ */
+export function clusterOf(caller: Caller, { metadata }: NodeClaims): string | undefined {
+  const proven = caller.kind === "node" ? caller.clusterId : undefined;
+  return proven ?? (textOf(metadata[clusterMember]) || undefined);
 }
 
 /**

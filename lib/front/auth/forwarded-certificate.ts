@@ -9,13 +9,18 @@ export interface TrustedProxy {
   readonly secretHashes: ReadonlySet<string>;
   /** Trust domains whose SPIFFE ids are believed. */
   readonly trustDomains: ReadonlySet<string>;
+  /** Id of the cluster whose workloads it lets in; absent: not said, since a SPIFFE id names none. */
+  readonly clusterId?: string;
 }
 
 const certificateHeader = "x-forwarded-client-cert";
 const proxyHeader = "x-portolan-proxy";
 
 /** The client certificate that a trusted proxy has checked, by Envoy's `x-forwarded-client-cert`. */
-export function forwardedCertificates({ secretHashes, trustDomains }: TrustedProxy, subjects: Subjects): Method {
+export function forwardedCertificates(
+  { secretHashes, trustDomains, clusterId }: TrustedProxy,
+  subjects: Subjects,
+): Method {
   const identify = async (certificates: string, secret: string | undefined): Promise<Identified> => {
     if (secret === undefined || !secretHashes.has(hashOf(secret)))
       return refused(401, `${certificateHeader} comes from nobody who may say it`);
@@ -24,8 +29,9 @@ export function forwardedCertificates({ secretHashes, trustDomains }: TrustedPro
     const [, trustDomain = "", namespace = "", serviceAccount = ""] =
       /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(id) ?? /^spiffe:\/\/([^/]+)\//.exec(id) ?? [];
     if (!trustDomains.has(trustDomain)) return refused(401, `${id} is of no trusted domain`);
-    const itself: NodeCaller = { kind: "node", subject: id, namespace, serviceAccount };
-    return callerOf(subjects, id, namespace === "" ? undefined : itself);
+    const cluster = clusterId === undefined ? {} : { clusterId };
+    const itself: NodeCaller = { kind: "node", subject: id, namespace, serviceAccount, ...cluster };
+    return callerOf(subjects, { subject: id, clusterId, itself: namespace === "" ? undefined : itself });
   };
   return ({ header }) => {
     const certificates = header(certificateHeader);

@@ -49,7 +49,11 @@ export function ownTokens(keys: JWTVerifyGetKey, now: () => number): Method {
 /** Tokens of an OpenID Connect issuer, such as a Kubernetes cluster or an access proxy. */
 export function issuedTokens(issuer: Issuer, subjects: Subjects, now: () => number): Method {
   return tokenMethod(issuer, algorithms, now, (subject, payload) =>
-    callerOf(subjects, subject, workloadOf(subject, payload, issuer.clusterId)),
+    callerOf(subjects, {
+      subject,
+      clusterId: issuer.clusterId,
+      itself: workloadOf(subject, payload, issuer.clusterId),
+    }),
   );
 }
 

@@ -1,23 +1,78 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { concatBytes } from "../../snapshot/blob.ts";
 
-export type FetchKeys = (url: string, init: { readonly signal: AbortSignal }) => Promise<Response>;
+/** Asks for keys. A redirect is an answer, which is not followed. */
+export type FetchKeys = (
+  url: string,
+  init: { readonly signal: AbortSignal; readonly redirect: "manual" },
+) => Promise<Response>;
 
 /** How long keys are believed when their issuer cannot be reached: its outage is not to be the mesh's. */
 const staleMs = 24 * 3600 * 1000;
 
-/** Keys of an issuer, read when one is asked for that is not known, at most twice a minute, and every ten minutes. */
+/** How long an issuer may take to send its keys, and how long they may be: a few KiB as a rule. */
+const patienceMs = 5_000;
+const maxBytes = 256 * 1024;
+
+/**
+ * Keys of an issuer, read when one is asked for that is not known, at most twice a minute, and every ten minutes. They are read from the
+ * URL itself: where a redirect leads, whoever answers there would say who is let in, over clear text too. What is no set of keys leaves those
+ * of before.
+ */
 export function remoteKeys(url: string, fetchKeys: FetchKeys, now: () => number): JWTVerifyGetKey {
   let last: { readonly body: string; readonly atMs: number } | undefined;
   const read = async (_url: string, { signal }: { readonly signal: AbortSignal }): Promise<Response> => {
     try {
-      const response = await fetchKeys(url, { signal });
-      if (response.status !== 200) throw new PortolanError(`${url} answers ${response.status}`);
-      last = { body: await response.text(), atMs: now() };
+      last = { body: await keysAt(url, fetchKeys, signal), atMs: now() };
     } catch (cause) {
       if (last === undefined || now() - last.atMs > staleMs) throw cause;
     }
     return new Response(last.body);
   };
-  return createRemoteJWKSet(new URL(url), { timeoutDuration: 5_000, cooldownDuration: 30_000, [customFetch]: read });
+  return createRemoteJWKSet(new URL(url), {
+    timeoutDuration: patienceMs,
+    cooldownDuration: 30_000,
+    [customFetch]: read,
+  });
+}
+
+/** @throws PortolanError for an answer that is no set of keys, or too long */
+async function keysAt(url: string, fetchKeys: FetchKeys, signal: AbortSignal): Promise<string> {
+  const response = await fetchKeys(url, { signal, redirect: "manual" });
+  // A browser's fetch shows nothing of a redirect but its type.
+  if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+    await response.body?.cancel();
+    throw new PortolanError(
+      `${url} answers with a redirect, which is not followed: write the address of the keys itself`,
+    );
+  }
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new PortolanError(`${url} answers ${response.status}`);
+  }
+  const body = await boundedText(response, url);
+  if (!isKeySet(body)) throw new PortolanError(`${url} answers with something that is no set of keys: {"keys": [...]}`);
+  return body;
+}
+
+async function boundedText(response: Response, url: string): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    // Leaving the loop ends the answer.
+    if (bytes > maxBytes) throw new PortolanError(`${url} answers with more than ${maxBytes / 1024} KiB`);
+    parts.push(part);
+  }
+  return new TextDecoder().decode(concatBytes(parts));
+}
+
+function isKeySet(text: string): boolean {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null && "keys" in json && Array.isArray(json.keys);
+  } catch {
+    return false;
+  }
 }

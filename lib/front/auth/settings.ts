@@ -66,7 +66,7 @@ function readIssuer(value: unknown, path: string, wrong: Wrong, remote: (url: st
     audience: required(settings.audience, `${path}.audience`, wrong),
     header: required(header, `${path}.header`, wrong).toLowerCase(),
     subjectClaim: required(subjectClaim, `${path}.subjectClaim`, wrong),
-    ...(clusterId === undefined ? {} : { clusterId: required(clusterId, `${path}.clusterId`, wrong) }),
+    ...clusterIn(clusterId, path, wrong),
     keys: jwksUri === undefined ? localKeys(jwks, `${path}.jwks`, wrong) : remote(url),
   };
 }
@@ -76,7 +76,7 @@ const isSafe = ({ protocol, hostname }: URL): boolean =>
   protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname));
 
 function readProxy(value: unknown, wrong: Wrong) {
-  const settings = record(value, "proxy", wrong, ["secrets", "trustDomains"]);
+  const settings = record(value, "proxy", wrong, ["secrets", "trustDomains", "clusterId"]);
   const secrets = texts(settings.secrets, "proxy.secrets", wrong);
   if (secrets.length > 2) throw wrong("proxy.secrets", "holds more than two, the new one and the old");
   if (secrets.some((secret) => secret.length < 16)) throw wrong("proxy.secrets", "holds one below 16 characters");
@@ -84,6 +84,7 @@ function readProxy(value: unknown, wrong: Wrong) {
   return {
     secretHashes: new Set(hashes),
     trustDomains: new Set(texts(settings.trustDomains, "proxy.trustDomains", wrong)),
+    ...clusterIn(settings.clusterId, "proxy", wrong),
   };
 }
 
@@ -100,8 +101,10 @@ function readGrant(value: unknown, path: string, wrong: Wrong): Grant {
     scope = "node",
     namespace,
     serviceAccount,
-  } = record(value, path, wrong, ["scope", "namespace", "serviceAccount"]);
-  if (scope === "operator" || scope === "v1") return { scope };
+    clusterId,
+  } = record(value, path, wrong, ["scope", "namespace", "serviceAccount", "clusterId"]);
+  const cluster = clusterIn(clusterId, path, wrong);
+  if (scope === "operator" || scope === "v1") return { scope, ...cluster };
   if (scope !== "node") throw wrong(`${path}.scope`, "is none of node, v1 and operator");
   return {
     scope,
@@ -109,8 +112,12 @@ function readGrant(value: unknown, path: string, wrong: Wrong): Grant {
     ...(serviceAccount === undefined
       ? {}
       : { serviceAccount: required(serviceAccount, `${path}.serviceAccount`, wrong) }),
+    ...cluster,
   };
 }
+
+const clusterIn = (value: unknown, path: string, wrong: Wrong): { readonly clusterId?: string } =>
+  value === undefined ? {} : { clusterId: required(value, `${path}.clusterId`, wrong) };
 
 function localKeys(value: unknown, path: string, wrong: Wrong): JWTVerifyGetKey {
   if (!isKeySet(value)) throw wrong(path, 'is no set of keys: {"keys": [...]}');

@@ -12,6 +12,8 @@ export type TokenGrant =
       readonly scope: "node";
       readonly namespace: string;
       readonly serviceAccount?: string;
+      /** Id of the cluster that the node runs in. */
+      readonly clusterId?: string;
       readonly classes?: readonly string[];
     };
 
@@ -39,15 +41,18 @@ export function callerOfToken(subject: string, payload: unknown): Caller | undef
   if (payload.scope !== "node" || !("namespace" in payload)) return undefined;
   const { namespace } = payload;
   const serviceAccount = "serviceAccount" in payload ? payload.serviceAccount : undefined;
+  const clusterId = "clusterId" in payload ? payload.clusterId : undefined;
   const classes = "classes" in payload ? payload.classes : undefined;
   if (typeof namespace !== "string" || namespace === "") return undefined;
   if (serviceAccount !== undefined && typeof serviceAccount !== "string") return undefined;
+  if (clusterId !== undefined && (typeof clusterId !== "string" || clusterId === "")) return undefined;
   if (classes !== undefined && !isTexts(classes)) return undefined;
   return {
     kind: "node",
     subject,
     namespace,
     ...(serviceAccount === undefined ? {} : { serviceAccount }),
+    ...(clusterId === undefined ? {} : { clusterId }),
     ...(classes === undefined ? {} : { classes }),
   };
 }

@@ -11,6 +11,7 @@ import type { Caller } from "../auth/caller.ts";
 import { selectResources } from "../delta/select-resources.ts";
 import { distinctNames, shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
+import { askerOf } from "../nodes/asker.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { binaryResources } from "./binary-resources.ts";
 import { connectErrorOf } from "./connect-error.ts";
@@ -49,7 +50,7 @@ export async function fetchType(
   }
   const name = isWildcard(type) ? "" : names[0];
   if (name !== undefined && names.length <= 1)
-    front.nodes.has({ nodeId: node.id, type, name }, question.versionInfo || undefined, "poll", {
+    front.nodes.has({ ...askerOf(call.caller, node), type, name }, question.versionInfo || undefined, "poll", {
       classId,
       root: apart,
     });

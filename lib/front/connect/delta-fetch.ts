@@ -68,7 +68,7 @@ async function secretParts(
     throw new ConnectError("secrets are told in JSON here, not in binary", Code.Unimplemented);
   const now = orRefuse(await secretsNow(front, loaded, request, caller));
   const { version, classId, removed } = now;
-  const speaker = { node: request.node, type: "secrets", shape: "stream", version, classId } as const;
+  const speaker = { node: request.node, caller, type: "secrets", shape: "stream", version, classId } as const;
   hear(front, { ...speaker, root: loaded.hash, apart }, request, true);
   needNews(version, request);
   const changed = now.changed.map(({ resource, ...named }) => ({ ...named, value: secretBinary(resource) }));

@@ -10,6 +10,7 @@ import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { Front } from "../front.ts";
+import { askerOf } from "../nodes/asker.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretFor, secretsOf } from "../secrets/secret-answer.ts";
 import { secretBinary } from "../secrets/secret-binary.ts";
@@ -42,7 +43,7 @@ async function fetchSecret(front: Front, question: DiscoveryQuestion, call: Call
   const found = await secretFor(front, call.caller, secretsOf(loaded, placement.classId), name);
   if (found.kind === "refused") throw connectErrorOf(found);
   const as = { classId: placement.classId, root: apart };
-  front.nodes.has({ nodeId: node.id, type: "secrets", name }, versionInfo || undefined, "poll", as);
+  front.nodes.has({ ...askerOf(call.caller, node), type: "secrets", name }, versionInfo || undefined, "poll", as);
   const version = wireVersion(hashOf(JSON.stringify([found.resource])));
   if (version === versionInfo) throw new ConnectError("the version is current", Code.AlreadyExists);
   const value = secretBinary(found.resource);

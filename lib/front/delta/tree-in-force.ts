@@ -1,6 +1,7 @@
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { Front } from "../front.ts";
+import { askerOf } from "../nodes/asker.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
 import type { ServedType } from "../served-type.ts";
 import { type DeltaAnswer, deltaBetween, deltaByNames } from "./delta.ts";
@@ -57,7 +58,7 @@ export async function deltaNow(
 }
 
 /** Who says something of a type, and what is in force for it. */
-export interface Speaker extends Pick<TreeQuestion, "node" | "shape">, Omit<TreeInForce, "tree"> {
+export interface Speaker extends Pick<TreeQuestion, "node" | "caller" | "shape">, Omit<TreeInForce, "tree"> {
   readonly type: ServedType;
   /** `Served.apart`. */
   readonly apart: string | undefined;
@@ -66,11 +67,11 @@ export interface Speaker extends Pick<TreeQuestion, "node" | "shape">, Omit<Tree
 /** Takes notice of what a reader says it has, and of what it refuses. @param isNew false for a request that was held meanwhile: its node may have said something else since */
 export function hear(
   front: Front,
-  { node, type, shape, version, classId, root, apart }: Speaker,
+  { node, caller, type, shape, version, classId, root, apart }: Speaker,
   { held, complaint }: Pick<DeltaRequest, "held" | "complaint">,
   isNew: boolean,
 ): void {
-  const who = { nodeId: node.id, type };
+  const who = { ...askerOf(caller, node), type };
   if (complaint === undefined && isNew) {
     // Of what it refuses in part it has what it had.
     front.nodes.has({ ...who, name: "" }, held?.version, shape === "poll" ? "poll" : "delta", { classId, root: apart });

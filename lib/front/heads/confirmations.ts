@@ -1,6 +1,6 @@
 import { hashOf } from "../../snapshot/blob.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
-import type { Caller } from "../auth/caller.ts";
+import { type Caller, identityOf } from "../auth/caller.ts";
 
 /** Whom a confirmation is of: what one caller says counts for what the same caller asks, and for nobody else. */
 export interface Confirmer {
@@ -11,7 +11,7 @@ export interface Confirmer {
 }
 
 export function confirmerOf(nodeId: string, caller: Caller): Confirmer {
-  return { nodeId, caller, key: `${caller.kind === "anyone" ? "" : caller.subject}\n${nodeId}` };
+  return { nodeId, caller, key: `${identityOf(caller)}\n${nodeId}` };
 }
 
 /**

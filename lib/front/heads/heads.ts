@@ -17,6 +17,7 @@ import type { Head } from "../../snapshot/root.ts";
 import { settledWithin } from "../../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Alike } from "./alike.ts";
+import { type BelievedGenerations, memoryGenerations } from "./believed-generations.ts";
 import { createElapsed, createHeadClock } from "./head-clock.ts";
 
 /** HEAD as this front sees it. */
@@ -56,6 +57,8 @@ export interface HeadsOptions {
   readonly now: () => number;
   /** Keys of which one must have signed HEAD; absent: any HEAD is taken. */
   readonly trusted?: readonly SigningJwk[] | undefined;
+  /** Newest generation that was believed, here or in a process before or beside this one; absent: this process's own memory. */
+  readonly generations?: BelievedGenerations | undefined;
   /** Told of every failed read of HEAD, and of one that is not believed. */
   readonly onError: (cause: unknown) => void;
 }
@@ -126,6 +129,7 @@ const doubtOf = (cause: unknown): string =>
 
 /** Caches HEAD: one read at a time, whoever asks; pushed by the store where it can watch, else asked again while polls are held. */
 export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
+  const { trusted, generations = memoryGenerations() } = options;
   const waiters = new Set<Waiter>();
   const clock = createHeadClock(options.now);
   let seen: ReadHead | undefined;
@@ -148,9 +152,12 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
 
   /** With keys that are trusted, HEAD is never older than the one before; a rollback is a newer one. */
   function refuseOlder({ generation }: Head): void {
-    if (options.trusted !== undefined && seen !== undefined && generation < seen.head.generation) {
-      throw new PortolanError(`HEAD went back from generation ${seen.head.generation} to ${generation}`);
-    }
+    const newest = generations.newest();
+    if (trusted === undefined || generation >= newest) return;
+    throw new PortolanError(
+      `HEAD went back from generation ${newest} to ${generation}: an older HEAD was put back, which is not followed. ` +
+        `If that was you, ${generations.remedy}`,
+    );
   }
 
   async function read(): Promise<void> {
@@ -175,8 +182,9 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   /** @throws UnbelievedHead for what is no HEAD, is signed by nobody who is trusted, or is older than what was seen */
   async function believed(bytes: Uint8Array): Promise<Head> {
     try {
-      const head = await needSigned(options.trusted, parseHead(bytes));
+      const head = await needSigned(trusted, parseHead(bytes));
       refuseOlder(head);
+      if (trusted !== undefined) generations.believed(head.generation);
       return head;
     } catch (cause) {
       throw new UnbelievedHead(causeText(cause), [], cause);

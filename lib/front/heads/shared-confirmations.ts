@@ -1,5 +1,6 @@
 import { hashOf } from "../../snapshot/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { identityOf } from "../auth/caller.ts";
 import { type Confirmer, factMs, isOneEnvoy, type MemoryConfirmations, memoryConfirmations } from "./confirmations.ts";
 
 /** Where fronts that share no memory tell one another what nodes have confirmed. What is lost there is waited for. */
@@ -72,9 +73,8 @@ const maxOfSubject = 1_024;
 
 function recordOf({ caller, key }: Confirmer): { readonly name: string; readonly mark: string } {
   const mark = hashOf(key).slice(0, 32);
-  const subject = caller.kind === "anyone" ? "" : caller.subject;
   const slot = Number.parseInt(mark.slice(0, 8), 16) % maxOfSubject;
-  return { name: `${confirmationPrefix}${hashOf(subject).slice(0, 32)}-${slot}`, mark };
+  return { name: `${confirmationPrefix}${hashOf(identityOf(caller)).slice(0, 32)}-${slot}`, mark };
 }
 
 export function storeRecords(store: ObjectStore): ConfirmationRecords {

@@ -7,7 +7,7 @@ import type { Head } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { selectResources } from "../delta/select-resources.ts";
 import type { NodeResource, NodeStatus } from "./node-watch.ts";
-import { placeNode } from "./place-node.ts";
+import { placeNamed } from "./place-node.ts";
 
 /**
  * `synced`: it has what is in force for it. `stale`: it has something else. `refused`: it was served what is in force, and keeps what it
@@ -59,8 +59,7 @@ export async function classFor(
   { node, class: known }: ServedNode,
 ): Promise<string | undefined> {
   if (known !== undefined && loaded.classes.has(known)) return known;
-  const claims = { id: node, cluster: "", metadata: {}, locality: "" };
-  const placement = await placeNode(reader, loaded, claims, { kind: "operator", subject: "" });
+  const placement = await placeNamed(reader, loaded, node);
   return placement.kind === "placed" ? placement.classId : undefined;
 }
 

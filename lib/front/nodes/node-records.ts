@@ -3,6 +3,7 @@ import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
+import { askerKey } from "./asker.ts";
 import { createNodeVersions } from "./node-versions.ts";
 import type { NodeQuestion, NodeReport, NodeResource, NodeStatus, NodeWatch } from "./node-watch.ts";
 
@@ -112,8 +113,11 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
 
 const partOf = (nodeId: string): number => Number.parseInt(hashOf(nodeId).slice(0, 4), 16) % parts;
 
+const keyOf = ({ node, cluster }: NodeStatus): string =>
+  askerKey({ nodeId: node, ...(cluster === undefined ? {} : { clusterId: cluster }) });
+
 const sorted = (nodes: readonly NodeStatus[]): readonly NodeStatus[] =>
-  [...nodes].sort((a, b) => byCodePoint(a.node, b.node));
+  [...nodes].sort((a, b) => byCodePoint(keyOf(a), keyOf(b)));
 
 /** What all fronts of a store have written of their nodes, by id; for whoever is none of them. */
 export const recordedIn = async (store: ObjectStore, nowMs: number): Promise<readonly NodeStatus[]> =>
@@ -152,9 +156,9 @@ function readRecord(bytes: Uint8Array): NodeRecord | undefined {
 
 /** One list of what several fronts know: of a resource that more than one does, what was said last. By id, type and name. */
 function joined(lists: readonly (readonly NodeStatus[])[]): readonly NodeStatus[] {
-  const nodes = Map.groupBy(lists.flat(), ({ node }) => node);
+  const nodes = Map.groupBy(lists.flat(), keyOf);
   return sorted(
-    [...nodes].map(([node, said]) => {
+    [...nodes.values()].map((said) => {
       const known = new Map<string, NodeResource>();
       // How it is served, whoever it spoke to last knows.
       const { resources: _, ...last } = said.reduce((a, b) => (lastSaid(a) < lastSaid(b) ? b : a));
@@ -164,7 +168,7 @@ function joined(lists: readonly (readonly NodeStatus[])[]): readonly NodeStatus[
         if (before === undefined || before.since < resource.since) known.set(key, resource);
       }
       const resources = [...known].sort(([a], [b]) => byCodePoint(a, b)).map(([, resource]) => resource);
-      return { ...last, node, resources };
+      return { ...last, resources };
     }),
   );
 }

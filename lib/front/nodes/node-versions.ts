@@ -1,5 +1,6 @@
 import type { Limits } from "../../limits/limits.ts";
 import { beginningOf } from "../excess.ts";
+import { type Asker, askerKey } from "./asker.ts";
 import type { NodeResource, NodeStatus, NodeSubscription, NodeTransport, NodeWatch, ServedAs } from "./node-watch.ts";
 import type { Refusal } from "./refusals.ts";
 
@@ -10,6 +11,7 @@ export interface NodeVersions extends Pick<NodeWatch, "has" | "refused"> {
 }
 
 interface Entry {
+  readonly asker: Asker;
   readonly resources: Map<string, NodeResource>;
   as: ServedAs;
   bytes: number;
@@ -30,62 +32,61 @@ const maxWords = 500;
  * Remembers what each node last said it has. Within its bound in bytes whoever asked longest ago is forgotten first, as is who asks no
  * more.
  *
- * @param onChange told of a node whenever something else is known of it, and when it is forgotten
+ * @param onChange told of a node's id whenever something else is known of it, and when it is forgotten
  */
 export function createNodeVersions(
   now: () => number,
   onChange: (nodeId: string) => void,
   { statusBytes, refusalMs }: Pick<Limits, "statusBytes" | "refusalMs">,
 ): NodeVersions {
-  /** The one that asked longest ago first. */
+  /** By `askerKey`, the one that asked longest ago first. */
   const nodes = new Map<string, Entry>();
   let bytes = 0;
 
-  function forget(nodeId: string): void {
-    bytes -= nodes.get(nodeId)?.bytes ?? 0;
-    nodes.delete(nodeId);
-    onChange(nodeId);
+  function forget(id: string, entry: Entry): void {
+    bytes -= entry.bytes;
+    nodes.delete(id);
+    onChange(entry.asker.nodeId);
   }
 
   function forgetTheGone(): void {
     const goneMs = now() - refusalMs;
-    for (const [nodeId, { seenMs }] of nodes) {
-      if (seenMs >= goneMs && bytes <= statusBytes) return;
-      forget(nodeId);
+    for (const [id, entry] of nodes) {
+      if (entry.seenMs >= goneMs && bytes <= statusBytes) return;
+      forget(id, entry);
     }
   }
 
-  function keep(nodeId: string, entry: Entry, key: string, resource: NodeResource): void {
+  function keep(entry: Entry, key: string, resource: NodeResource): void {
     const before = entry.resources.get(key);
     if (before === undefined && entry.resources.size >= maxResources) return;
     entry.resources.set(key, resource);
     const cost = costOf(key, resource) - (before === undefined ? 0 : costOf(key, before));
     entry.bytes += cost;
     bytes += cost;
-    onChange(nodeId);
+    onChange(entry.asker.nodeId);
     forgetTheGone();
   }
 
-  function entryOf(nodeId: string): Entry {
-    const before = nodes.get(nodeId);
+  function entryOf({ nodeId, clusterId }: Asker): Entry {
+    const asker = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
+    const id = askerKey(asker);
+    const before = nodes.get(id);
     if (before !== undefined) return before;
-    const entry = { resources: new Map(), as: {}, bytes: entryBytes + 4 * nodeId.length, seenMs: now() };
+    const entry = { asker, resources: new Map(), as: {}, bytes: entryBytes + 4 * id.length, seenMs: now() };
     bytes += entry.bytes;
-    nodes.set(nodeId, entry);
+    nodes.set(id, entry);
     return entry;
   }
 
   return {
-    has(
-      { nodeId, type, name }: NodeSubscription,
-      version: string | undefined,
-      transport: NodeTransport,
-      as: ServedAs = {},
-    ) {
+    has(who: NodeSubscription, version: string | undefined, transport: NodeTransport, as: ServedAs = {}) {
       if (version === undefined) return;
-      const entry = entryOf(nodeId);
-      nodes.delete(nodeId);
-      nodes.set(nodeId, entry);
+      const { nodeId, type, name } = who;
+      const entry = entryOf(who);
+      const id = askerKey(who);
+      nodes.delete(id);
+      nodes.set(id, entry);
       const seenMs = now();
       entry.seenMs = seenMs;
       if (entry.as.classId !== as.classId || entry.as.root !== as.root) {
@@ -96,10 +97,11 @@ export function createNodeVersions(
       const before = entry.resources.get(key);
       if (before?.version === version && before.transport === transport) return;
       const resource = { type, ...(name === "" ? {} : { name }), version, since: timeOf(seenMs), transport };
-      keep(nodeId, entry, key, resource);
+      keep(entry, key, resource);
     },
-    refused({ nodeId, type, name, refused, sinceMs, error, classId }: Refusal) {
-      const entry = entryOf(nodeId);
+    refused(refusal: Refusal) {
+      const { type, name, refused, sinceMs, error, classId } = refusal;
+      const entry = entryOf(refusal);
       if (entry.as.classId === undefined) entry.as = { ...entry.as, classId };
       const key = keyOf(type, name);
       const [other] = entry.resources.values();
@@ -108,19 +110,14 @@ export function createNodeVersions(
       const transport = other?.transport ?? (error === undefined ? "poll" : "stream");
       const before = entry.resources.get(key) ?? { ...none, transport };
       const words = error === undefined ? {} : { error: beginningOf(error, maxWords) };
-      keep(nodeId, entry, key, { ...before, refused: { version: refused, since: timeOf(sinceMs), ...words } });
+      keep(entry, key, { ...before, refused: { version: refused, since: timeOf(sinceMs), ...words } });
     },
     standing() {
       forgetTheGone();
-      return [...nodes].map(
-        ([
-          node,
-          {
-            resources,
-            as: { classId, root },
-          },
-        ]) => ({
-          node,
+      return [...nodes.values()].map(
+        ({ asker: { nodeId, clusterId }, resources, as: { classId, root } }): NodeStatus => ({
+          node: nodeId,
+          ...(clusterId === undefined ? {} : { cluster: clusterId }),
           ...(classId === undefined ? {} : { class: classId }),
           ...(root === undefined ? {} : { root }),
           resources: [...resources.values()],

@@ -1,11 +1,11 @@
+import type { Asker } from "./asker.ts";
 import type { Refusal } from "./refusals.ts";
 
 /** How a node is told. */
 export type NodeTransport = "poll" | "stream" | "delta";
 
 /** Who has something, and of what. */
-export interface NodeSubscription {
-  readonly nodeId: string;
+export interface NodeSubscription extends Asker {
   /** A type of resources, secrets among them. */
   readonly type: string;
   /** "" for a type that comes whole, and on streams. */
@@ -47,6 +47,8 @@ export interface NodeReport {
 
 export interface NodeStatus {
   readonly node: string;
+  /** Id of the cluster that it is in, as far as it has proven or said one: nodes of two clusters may have one id. */
+  readonly cluster?: string;
   /** Id of the class that it was last served as; absent where it has none of its own. */
   readonly class?: string;
   /** The root that was last in force for it, where that was not everybody's. */

@@ -1,6 +1,16 @@
-import { type Classifier, defaultKey, type NodeClaims, own, parseNodeId, project } from "../../snapshot/classifier.ts";
+import {
+  type Classifier,
+  clusterMember,
+  defaultKey,
+  type NodeClaims,
+  own,
+  parseNodeId,
+  project,
+  textOf,
+} from "../../snapshot/classifier.ts";
+import { readQualified } from "../../snapshot/node-names.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { type Caller, completed, indexKeys, misfit } from "../auth/caller.ts";
+import { type Caller, clusterOf, completed, indexKeys, misfit } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 
 export type Placement =
@@ -19,8 +29,8 @@ export type Placement =
 
 /**
  * Finds the class of a node: by its projection, by name or address in the node index, else the default class of its type and
- * namespace. A pod whose name was proven is looked for in the index first: there nothing depends on what it says. A service account
- * that was proven is part of both questions, so that neither leads to a class of another's nodes.
+ * namespace. A pod whose name was proven is looked for in the index first: there nothing depends on what it says. A cluster and a
+ * service account that were proven are part of both questions, so that neither leads to a class of another's nodes.
  */
 export async function placeNode(
   reader: SnapshotReader,
@@ -33,7 +43,7 @@ export async function placeNode(
   const defaultWay = () => byDefault(loaded.classifier, claims);
   const ways = [
     () => byProjection(loaded.classifier, completed(caller, claims)),
-    () => byIndex(reader, loaded, indexKeys(caller, claims)),
+    () => byIndex(reader, loaded, indexKeys(caller, claims), clusterOf(caller, claims)),
     defaultWay,
   ];
   const proven = caller.kind === "node" && caller.pod !== undefined ? ways.splice(1, 1) : [];
@@ -48,6 +58,20 @@ export async function placeNode(
   return { kind: "unplaced", reason: reasonFor(claims) };
 }
 
+/**
+ * The same of a node that an operator names: by its id, its name or its address, or by `name@cluster` where several clusters have
+ * such a node.
+ */
+export async function placeNamed(reader: SnapshotReader, loaded: LoadedRoot, name: string): Promise<Placement> {
+  const claims = { id: name, cluster: "", metadata: {}, locality: "" };
+  const placement = await placeNode(reader, loaded, claims, { kind: "operator", subject: "" });
+  const qualified = readQualified(name);
+  if (qualified === undefined || placement.kind === "placed") return placement;
+  const { key, clusterId } = qualified;
+  const classId = await byIndex(reader, loaded, [key], clusterId);
+  return classId === undefined || !loaded.classes.has(classId) ? placement : { kind: "placed", classId };
+}
+
 function byProjection(classifier: Classifier, claims: NodeClaims): string | undefined {
   const projection = project(classifier, claims);
   return projection === undefined ? undefined : own(classifier.classes, projection);
@@ -57,10 +81,12 @@ async function byIndex(
   reader: SnapshotReader,
   loaded: LoadedRoot,
   keys: readonly string[],
+  clusterId: string | undefined,
 ): Promise<string | undefined> {
   for (const key of keys) {
-    const classId = key === "" ? undefined : await reader.nodeClass(loaded.root, key);
-    if (classId !== undefined) return classId;
+    const [classId, ...others] = key === "" ? [] : await reader.nodeClasses(loaded.root, key, clusterId);
+    // Nodes of several clusters have this name: which of them asks, nothing says.
+    if (others.length === 0 && classId !== undefined) return classId;
   }
   return undefined;
 }
@@ -79,5 +105,11 @@ function reasonFor(claims: NodeClaims): string {
     );
   }
   const where = shown(defaultKey(claims) ?? "");
-  return `node "${id}" matches no compiled class, is not in the node index, and ${where} has no default class`;
+  return `node "${id}" matches no compiled class, is not in the node index${clusterText(claims)}, and ${where} has no default class`;
+}
+
+/** The index is looked up by cluster: of a name that two clusters have, a node has to say in which one it runs. */
+function clusterText({ metadata }: NodeClaims): string {
+  const clusterId = textOf(metadata[clusterMember]);
+  return clusterId === "" ? " (or is in several clusters, and says no CLUSTER_ID)" : ` of cluster ${shown(clusterId)}`;
 }

@@ -1,9 +1,9 @@
 import type { Limits } from "../../limits/limits.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
+import { type Asker, askerKey } from "./asker.ts";
 
 /** A node that goes on asking with the version it had before it was served another, or says on a stream that it does not take it. */
-export interface Refusal {
-  readonly nodeId: string;
+export interface Refusal extends Asker {
   /** Secrets on streams only: a poll's are fetched one by one, and compared with nothing. */
   readonly type: ResourceType | "secrets";
   /** Name of the resource; "" for a type that comes whole, and on streams. */
@@ -31,8 +31,7 @@ export interface RefusalWatch {
   standing(): readonly Refusal[];
 }
 
-export interface Subscription {
-  readonly nodeId: string;
+export interface Subscription extends Asker {
   readonly type: ResourceType;
   readonly name: string;
 }
@@ -69,7 +68,7 @@ export function createRefusalWatch(
   /** The one that asked longest ago first. */
   const watched = new Map<string, Served>();
   let bytes = 0;
-  const keyOf = ({ nodeId, type, name }: Subscription) => `${type} ${name} ${nodeId}`;
+  const keyOf = (poll: Subscription) => `${poll.type} ${poll.name} ${askerKey(poll)}`;
 
   function forget(key: string): void {
     bytes -= watched.get(key)?.bytes ?? 0;
@@ -123,18 +122,12 @@ export function createRefusalWatch(
   };
 }
 
-const toRefusal = ({ nodeId, type, name, version, kept, sinceMs, classId, root }: Served): Refusal => ({
-  nodeId,
-  type,
-  name,
-  refused: version,
-  kept,
-  sinceMs,
-  classId,
-  root,
-});
+function toRefusal({ nodeId, clusterId, type, name, version, kept, sinceMs, classId, root }: Served): Refusal {
+  const asker = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
+  return { ...asker, type, name, refused: version, kept, sinceMs, classId, root };
+}
 
 /** Texts take up to two bytes a character, and the node's are in the key once more. */
-function costOf({ nodeId, name }: Subscription, { kept = "" }: ServedAnswer): number {
-  return 600 + 4 * (nodeId.length + name.length) + 2 * kept.length;
+function costOf(poll: Subscription, { kept = "" }: ServedAnswer): number {
+  return 600 + 4 * (askerKey(poll).length + poll.name.length) + 2 * kept.length;
 }

@@ -1,3 +1,4 @@
+import { askerKey } from "./asker.ts";
 import type { ExplainedRefusal } from "./explain-refusal.ts";
 import type { Stranger } from "./strangers.ts";
 
@@ -12,10 +13,10 @@ export const noSiblings: Siblings = { refusals: async () => [], strangers: async
 
 /** Refusals of all, the latest first; of one that two have heard of, the later. */
 export const joinedRefusals = (all: readonly ExplainedRefusal[]): readonly ExplainedRefusal[] =>
-  latestOf(all, ({ nodeId, type, name }) => `${type} ${name} ${nodeId}`);
+  latestOf(all, (refusal) => `${refusal.type} ${refusal.name} ${askerKey(refusal)}`);
 
 /** The same of strangers. */
-export const joinedStrangers = (all: readonly Stranger[]): readonly Stranger[] => latestOf(all, ({ nodeId }) => nodeId);
+export const joinedStrangers = (all: readonly Stranger[]): readonly Stranger[] => latestOf(all, askerKey);
 
 function latestOf<T extends { readonly sinceMs: number }>(all: readonly T[], keyOf: (one: T) => string): readonly T[] {
   const found = new Map<string, T>();

@@ -1,8 +1,9 @@
 import { shown } from "../excess.ts";
+import { type Asker, askerKey } from "./asker.ts";
 import type { Placement } from "./place-node.ts";
 
 /** A node that no class was compiled for. */
-export interface Stranger {
+export interface Stranger extends Asker {
   /** Cut off where it is very long. */
   readonly nodeId: string;
   /** `unknown` gets nothing; `default` gets the default class of its type and namespace, which may not be what it should have. */
@@ -14,7 +15,7 @@ export interface Stranger {
 /** Who asked and has no class of its own. */
 export interface StrangerWatch {
   /** To be told of every placement. */
-  placed(nodeId: string, placement: Placement): void;
+  placed(who: Asker, placement: Placement): void;
   /** Those who asked lately, the latest first. */
   standing(): readonly Stranger[];
 }
@@ -31,32 +32,33 @@ export function createStrangerWatch(
   onStranger: (stranger: Stranger) => void,
   goneMs: number,
 ): StrangerWatch {
-  /** By node, the one that asked longest ago first. */
+  /** By `askerKey`, the one that asked longest ago first. */
   const strangers = new Map<string, Stranger & { readonly seenMs: number }>();
 
   function forgetTheGone(): void {
-    for (const [nodeId, { seenMs }] of strangers) {
+    for (const [key, { seenMs }] of strangers) {
       if (seenMs >= now() - goneMs) return;
-      strangers.delete(nodeId);
+      strangers.delete(key);
     }
   }
 
   return {
-    placed(id, placement) {
+    placed({ nodeId: id, clusterId }, placement) {
       // Whoever may not be the node says nothing of it.
       if (placement.kind === "forbidden") return;
       if (strangers.size === 0 && placement.kind === "placed" && placement.byDefault === undefined) return;
-      const nodeId = shown(id);
-      const before = strangers.get(nodeId);
-      strangers.delete(nodeId);
+      const who = { nodeId: shown(id), ...(clusterId === undefined ? {} : { clusterId: shown(clusterId) }) };
+      const key = askerKey(who);
+      const before = strangers.get(key);
+      strangers.delete(key);
       const found = strangeness(placement);
       if (found === undefined) return;
       const nowMs = now();
       const isNews = before?.kind !== found.kind;
       if (isNews) forgetTheGone();
       if (strangers.size >= maxStrangers) return;
-      const stranger = { nodeId, ...found, sinceMs: isNews ? nowMs : before.sinceMs };
-      strangers.set(nodeId, { ...stranger, seenMs: nowMs });
+      const stranger = { ...who, ...found, sinceMs: isNews ? nowMs : before.sinceMs };
+      strangers.set(key, { ...stranger, seenMs: nowMs });
       if (isNews) onStranger(stranger);
     },
     standing() {

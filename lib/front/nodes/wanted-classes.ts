@@ -2,7 +2,7 @@ import { hashOf } from "../../snapshot/blob.ts";
 import type { Classifier, NodeClaims } from "../../snapshot/classifier.ts";
 import { maxWanted, wantedPrefix, wantedRecord } from "../../snapshot/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import type { Caller } from "../auth/caller.ts";
+import { type Caller, identityOf } from "../auth/caller.ts";
 
 /** Asks the compiler for classes of nodes that have none. */
 export interface WantedClasses {
@@ -69,7 +69,7 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
       if (caller.kind !== "node" && caller.kind !== "anyone") return false;
       const record = wantedRecord(classifier, claims);
       if (record === undefined) return false;
-      const whose = `${wantedPrefix}${caller.kind === "node" ? hashOf(caller.subject).slice(0, 16) : "anyone"}-`;
+      const whose = `${wantedPrefix}${caller.kind === "node" ? hashOf(identityOf(caller)).slice(0, 16) : "anyone"}-`;
       const key = whose + record.name.slice(0, 32);
       const sinceMs = asked.get(key);
       if (sinceMs !== undefined) return now() - sinceMs < patienceMs;

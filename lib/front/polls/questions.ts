@@ -4,6 +4,7 @@ import type { Caller } from "../auth/caller.ts";
 import type { Selection } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import { type Confirmer, confirmerOf } from "../heads/confirmations.ts";
+import { askerOf } from "../nodes/asker.ts";
 import type { Subscription } from "../nodes/refusals.ts";
 import { type Refused, refuse, refuseMisfit } from "./outcome.ts";
 import type { PollRequest } from "./poll-request.ts";
@@ -60,7 +61,7 @@ function questionOf(request: PollRequest, type: ResourceType, caller: Caller): Q
   if (refused !== undefined) return refused;
   const { id: nodeId } = request.node;
   const names = isWildcard(type) ? [] : request.names;
-  const subscription = names.length > 1 ? undefined : { nodeId, type, name: names[0] ?? "" };
+  const subscription = names.length > 1 ? undefined : { ...askerOf(caller, request.node), type, name: names[0] ?? "" };
   return { request, type, caller, names, subscription, by: confirmerOf(nodeId, caller) };
 }
 

@@ -9,6 +9,7 @@ import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
+import { askerOf } from "../nodes/asker.ts";
 import type { Asking } from "../polls/asking.ts";
 import { holdUntilMs } from "../polls/hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
@@ -56,7 +57,7 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
       request.version,
     );
     if (isNew && answer.kind !== "refused")
-      front.nodes.has({ nodeId: node.id, type: "secrets", name }, request.version, "poll", {
+      front.nodes.has({ ...askerOf(poll.caller, node), type: "secrets", name }, request.version, "poll", {
         classId: placement.classId,
         root: served.apart,
       });
@@ -124,8 +125,10 @@ export async function secretFor(
   if (found === "unreadable")
     return refuse(503, "unavailable", `the secret ${shown(name)} cannot be opened now; the front's log says why`);
   if (found === undefined) return refuse(404, "unknown-name", `there is no secret ${shown(name)} in ${namespace}`);
-  if (found.serviceAccounts?.includes(caller.serviceAccount ?? "") === false)
-    return refuse(403, "forbidden", `${shown(name)} is not for ${caller.subject}`);
+  const isMeant =
+    found.serviceAccounts?.includes(caller.serviceAccount ?? "") !== false &&
+    found.clusters?.includes(caller.clusterId ?? "") !== false;
+  if (!isMeant) return refuse(403, "forbidden", `${shown(name)} is not for ${caller.subject}`);
   return { kind: "found", resource: found.resource };
 }
 

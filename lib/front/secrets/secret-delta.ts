@@ -68,7 +68,7 @@ export async function answerSecretDelta(
     if (now.kind === "refused") return now;
     const { version, classId } = now;
     const root = served.loaded.hash;
-    const speaker = { node, type: "secrets", shape, version, classId, root, apart: served.apart } as const;
+    const speaker = { node, caller, type: "secrets", shape, version, classId, root, apart: served.apart } as const;
     hear(front, speaker, request, isNew);
     if (held?.version !== version) return now;
     if (!(await stillHoldingSecret(front, served.state, { ...waiting, bytes }))) return { kind: "unchanged" };

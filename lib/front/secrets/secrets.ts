@@ -14,6 +14,7 @@ export interface SecretFeed {
 export interface FoundSecret {
   readonly resource: object;
   readonly serviceAccounts: readonly string[] | undefined;
+  readonly clusters: readonly string[] | undefined;
 }
 
 interface Kept {
@@ -66,7 +67,7 @@ export function createSecretFeed(
         const secret = (await read({ namespace, name: one }))?.secret;
         const resource = secret && sdsResource(resourceName, secret, ca ? "ca" : "pair");
         if (secret !== undefined && resource !== undefined)
-          return { resource, serviceAccounts: secret.serviceAccounts };
+          return { resource, serviceAccounts: secret.serviceAccounts, clusters: secret.clusters };
       }
       return undefined;
     },

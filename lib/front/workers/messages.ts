@@ -29,6 +29,8 @@ export type FromWorker =
   /** It cannot serve, and ends. */
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "head?"; readonly id: number; readonly ifNoneMatch: string | undefined }
+  /** It follows a HEAD of this generation, whose signature it has checked. */
+  | { readonly kind: "believed"; readonly generation: number }
   | { readonly kind: "parts?"; readonly id: number; readonly name: PartName }
   | { readonly kind: "part"; readonly id: number; readonly part: Partial<Parts> }
   | { readonly kind: "confirmed"; readonly key: string; readonly version: string }
@@ -36,8 +38,14 @@ export type FromWorker =
   | { readonly kind: "refusal"; readonly refusal: Refusal };
 
 export type ToWorker =
-  /** With what the store's clock shows, where it tells. */
-  | { readonly kind: "head"; readonly id: number; readonly reply: HeadReply; readonly storeMs: number | undefined }
+  /** With what the store's clock shows, where it tells, and the newest generation that any worker has believed: 0 for none. */
+  | {
+      readonly kind: "head";
+      readonly id: number;
+      readonly reply: HeadReply;
+      readonly storeMs: number | undefined;
+      readonly believed: number;
+    }
   | { readonly kind: "head changed" }
   | { readonly kind: "part?"; readonly id: number; readonly name: PartName }
   | { readonly kind: "parts"; readonly id: number; readonly parts: readonly Partial<Parts>[] }

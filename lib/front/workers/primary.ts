@@ -1,4 +1,6 @@
 import { unreachable } from "../../config/diagnostic.ts";
+import type { BelievedGenerations } from "../heads/believed-generations.ts";
+import { askerKey } from "../nodes/asker.ts";
 import type { Refusal } from "../nodes/refusals.ts";
 import type { Stranger } from "../nodes/strangers.ts";
 import type { HeadRelay } from "./head-relay.ts";
@@ -23,6 +25,8 @@ export interface Told {
 
 export interface PrimaryOptions {
   readonly relay: HeadRelay;
+  /** Outlives workers: one that takes another's place follows no HEAD that is older than what that one has believed. */
+  readonly generations: BelievedGenerations;
   /** What the store's clock shows, where it tells. */
   readonly storeMs: () => Promise<number | undefined>;
   /** Told once, however many workers hear of it. */
@@ -42,7 +46,7 @@ interface Gathering {
 }
 
 export function createPrimary(options: PrimaryOptions): Primary {
-  const { relay, storeMs, onError } = options;
+  const { relay, storeMs, onError, generations } = options;
   const workers = new Set<Line<ToWorker, FromWorker>>();
   const gatherings = new Map<number, Gathering>();
   const isNews = createNews(options.now);
@@ -50,7 +54,8 @@ export function createPrimary(options: PrimaryOptions): Primary {
 
   async function answerHead(line: Line<ToWorker, FromWorker>, id: number, tag: string | undefined): Promise<void> {
     const reply = await relay.read(tag);
-    line.send({ kind: "head", id, reply, storeMs: await storeMs() });
+    const clock = await storeMs();
+    line.send({ kind: "head", id, reply, storeMs: clock, believed: generations.newest() });
   }
 
   /** What all other workers know, as far as they say it in time. */
@@ -93,6 +98,9 @@ export function createPrimary(options: PrimaryOptions): Primary {
       case "head?":
         answerHead(line, message.id, message.ifNoneMatch).catch(onError);
         break;
+      case "believed":
+        generations.believed(message.generation);
+        break;
       case "parts?":
         gather(line, message.id, message.name);
         break;
@@ -129,5 +137,6 @@ export function createPrimary(options: PrimaryOptions): Primary {
   };
 }
 
-const strangerKey = ({ kind, nodeId }: Stranger): string => `stranger ${kind} ${nodeId}`;
-const refusalKey = ({ type, name, refused, nodeId }: Refusal): string => `refusal ${type} ${name} ${refused} ${nodeId}`;
+const strangerKey = (stranger: Stranger): string => `stranger ${stranger.kind} ${askerKey(stranger)}`;
+const refusalKey = (refusal: Refusal): string =>
+  `refusal ${refusal.type} ${refusal.name} ${refusal.refused} ${askerKey(refusal)}`;

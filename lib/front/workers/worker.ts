@@ -1,6 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { headKey } from "../../snapshot/blob.ts";
 import type { GetResult, ObjectStore } from "../../storage/object-store.ts";
+import { type BelievedGenerations, memoryGenerations } from "../heads/believed-generations.ts";
 import { type MemoryConfirmations, memoryConfirmations } from "../heads/confirmations.ts";
 import type { NodeStatus } from "../nodes/node-watch.ts";
 import type { Siblings } from "../nodes/siblings.ts";
@@ -18,6 +19,8 @@ export interface Worker {
   metrics(): Promise<readonly (readonly object[])[]>;
   /** What nodes have confirmed to any of them. */
   readonly confirmations: MemoryConfirmations;
+  /** Shared with the others, and with those before them, through the first process. */
+  readonly generations: BelievedGenerations;
   /** Answers others' questions from now on. */
   serve(parts: OwnParts): void;
   /** To be told once that it is to end. */
@@ -37,6 +40,7 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
   let headChanged: () => void = () => {};
   /** What the store's clock showed, and when this process was told. */
   let clock: { readonly storeMs: number; readonly toldMs: number } | undefined;
+  const generations = memoryGenerations();
   const heads = new Map<number, (reply: HeadReply) => void>();
   const parts = new Map<number, (parts: readonly Partial<Parts>[]) => void>();
   const confirmations = workerConfirmations(
@@ -53,6 +57,7 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
   line.listen((message) => {
     switch (message.kind) {
       case "head":
+        generations.believed(message.believed);
         clock = message.storeMs === undefined ? undefined : { storeMs: message.storeMs, toldMs: now() };
         heads.get(message.id)?.(message.reply);
         heads.delete(message.id);
@@ -118,6 +123,14 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
     nodes: async () => (await partsOf("nodes")).flatMap(({ nodes = [] }) => nodes),
     metrics: async () => (await partsOf("metrics")).map(({ metrics = [] }) => metrics),
     confirmations,
+    generations: {
+      ...generations,
+      believed(generation) {
+        if (generation > generations.newest()) line.send({ kind: "believed", generation });
+        generations.believed(generation);
+      },
+      remedy: "delete the file in trust.generations that the first process names when it starts, and restart the front",
+    },
     serve(parts) {
       own = parts;
     },

@@ -24,11 +24,11 @@ const topologyAttributes: ReadonlyMap<string, string> = new Map([
  * What the front has to look at, in the classifier's words. The registry's own facts (what a workload serves, its addresses)
  * are no claims of a node: nodes that differ in those alone are told apart by their names.
  *
- * Every node's namespace is read: it says which labels are. So is its service account, whether answers depend on it or not: whoever
- * has proven one gets a class of nodes of that account, whatever else he says of himself.
+ * Every node's namespace is read: it says which labels are. So are its service account and its cluster, whether answers depend on them
+ * or not: a node that has proven them gets a class of nodes of that account and cluster, whatever else it says of itself.
  */
 export function classReads(asked: AskedOfProxies): ClassReads {
-  const attributes = new Set(["namespace", attributeOfField.serviceAccount]);
+  const attributes = new Set(["namespace", attributeOfField.serviceAccount, attributeOfField.clusterId]);
   const labels = new Map<string, Set<string>>();
   for (const [namespace, questions] of asked.byNamespace) {
     const keys = new Set<string>();

@@ -27,6 +27,8 @@ export interface CensusNode {
   /** Its `podName.namespace` and what else it calls itself, its addresses, and `accountKey` where it has a service account. */
   readonly keys: readonly string[];
   readonly classId: string;
+  /** Id of the cluster that it runs in: another cluster may have a node of the same name or address. */
+  readonly clusterId: string;
 }
 
 /**
@@ -120,7 +122,10 @@ const nodesOf = step(
     for (const [at, { members }] of groups.entries()) for (const position of members) idOf[position] = ids[at] ?? "";
     const nodes: CensusNode[] = [];
     for (const [position, proxy] of census.entries()) {
-      if (proxy.isWanted !== true) nodes.push({ keys: keysOf(proxy), classId: idOf[position] ?? "" });
+      if (proxy.isWanted !== true) {
+        const { clusterId } = proxy;
+        nodes.push({ keys: keysOf(proxy), classId: idOf[position] ?? "", clusterId });
+      }
     }
     return nodes;
   },

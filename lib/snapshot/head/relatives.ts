@@ -1,5 +1,5 @@
 import type { CompiledClass, CompiledNode, CompiledWorld } from "../compiled.ts";
-import { classesByKey } from "../node-index.ts";
+import { classesByCluster } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 
@@ -48,15 +48,25 @@ function targetsOf(moves: readonly Move[]): ReadonlyMap<string, readonly string[
 /** Other classes that nodes move to, each pair once. */
 function nodeMoves(nodes: readonly CompiledNode[], others: readonly CompiledNode[]): readonly Move[] {
   if (nodes === others) return [];
-  const classOf = classesByKey(others);
+  const clusters = classesByCluster(others);
   const moves = new Map<string, Move>();
-  for (const { keys, classId } of nodes) {
-    for (const key of keys) {
-      const there = classOf.get(key);
-      if (there !== undefined && there !== classId) moves.set(`${classId} ${there}`, [classId, there]);
+  for (const { keys, classId, clusterId } of nodes) {
+    for (const classOf of tablesFor(clusters, clusterId)) {
+      for (const key of keys) {
+        const there = classOf.get(key);
+        if (there !== undefined && there !== classId) moves.set(`${classId} ${there}`, [classId, there]);
+      }
     }
   }
   return [...moves.values()];
+}
+
+type Clusters = ReturnType<typeof classesByCluster>;
+
+/** Of its cluster. Where one side does not say the cluster, as roots up to format 4, a node may be any of its name. */
+function tablesFor(clusters: Clusters, clusterId: string | undefined): readonly ReadonlyMap<string, string>[] {
+  if (clusterId === undefined) return [...clusters.values()];
+  return [clusters.get(clusterId), clusters.get(undefined)].filter((table) => table !== undefined);
 }
 
 function defaultMoves(world: CompiledWorld, other: CompiledWorld): readonly Move[] {

@@ -24,6 +24,8 @@ export interface GcOptions extends Trust {
   readonly now: () => number;
   /** How long one run may go on deleting; a minute by default. Publishers wait twice as long for one that never ends. */
   readonly budgetMs?: number;
+  /** Ends deleting early; what is left is deleted by a later run. */
+  readonly signal?: AbortSignal;
   /** What else is collected besides blobs. */
   readonly others?: readonly Collectable[];
 }
@@ -92,7 +94,7 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
   // By a clock that does not jump: past the announced time, publishers rely on no deletion of this run.
   const isOver = () => performance.now() - startMs >= budgetMs;
   const keys = mayDelete ? claimed.deleted.map(keyOfName) : [];
-  const deleted = (await deleteWithin(store, keys, isOver)).length;
+  const deleted = (await deleteWithin(store, keys, isOver, options.signal)).length;
   const left = claimed.deleted.slice(deleted);
   await finishDeletion(store, claimed.deleted.slice(0, deleted), left);
   return { done: mayDelete, deleted, doomed: claimed.doomed.length + left.length, kept };

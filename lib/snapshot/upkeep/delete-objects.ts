@@ -10,15 +10,17 @@ const batchSize = 16;
  * the bytes that it had. If nothing needs them, a later collection deletes them.
  *
  * @param isOver whether the time that was announced to publishers has passed
+ * @param signal ends it after the batch under way
  * @returns the keys that were deleted in time, in the order of `keys`
  */
 export async function deleteWithin(
   store: ObjectStore,
   keys: readonly string[],
   isOver: () => boolean,
+  signal?: AbortSignal,
 ): Promise<readonly string[]> {
   for (let at = 0; at < keys.length; at += batchSize) {
-    if (isOver()) return keys.slice(0, at);
+    if (isOver() || signal?.aborted === true) return keys.slice(0, at);
     const batch = keys.slice(at, at + batchSize);
     const before = await inParallel(batch, (key) => store.get(key));
     if (isOver()) return keys.slice(0, at);

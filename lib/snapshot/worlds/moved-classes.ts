@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isPodName } from "../classifier.ts";
 import type { CompiledWorld } from "../compiled.ts";
+import { namedPods } from "../node-names.ts";
 
 /** A world, as far as it says who is of which class. */
 export interface ClassesOfWorld extends Pick<CompiledWorld, "nodes" | "classifier"> {
@@ -66,7 +66,7 @@ type Way = (
 
 const byName: Way = ({ nodes, classifier }) =>
   new Map([
-    ...nodes.flatMap(({ keys, classId: id }) => keys.filter(isPodName).map((who) => [who, { id, who }] as const)),
+    ...namedPods(nodes).map(({ name: who, classId: id }) => [who, { id, who }] as const),
     ...Object.entries(classifier.defaults).map(([key, id]) => [key, { id, who: everyOne(key) }] as const),
   ]);
 

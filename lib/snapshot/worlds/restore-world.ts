@@ -2,9 +2,9 @@ import type { NamedGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
 import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
 import { runsIn } from "../long/long-resource.ts";
-import { blobsOfNodes } from "../node-index.ts";
+import { blobsOfNodes, nodesIn } from "../node-index.ts";
 import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.ts";
-import type { SegmentRef, Shape } from "../root.ts";
+import type { NodeShard, SegmentRef, Shape } from "../root.ts";
 import { decodeSegment } from "../segment.ts";
 import type { LoadedPart, LoadedRoot, SnapshotReader } from "../snapshot-reader.ts";
 import { madeOf, readRecord } from "../standing/standing-record.ts";
@@ -188,7 +188,7 @@ async function restoreNodes(
     return like.world.nodes;
   const shards = await Promise.all(root.nodes.map(({ hash }) => reader.text(hash)));
   return shards.flatMap((text) => {
-    const { classes }: { readonly classes: Readonly<Record<string, string>> } = JSON.parse(text);
-    return Object.entries(classes).map(([key, classId]) => ({ keys: [key], classId }));
+    const shard: NodeShard = JSON.parse(text);
+    return nodesIn(shard);
   });
 }

@@ -51,6 +51,8 @@ describe("portolan keys and token", () => {
       "shop",
       "--service-account",
       "web",
+      "--cluster",
+      "east",
       "--class",
       "a",
       "b",
@@ -59,7 +61,14 @@ describe("portolan keys and token", () => {
     );
     expect(await identify(await publicKeys(), token)).toEqual({
       kind: "identified",
-      caller: { kind: "node", subject: "shop/web", namespace: "shop", serviceAccount: "web", classes: ["a", "b"] },
+      caller: {
+        kind: "node",
+        subject: "shop/web",
+        namespace: "shop",
+        serviceAccount: "web",
+        clusterId: "east",
+        classes: ["a", "b"],
+      },
     });
     for (const scope of ["operator", "v1"]) {
       const other = await run("token", "create", `--${scope}`, "--ttl", "30m");

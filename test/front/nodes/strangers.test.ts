@@ -22,22 +22,22 @@ describe("nodes without a class of their own", () => {
   it("are told once, for as long as they go on asking", () => {
     const { strangers, told, standing, pass } = watch();
     for (let i = 0; i < 5; i += 1) {
-      strangers.placed("a", unknown);
+      strangers.placed({ nodeId: "a" }, unknown);
       pass(900);
     }
     expect(told).toEqual([{ nodeId: "a", kind: "unknown", reason: unknown.reason, sinceMs: 0 }]);
-    strangers.placed("b", byDefault);
+    strangers.placed({ nodeId: "b" }, byDefault);
     expect(standing()).toEqual(["b", "a"]);
     expect(told[1]?.reason).toContain('it gets "c1", the default of sidecar/shop');
   });
 
   it("are told again when it is worse or better than it was, and forgotten when they have one or are gone", () => {
     const { strangers, told, standing, pass } = watch();
-    strangers.placed("a", byDefault);
-    strangers.placed("a", unknown);
+    strangers.placed({ nodeId: "a" }, byDefault);
+    strangers.placed({ nodeId: "a" }, unknown);
     expect(told.map(({ kind }) => kind)).toEqual(["default", "unknown"]);
-    strangers.placed("b", unknown);
-    strangers.placed("a", known);
+    strangers.placed({ nodeId: "b" }, unknown);
+    strangers.placed({ nodeId: "a" }, known);
     expect(standing()).toEqual(["b"]);
     pass(2_000);
     expect(standing()).toEqual([]);
@@ -45,14 +45,14 @@ describe("nodes without a class of their own", () => {
 
   it("are not forgotten for what somebody says under their id who may not", () => {
     const { strangers, standing } = watch();
-    strangers.placed("a", unknown);
-    strangers.placed("a", { kind: "forbidden", reason: "it is somebody else" });
+    strangers.placed({ nodeId: "a" }, unknown);
+    strangers.placed({ nodeId: "a" }, { kind: "forbidden", reason: "it is somebody else" });
     expect(standing()).toEqual(["a"]);
   });
 
   it("fill neither memory nor a log with ids that somebody makes up", () => {
     const { strangers, told, standing } = watch();
-    for (let i = 0; i < 5_000; i += 1) strangers.placed(`made-up-${i}-${"x".repeat(100_000)}`, unknown);
+    for (let i = 0; i < 5_000; i += 1) strangers.placed({ nodeId: `made-up-${i}-${"x".repeat(100_000)}` }, unknown);
     expect(told).toHaveLength(1_000);
     expect(JSON.stringify(standing()).length).toBeLessThan(1_000_000);
   });

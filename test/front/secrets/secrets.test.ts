@@ -122,6 +122,16 @@ describe("POST /v3/discovery:secrets", () => {
     }
   });
 
+  it.each([
+    ["of that cluster", "east", 200],
+    ["of another cluster", "west", 403],
+    ["that has proven none", undefined, 403],
+  ])("gives one that is for a cluster to a node %s: %s", async (_whose, clusterId, status) => {
+    const { ask, secrets } = await secretFront(by({ ...web, ...(clusterId === undefined ? {} : { clusterId }) }));
+    await secrets.put({ namespace: "default", name: "shop" }, { ...pair("x"), clusters: ["east"] });
+    expect((await ask("kubernetes://shop")).status).toBe(status);
+  });
+
   it("serves none where the front has no key", async () => {
     const { ask } = await secretFront(by(web), { secrets: undefined });
     expect((await ask("kubernetes://shop")).status).toBe(404);

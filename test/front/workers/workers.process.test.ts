@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { memoryGenerations } from "../../../lib/front/heads/believed-generations.ts";
 import { confirmerOf } from "../../../lib/front/heads/confirmations.ts";
 import type { Stranger } from "../../../lib/front/nodes/strangers.ts";
 import { createHeadRelay } from "../../../lib/front/workers/head-relay.ts";
@@ -58,9 +59,11 @@ function openFront(store: ObjectStore, count: number) {
   const clock = { nowMs: 1_000_000 };
   const now = () => clock.nowMs;
   const said: string[] = [];
+  const generations = memoryGenerations();
   const relay = createHeadRelay(store, { everyMs: 1_000, now, onChange: () => primary.headChanged() });
   const primary = createPrimary({
     relay,
+    generations,
     storeMs: async () => undefined,
     onStranger: ({ nodeId }) => said.push(nodeId),
     onRefusal: ({ nodeId }) => said.push(nodeId),

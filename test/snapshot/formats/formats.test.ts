@@ -69,7 +69,14 @@ describe.each([
   // d38cab3a.
   { what: "whose roots list their nodes", file: "nodes-in-root.json", said: 2, isIt: isInLists },
   // f639f99b.
-  { what: "in the format before today's", file: "long-in-parts.json", said: 3, isIt: isInLists },
+  { what: "whose lists of parts say all of long resources", file: "long-in-parts.json", said: 3, isIt: isInLists },
+  // 65f43e17.
+  {
+    what: "in the format before today's, whose nodes have no cluster",
+    file: "nodes-without-clusters.json",
+    said: 4,
+    isIt: isInLists,
+  },
 ])("a store $what", ({ file, said, isIt }) => {
   const stored = readStored(file);
   const storeOfThen = () => storeOf(stored.objects);

@@ -8,6 +8,7 @@ export const nodes = z.object({
     z.object({
       node: z.string(),
       name: z.string().meta({ description: "`pod.namespace` where its id says it" }),
+      cluster: z.string().optional().meta({ description: "cluster that it is in, as it has proven or says" }),
       class: z.string().optional().meta({ description: "in the version that is in force for it" }),
       resources: list(
         z.object({
@@ -41,6 +42,7 @@ export const trouble = z.object({
   refusals: list(
     z.object({
       nodeId: z.string(),
+      clusterId: z.string().optional().meta({ description: "cluster that it is in, as it has proven or says" }),
       type: z.string(),
       name: z.string(),
       refused: z.string().meta({ description: "version that it does not take" }),
@@ -60,6 +62,7 @@ export const trouble = z.object({
   strangers: list(
     z.object({
       nodeId: z.string(),
+      clusterId: z.string().optional().meta({ description: "cluster that it is in, as it has proven or says" }),
       kind: z.enum(["unknown", "default"]),
       reason: z.string(),
       sinceMs: z.number(),

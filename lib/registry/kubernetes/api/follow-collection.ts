@@ -4,6 +4,7 @@ import type { Lanes } from "../../lanes.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
 import { isAhead } from "./ahead.ts";
 import type { ApiClient } from "./client.ts";
+import type { FailureWaits } from "./failure-waits.ts";
 import type { ApiItem } from "./item.ts";
 import { createListBound, type ListOptions, listItems, patienceMs } from "./list.ts";
 import type { ApiResource } from "./resource.ts";
@@ -27,6 +28,8 @@ export interface FollowOptions extends ListOptions {
   readonly quietMs?: number;
   /** Where only so many connections may be open at once. */
   readonly lanes?: Lanes;
+  /** Of all collections of the server. */
+  readonly waits: FailureWaits;
   /** Milliseconds of any clock that goes on. */
   readonly now: () => number;
 }
@@ -79,6 +82,8 @@ export async function followCollection(
   let busyMs = 0;
   /** Connections in a row that ended soon. */
   let brief = 0;
+  /** An answer to another collection has ended the last wait. */
+  let isSentOut = false;
   let wasThere = false;
   let absences = 0;
   let sinceMs = 0;
@@ -143,7 +148,9 @@ export async function followCollection(
       isNew = false;
       provenUntilMs = Number.NEGATIVE_INFINITY;
       sink.failed(part, causeText(cause));
-      await pace.pause(pace.backOff(failures), signal);
+      isSentOut = await options.waits.pause(pace.backOff(failures), signal, !isSentOut);
+      // The server answers others again: what it still refuses of this one, it may not for long.
+      if (isSentOut) failures = 0;
     }
   }
 }

@@ -7,6 +7,7 @@ import { createBell, defaultPace, type Pace } from "../../retry.ts";
 import type { ApiClient } from "./client.ts";
 import { discoveredNamespaces } from "./discovered-namespaces.ts";
 import { createDiscovery } from "./discovery.ts";
+import { createFailureWaits } from "./failure-waits.ts";
 import { followCollection } from "./follow-collection.ts";
 import type { ApiItem } from "./item.ts";
 import { otherKinds, pods, type ReadKind, secrets, selectingKinds } from "./read-kinds.ts";
@@ -85,6 +86,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     // A turn is too short for a long list that streams.
     const streaming = { isRefused: lanes !== undefined };
     const heard = new Set(positions.keys());
+    const waits = createFailureWaits(pace);
     const bell = createBell();
     signal.addEventListener("abort", bell.ring);
     let round = new AbortController();
@@ -92,13 +94,20 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
       {
         whole(part, objects) {
           const isTaken = sink.whole(part, objects);
+          waits.answered(part);
           heard.add(part);
           bell.ring();
           return isTaken;
         },
         changed: (part, changes) => sink.changed(part, changes),
-        failed: (part, reason) => sink.failed(part, reason),
-        followed: (part) => sink.followed(part),
+        failed(part, reason) {
+          waits.failed(part);
+          sink.failed(part, reason);
+        },
+        followed(part) {
+          sink.followed(part);
+          waits.answered(part);
+        },
       },
       () => round.abort(),
     );
@@ -122,6 +131,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           keep: (item) => (isRead(item) ? keep(read, item) : undefined),
           streaming,
           positions,
+          waits,
           pace,
           now,
           ...(pageSize === undefined ? {} : { pageSize }),
