@@ -1,4 +1,5 @@
 import type { Stage } from "../config/diagnostic.ts";
+import type { SecurityFailure } from "../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../config/folder/directory.ts";
 import { defaultGatewayApiSettings, type GatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
 import type { FormName } from "../mesh/forms.ts";
@@ -19,6 +20,7 @@ import type { RegistryContent } from "../registry/registry-content.ts";
 import type { ClusterInput } from "../registry/registry-input.ts";
 import type { Service } from "../registry/service.ts";
 import { censusOf } from "./census.ts";
+import { withClosed } from "./closed-world.ts";
 
 export interface WorldOptions {
   /** Domain suffix of Kubernetes services. */
@@ -36,6 +38,8 @@ export interface WorldOptions {
   readonly pollDelayMs?: number;
   /** Switches of the Gateway API, over those of the folder; what neither says is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
+  /** What is done about refused security objects; absent: what they select is closed. */
+  readonly securityFailure?: SecurityFailure;
   /** Of proxies besides those of the workloads. */
   readonly nodes: readonly EnvoyNode[];
 }
@@ -90,7 +94,8 @@ export function worldOf(
   memo: Memo,
   consul: readonly ConsulListing[] = [],
 ): Stage<World> {
-  const { meshConfig, meshNetworks, configs } = loaded;
+  const { meshConfig, meshNetworks } = loaded;
+  const { configs, diagnostics: closed } = withClosed(loaded, options.securityFailure ?? "close", memo);
   const {
     domain,
     clusterId,
@@ -134,7 +139,7 @@ export function worldOf(
       ...(pollDelayMs === undefined ? {} : { pollDelayMs }),
       gatewayApi: { settings, credentials: credentialsIn(loaded, memo) },
     },
-    diagnostics: [others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
+    diagnostics: [...closed, ...[others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics)],
   };
 }
 

@@ -22,6 +22,8 @@ export const diagnosticCodes = {
     "other-namespace",
     "proxy-config-not-served",
     "secret-in-source",
+    "security-closed",
+    "security-open",
     "unknown-field",
     "unknown-kind",
     "unknown-version",

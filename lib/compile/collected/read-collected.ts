@@ -1,7 +1,10 @@
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
+import { fromOldSpelling } from "../../config/documents/old-spelling.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
+import { closeObject, isSecurityKind } from "../../config/fail-closed/close-object.ts";
+import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
 import { isConfig } from "../../config/folder/sort-objects.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
@@ -23,6 +26,10 @@ export interface ReadObject {
   readonly meshConfig?: MeshConfig;
   readonly meshNetworks?: MeshNetworks;
   readonly consul?: ConsulListing;
+  /** It is configuration that is refused. */
+  readonly isRefused?: boolean;
+  /** What closes what a refused security object selects. */
+  readonly closed?: ClosedObject;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -33,17 +40,30 @@ export function readCollected({ about, name: source }: CollectedIn, { object, ve
   const place = placeOf(about, source, textOf(metadata.namespace), version);
   const parsed = asParsed({ ...object, metadata: { ...metadata, resourceVersion: version } }, place);
   if (isConfig(parsed)) {
-    // The server has refused or dropped what it does not know; what is new to us is new in its release.
-    const { value, diagnostics } = readConfig(parsed, {
-      unknownFields: "ignore",
-      names: about.kind === "mcp" ? "free" : "checked",
-    });
-    return value === undefined ? { diagnostics } : { config: value, diagnostics };
+    const { value, diagnostics } = readFromServer(parsed, about);
+    if (value !== undefined) return { config: value, diagnostics };
+    const closed = closeObject(fromOldSpelling(parsed), diagnostics);
+    return { isRefused: true, ...(closed === undefined ? {} : { closed }), diagnostics };
   }
   if (parsed.kind === "ConfigMap") return readSettings(parsed);
   const isKnown = kubernetesKindOf(parsed.origin.key.group, parsed.kind) !== undefined;
   return { ...(isKnown ? { object: parsed } : { other: parsed }), diagnostics: [] };
 }
+
+/**
+ * Reads configuration as a server holds it. The server has refused or dropped what it does not know; what is new to us is new in its
+ * release, and is ignored. Where it may protect something it is refused: of a policy, and of the TLS settings of a Gateway.
+ */
+function readFromServer(parsed: ParsedObject, { kind }: OriginAbout): Stage<Config | undefined> {
+  const names = kind === "mcp" ? "free" : "checked";
+  const { key } = fromOldSpelling(parsed).origin;
+  if (isSecurityKind(key)) return readConfig(parsed, { unknownFields: "refuse", names });
+  const read = readConfig(parsed, { unknownFields: "ignore", names });
+  const isHeld = key.kind === "Gateway" && read.diagnostics.some(isUnknownTls);
+  return isHeld ? readConfig(parsed, { unknownFields: "refuse", names }) : read;
+}
+
+const isUnknownTls = ({ code, path }: Diagnostic): boolean => code === "unknown-field" && path.includes("tls");
 
 type CollectedIn = Pick<CollectedShard, "about" | "name">;
 

@@ -7,9 +7,10 @@ import { readOnce } from "../../snapshot/read-once.ts";
 import { isUnread } from "../../snapshot/standing/stored-part.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { staleSources } from "../collected/stale-sources.ts";
+import { refuseClosed } from "../closed-world.ts";
 import { haveChangedSince } from "../shards/changed-since.ts";
 import { fillWanted } from "../shards/wanted-shard.ts";
-import { type CompileReport, countOf, noObserver, stagedBy } from "../telemetry/observer.ts";
+import { type CompileReport, countOf, countOfCode, noObserver, stagedBy } from "../telemetry/observer.ts";
 import { createPublishers } from "./publishers.ts";
 import type { Compiling, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompiled.ts";
 
@@ -83,6 +84,7 @@ function compileOnce<C extends Published>(
         const made = await compile(staged, base, filled);
         const { primary, settings } = made;
         const compiled: C["compiled"] = made.compiled;
+        refuseClosed(settings.securityFailure, compiled.diagnostics);
         ({ pollDelayMs } = settings);
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
@@ -175,4 +177,6 @@ const reportOf = (
   memo,
   errors: countOf(diagnostics, "error"),
   warnings: countOf(diagnostics, "warning"),
+  closed: countOfCode(diagnostics, "security-closed"),
+  open: countOfCode(diagnostics, "security-open"),
 });

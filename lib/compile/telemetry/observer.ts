@@ -37,6 +37,10 @@ export interface CompileReport {
   readonly memo: MemoUse;
   readonly errors: number;
   readonly warnings: number;
+  /** Security objects and rules that fail closed (`security-closed`). */
+  readonly closed: number;
+  /** Those that are left out (`security-open`). */
+  readonly open: number;
 }
 
 /** How often steps were remembered, and how often made anew. */
@@ -98,6 +102,10 @@ export const stagedBy =
       if (!isPending) end();
     }
   };
+
+/** How many of these messages have a code. */
+export const countOfCode = (diagnostics: readonly Diagnostic[], code: Diagnostic["code"]): number =>
+  diagnostics.reduce((sum, one) => (one.code === code ? sum + 1 : sum), 0);
 
 export const countOf = (diagnostics: readonly Diagnostic[], severity: Diagnostic["severity"]): number =>
   diagnostics.reduce((sum, one) => (one.severity === severity ? sum + 1 : sum), 0);

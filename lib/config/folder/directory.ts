@@ -1,5 +1,7 @@
 import { type Diagnostic, fileOrigin } from "../diagnostic.ts";
 import { type ParsedObject, parseStream } from "../documents/parse.ts";
+import { closeUnreadable } from "../fail-closed/close-unreadable.ts";
+import type { ClosedObject } from "../fail-closed/closed-object.ts";
 import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { type FolderSettings, noFolderSettings } from "../kinds/stated-endpoints.ts";
@@ -57,6 +59,7 @@ export function readFiles(
   const parsed: ParsedObject[] = [];
   const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
   const clusters: LoadedCluster[] = [];
+  const unreadable: ClosedObject[] = [];
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
   let settings = noFolderSettings;
@@ -90,6 +93,7 @@ export function readFiles(
       diagnostics.push(...found.diagnostics, ...stream.value.filter((object) => !isClusters(object)).map(notHere));
       continue;
     }
+    unreadable.push(...stream.others.flatMap((other) => closeUnreadable(other, place, options)));
     for (const object of stream.value) {
       parsed.push(object);
       sources.set(object, stream.sourceOf);
@@ -102,6 +106,7 @@ export function readFiles(
     meshNetworks,
     clusters,
     settings,
+    closed: unreadable.length === 0 ? sorted.closed : [...sorted.closed, ...unreadable],
     diagnostics: [...diagnostics, ...sorted.diagnostics],
   };
 }
