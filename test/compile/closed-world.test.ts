@@ -3,9 +3,9 @@ import { closedInForce, withClosed } from "../../lib/compile/closed-world.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { noFolder, readAgain } from "../../lib/config/folder/last-valid.ts";
 import { wholeFolder } from "../../lib/config/folder/whole-folder.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { indexPeerAuthentications } from "../../lib/mesh/index/peer-authentication.ts";
 import { configsByKind } from "../../lib/mesh/index/configs-by-kind.ts";
+import { indexPeerAuthentications } from "../../lib/mesh/index/peer-authentication.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
 
 const policy = (rules: string, namespace = "shop") => `apiVersion: security.istio.io/v1
 kind: AuthorizationPolicy

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import type { RecordedSettings } from "../../compile/recorded-settings.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
+import type { RecordedSettings } from "../../compile/recorded-settings.ts";
 import { usualPrimary } from "../../compile/shards/read-sources.ts";
 import { mustRefuseClosed } from "../../compile/shards/refuse-closed.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
-import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
+import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";

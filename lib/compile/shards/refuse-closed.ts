@@ -6,8 +6,8 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { closedInForce } from "../closed-world.ts";
 import { settleSettings } from "../recorded-settings.ts";
 import type { HashedFile } from "./next-list.ts";
-import { contentOfShard } from "./source-shard.ts";
 import type { ShardList } from "./shard-list.ts";
+import { contentOfShard } from "./source-shard.ts";
 
 /** Gives the text of a file by its hash. */
 type TextOf = (hash: string) => Promise<string>;
@@ -49,11 +49,13 @@ function closesSomething(name: string, closed: readonly ClosedObject[], content:
   const places = new Set(closed.map(({ origin }) => origin.file));
   const errors = errorsOf(content.diagnostics).filter(({ origin }) => places.has(origin.file));
   const { rootNamespace } = content.meshConfig;
-  const closings = closed.map((one): Diagnostic => ({
-    ...closedDiagnostic(one, rootNamespace),
-    severity: "error",
-    hint: "correct the object; --accept-closed publishes it all the same, and closes what it selects",
-  }));
+  const closings = closed.map(
+    (one): Diagnostic => ({
+      ...closedDiagnostic(one, rootNamespace),
+      severity: "error",
+      hint: "correct the object; --accept-closed publishes it all the same, and closes what it selects",
+    }),
+  );
   return new PortolanError(
     `source ${name} was left as it was: publishing would close what a refused security object selects`,
     [...errors, ...closings],

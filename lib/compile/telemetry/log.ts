@@ -91,7 +91,12 @@ export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void
     const byText = new Map(errors.map((error) => [JSON.stringify(error), error]));
     const fresh = [...byText].filter(([text]) => !told.has(text));
     for (const [, error] of fresh.slice(0, maxErrors))
-      log.warn(error, isSecurityFailure(error.code) ? "no valid form is known" : "refused; its last valid form stays, if one is known");
+      log.warn(
+        error,
+        isSecurityFailure(error.code)
+          ? "no valid form is known"
+          : "refused; its last valid form stays, if one is known",
+      );
     if (fresh.length > maxErrors)
       log.warn({ more: fresh.length - maxErrors }, "more is refused; `portolan validate` tells all of a folder");
     told = new Set(byText.keys());

@@ -1,8 +1,8 @@
 import type { Finding } from "../finding.ts";
 import type { AuthorizationPolicy } from "../kinds/authorization-policy.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
-import { authorizationPolicyRules } from "../rules/security/authorization-policy.ts";
 import { readSpec } from "../read-spec.ts";
+import { authorizationPolicyRules } from "../rules/security/authorization-policy.ts";
 import { authorizationPolicy } from "../schema/security.ts";
 import { fieldsOf, listOf } from "../untyped.ts";
 import type { Closing } from "./closed-object.ts";
@@ -46,7 +46,9 @@ export function closeAuthorization(
 
 /** The policy without its invalid rules; undefined where more than rules is invalid. */
 function withoutRules(raw: unknown, errors: readonly Pick<Finding, "path">[]): AuthorizationPolicy | undefined {
-  const invalid = new Set(errors.map(({ path: [root, list, index] }) => (root === "spec" && list === "rules" ? index : undefined)));
+  const invalid = new Set(
+    errors.map(({ path: [root, list, index] }) => (root === "spec" && list === "rules" ? index : undefined)),
+  );
   if (invalid.size === 0 || invalid.has(undefined)) return undefined;
   const fields = fieldsOf(raw);
   const rules = listOf(fields.rules).filter((_, index) => !invalid.has(index));

@@ -1,12 +1,12 @@
 import type { Config } from "../config.ts";
 import { type ConfigKey, type Diagnostic, errorsOf } from "../diagnostic.ts";
-import { meantKeys } from "../documents/unknown-kind.ts";
 import type { ParsedObject } from "../documents/parse.ts";
+import { meantKeys } from "../documents/unknown-kind.ts";
+import { schemaOf } from "../kind-registry.ts";
 import type { PeerAuthentication } from "../kinds/peer-authentication.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { closedAnnotation, httpOnlyAnnotation } from "../made-annotations.ts";
 import { metaOf, type ReadOptions } from "../read-config.ts";
-import { schemaOf } from "../kind-registry.ts";
 import { fieldsOf, isFields, textOf } from "../untyped.ts";
 import { closeAuthorization, denyAll } from "./close-authorization.ts";
 import { closeTokens } from "./close-tokens.ts";
@@ -78,7 +78,9 @@ export function closeObject(
       ]);
     }
     case "EnvoyFilter":
-      return securityPatches(spec, errors) ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]]) : undefined;
+      return securityPatches(spec, errors)
+        ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]])
+        : undefined;
     case "RbacConfig":
     case "ClusterRbacConfig":
       return made("denied", [["AuthorizationPolicy", denyAll({})]]);

@@ -134,14 +134,16 @@ function Said({ value: { diagnostics } }: Of) {
       </p>
       {closed === 0 ? null : (
         <p class="problem">
-          <a href={placeText(["diagnostics"], { q: "security-closed" })}>{counted(closed, "refused security object")}</a>: what they select is
-          closed
+          <a href={placeText(["diagnostics"], { q: "security-closed" })}>
+            {counted(closed, "refused security object")}
+          </a>
+          : what they select is closed
         </p>
       )}
       {open === 0 ? null : (
         <p class="problem">
-          <a href={placeText(["diagnostics"], { q: "security-open" })}>{counted(open, "refused security object")}</a>: what they protected is
-          open
+          <a href={placeText(["diagnostics"], { q: "security-open" })}>{counted(open, "refused security object")}</a>:
+          what they protected is open
         </p>
       )}
     </section>

@@ -221,12 +221,7 @@ function policyMap(
   return Object.fromEntries(entries);
 }
 
-function contextOf(
-  { meta }: Config,
-  allows: boolean,
-  { mesh }: ProviderLookups,
-  protocol: Protocol,
-): RuleContext {
+function contextOf({ meta }: Config, allows: boolean, { mesh }: ProviderLookups, protocol: Protocol): RuleContext {
   return { namespace: meta.namespace, trustDomains: [mesh.trustDomain, ...mesh.trustDomainAliases], protocol, allows };
 }
 

@@ -74,8 +74,8 @@ export function jwtAuthentication(
         return problem === undefined ? [] : [ruleClosed(policy, index, problem)];
       }),
       ...rules
-      .filter(({ keys, policy }) => keys === undefined && !isStandIn(policy))
-      .map(({ policy, index }) => keysNotFetched(policy, index)),
+        .filter(({ keys, policy }) => keys === undefined && !isStandIn(policy))
+        .map(({ policy, index }) => keysNotFetched(policy, index)),
     ],
   };
 }

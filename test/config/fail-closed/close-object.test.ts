@@ -27,16 +27,31 @@ const selector = "selector: { matchLabels: { app: web } }";
 
 describe("a refused AuthorizationPolicy", () => {
   it.each([
-    ["a misspelt field of an operation", `{ ${selector}, action: DENY, rules: [{ to: [{ operation: { path: [/a] } }] }] }`],
+    [
+      "a misspelt field of an operation",
+      `{ ${selector}, action: DENY, rules: [{ to: [{ operation: { path: [/a] } }] }] }`,
+    ],
     ["a field that an API server has pruned", `{ ${selector}, action: DENY, rules: [{ to: [{ operation: {} }] }] }`],
     ["a port that is none", `{ ${selector}, action: DENY, rules: [{ to: [{ operation: { ports: [http] } }] }] }`],
     ["a block that is none", `{ ${selector}, action: DENY, rules: [{ from: [{ source: { ipBlocks: [10.0.0] } }] }] }`],
-    ["a good rule beside a bad one", `{ ${selector}, action: DENY, rules: [{ to: [{ operation: { paths: [/a] } }] }, { form: [] }] }`],
+    [
+      "a good rule beside a bad one",
+      `{ ${selector}, action: DENY, rules: [{ to: [{ operation: { paths: [/a] } }] }, { form: [] }] }`,
+    ],
     ["an unknown action", `{ ${selector}, action: DENNY, rules: [{}] }`],
     ["rules that are no list", `{ ${selector}, action: DENY, rules: { to: [] } }`],
-    ["an unknown field beside its rules", `{ ${selector}, action: ALLOW, mode: strict, rules: [{ to: [{ operation: { paths: [/a] } }] }] }`],
-    ["a template that is too long", `{ ${selector}, action: DENY, rules: [{ to: [{ operation: { paths: ["${"/{*}".repeat(500)}"] } }] }] }`],
-    ["a header that is no name", `{ ${selector}, action: DENY, rules: [{ when: [{ key: "request.headers[a b]", values: [x] }] }] }`],
+    [
+      "an unknown field beside its rules",
+      `{ ${selector}, action: ALLOW, mode: strict, rules: [{ to: [{ operation: { paths: [/a] } }] }] }`,
+    ],
+    [
+      "a template that is too long",
+      `{ ${selector}, action: DENY, rules: [{ to: [{ operation: { paths: ["${"/{*}".repeat(500)}"] } }] }] }`,
+    ],
+    [
+      "a header that is no name",
+      `{ ${selector}, action: DENY, rules: [{ when: [{ key: "request.headers[a b]", values: [x] }] }] }`,
+    ],
   ])("denies every request to what it selects, for %s", (_what, spec) => {
     expect(policy(spec)).toEqual(denied(web));
   });
@@ -45,7 +60,10 @@ describe("a refused AuthorizationPolicy", () => {
     ["a selector with a wildcard", "{ selector: { matchLabels: { app: w* } }, action: DENY, rules: [{}] }"],
     ["a selector of another form", "{ selector: { labels: { app: web } }, action: DENY, rules: [{}] }"],
     ["a misspelt selector", "{ selectors: { matchLabels: { app: web } }, action: DENY, rules: [{}] }"],
-    ["two ways to select", `{ ${selector}, targetRef: { kind: Gateway, group: gateway.networking.k8s.io, name: g }, action: DENY, rules: [{}] }`],
+    [
+      "two ways to select",
+      `{ ${selector}, targetRef: { kind: Gateway, group: gateway.networking.k8s.io, name: g }, action: DENY, rules: [{}] }`,
+    ],
     ["a spec that is no object", "none"],
   ])("denies every request to its namespace, for %s", (_what, spec) => {
     expect(policy(spec)).toEqual(denied({}));
@@ -84,7 +102,10 @@ describe("a refused AuthorizationPolicy", () => {
 
   it("closes nothing where it would protect nothing: as an AUDIT, and when it is only tried out", () => {
     expect(policy(`{ ${selector}, action: AUDIT, rules: [{ to: [] }] }`)).toEqual([]);
-    const tried = object("AuthorizationPolicy", "{ action: DENY }").replace("name: a", 'name: a, annotations: { istio.io/dry-run: "true" }');
+    const tried = object("AuthorizationPolicy", "{ action: DENY }").replace(
+      "name: a",
+      'name: a, annotations: { istio.io/dry-run: "true" }',
+    );
     expect(closed(tried)).toEqual([]);
   });
 });
@@ -95,7 +116,11 @@ describe("a refused PeerAuthentication", () => {
   ];
   it.each([
     ["a mode that is none", `{ ${selector}, mtls: { mode: STRICKT } }`, web],
-    ["a port that is none", `{ ${selector}, mtls: { mode: PERMISSIVE }, portLevelMtls: { http: { mode: DISABLE } } }`, web],
+    [
+      "a port that is none",
+      `{ ${selector}, mtls: { mode: PERMISSIVE }, portLevelMtls: { http: { mode: DISABLE } } }`,
+      web,
+    ],
     ["a selector that cannot be read", "{ selector: { labels: { app: web } }, mtls: { mode: STRICT } }", {}],
   ])("asks for mutual TLS, for %s", (_what, spec, target) => {
     expect(closed(object("PeerAuthentication", spec))).toEqual(strict(target));
@@ -112,7 +137,9 @@ describe("a refused RequestAuthentication", () => {
     const good = { issuer: "a", jwksUri: "https://keys.test/jwks" };
     const spec = `{ ${selector}, jwtRules: [${JSON.stringify(good)}, { issuer: b, jwks: broken, fromHeaders: [{ name: x-token }] }] }`;
     expect(tokens(spec)).toEqual(refused([good, { fromHeaders: [{ name: "x-token" }] }]));
-    expect(tokens(`{ ${selector}, jwtRules: [{ issuer: b, jwks: '{"keys":[{"kty":"RSA"}]}' }] }`)).toEqual(refused([{}]));
+    expect(tokens(`{ ${selector}, jwtRules: [{ issuer: b, jwks: '{"keys":[{"kty":"RSA"}]}' }] }`)).toEqual(
+      refused([{}]),
+    );
   });
 
   it("denies requests without a token, too, where a field may ask for one", () => {
@@ -158,7 +185,8 @@ describe("a document that cannot be read", () => {
 
   it("closes nothing for a chart's template, nor for Kustomize's input", () => {
     expect(closed("kind: AuthorizationPolicy\nmetadata: { name: {{ .Values.name }} }\n")).toEqual([]);
-    const patches = "apiVersion: kustomize.config.k8s.io/v1\nkind: Kustomization\npatches: [{ target: { kind: AuthorizationPolicy } }]\n";
+    const patches =
+      "apiVersion: kustomize.config.k8s.io/v1\nkind: Kustomization\npatches: [{ target: { kind: AuthorizationPolicy } }]\n";
     expect(closed(patches)).toEqual([]);
   });
 });

@@ -1,7 +1,13 @@
 import { error, type Finding, type Path } from "../../finding.ts";
 import type { Condition } from "../../kinds/authorization-policy.ts";
 import { ipOrCidrRules } from "../values.ts";
-import { headerNameRules, portTextRules, principalRules, serviceAccountRules, trustDomainRules } from "./authorization-values.ts";
+import {
+  headerNameRules,
+  portTextRules,
+  principalRules,
+  serviceAccountRules,
+  trustDomainRules,
+} from "./authorization-values.ts";
 
 type ValueCheck = (value: string, path: Path) => Iterable<Finding>;
 

@@ -85,7 +85,8 @@ function* sourceRules(source: Source, path: Path, action: string): Generator<Fin
     if ((source[name]?.length ?? 0) > 16) yield error([...path, name], "has more than 16 entries");
     yield* each(source[name], [...path, name], serviceAccountRules);
   }
-  for (const name of ["principals", "notPrincipals"] as const) yield* each(source[name], [...path, name], principalRules);
+  for (const name of ["principals", "notPrincipals"] as const)
+    yield* each(source[name], [...path, name], principalRules);
   for (const name of ["trustDomains", "notTrustDomains"] as const)
     yield* each(source[name], [...path, name], trustDomainRules);
 }

@@ -1,0 +1,143 @@
+/** A gateway's Envoy behind a front, and the ways by which a policy reaches it. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { load } from "js-yaml";
+import { createCollector } from "../../lib/collect/collector.ts";
+import { createRecompiler } from "../../lib/compile/recompile.ts";
+import { webhookApp } from "../../lib/compile/webhook/app.ts";
+import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
+import { keyText } from "../../lib/config/diagnostic.ts";
+import { parseStream } from "../../lib/config/documents/parse.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
+import { fieldsOf } from "../../lib/config/untyped.ts";
+import { frontApp } from "../../lib/front/app.ts";
+import { createFront } from "../../lib/front/front.ts";
+import { nodeCalls } from "../../lib/front/node-calls.ts";
+import { serveHttp } from "../../lib/front/node-server.ts";
+import { limits } from "../../lib/limits/limits.ts";
+import { fileStore } from "../../lib/storage/files.ts";
+import { FakeOrigin } from "../collect/fake-origin.ts";
+import { openBookshop, shopHost, startGateway } from "./bookshop.ts";
+import { secret, signedPost } from "./edges.ts";
+import { eventually } from "./envoy.ts";
+import { get } from "./sidecars.ts";
+
+/** Brings a policy to the mesh and publishes. @param isAccepted whether it may close something @throws where it is refused */
+export type Bring = (policy: string, isAccepted?: boolean) => Promise<void>;
+
+export interface FailClosedMesh {
+  readonly ways: Readonly<Record<"push" | "webhook" | "collector", Bring>>;
+  /** The status of one request through the gateway. */
+  status(path: string, headers?: Readonly<Record<string, string>>): Promise<number>;
+  /** Publishes a marker and waits until Envoy serves it. @returns the statuses of a path meanwhile, each once */
+  settle(path: string, headers?: Readonly<Record<string, string>>): Promise<readonly number[]>;
+  close(): Promise<void>;
+}
+
+const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const policyFile = "policy.yaml";
+const markerHost = "marker.example.com";
+
+const marker = (round: number) => `apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: { name: marker, namespace: bookshop }
+spec:
+  selector: { istio: ingressgateway }
+  servers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: [${markerHost}] }]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: { name: marker, namespace: bookshop }
+spec:
+  hosts: [${markerHost}]
+  gateways: [marker]
+  http: [{ headers: { response: { set: { x-round: "${round}" } } }, directResponse: { status: 200 } }]
+`;
+
+export async function openFailClosedMesh(): Promise<FailClosedMesh> {
+  const shop = await openBookshop();
+  const folder = await mkdtemp(join(tmpdir(), "portolan-closed-"));
+  const store = fileStore(folder);
+  const recompile = () => createRecompiler({ store, build: "test" })();
+  let round = 0;
+  await shop.add("marker.yaml", marker(round));
+  const push = async (...options: readonly string[]) => {
+    await promisify(execFile)(process.execPath, [cli, "push", shop.folder, "--store", folder, ...options]);
+  };
+  await push();
+  const secrets = { ...noSecrets, operators: [secret] };
+  const app = webhookApp({ store, recompile, secrets, sources: ["main"] });
+  const post = async (acceptClosed: boolean) => {
+    const body = JSON.stringify({ files: await readFolder(shop.folder), acceptClosed });
+    const signed = await signedPost(secret, "/sources/main", body, crypto.randomUUID(), Date.now());
+    const answer = await app.request("/sources/main", { method: "POST", headers: { ...signed }, body });
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
+  };
+  const collect = async (text: string) => {
+    const origin = new FakeOrigin();
+    const collecting = createCollector({ store, source: "cluster", origin, allowEmpty: true }).once();
+    await origin.following;
+    const objects = parseStream(text, { file: "" }).value.map(({ origin: { key }, ...object }) => ({
+      key: keyText(key),
+      version: "1",
+      object,
+    }));
+    origin.whole("all", objects);
+    await collecting;
+    await recompile();
+  };
+  const front = createFront({ store, maxHoldMs: 1_000 });
+  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const envoy = await startGateway(server.url);
+  const ask = (host: string, path: string, headers = {}) =>
+    get({ host: "127.0.0.1", port: shop.port, path, headers: { host, ...headers } });
+  const status = async (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    (await ask(shopHost, path, headers)).status;
+  return {
+    status,
+    ways: {
+      async push(policy, isAccepted = false) {
+        await shop.add(policyFile, policy);
+        // A push that refuses an object exits with 1, whether it publishes or not.
+        await push(...(isAccepted ? ["--accept-closed"] : [])).catch((cause: unknown) => {
+          const { stderr = "" } = { ...fieldsOf(cause) };
+          if (!isAccepted && String(stderr).includes("was left as it was")) throw new Error(String(stderr));
+        });
+      },
+      async webhook(policy, isAccepted = false) {
+        await shop.add(policyFile, policy);
+        await post(isAccepted);
+      },
+      collector: collect,
+    },
+    async settle(path, headers = {}) {
+      round += 1;
+      await shop.add("marker.yaml", marker(round));
+      const seen = new Set<number>();
+      await post(true);
+      await eventually(
+        async () => {
+          seen.add(await status(path, headers));
+          return seenRound(await envoy.admin("/config_dump?resource=dynamic_route_configs"), round);
+        },
+        (isThere) => isThere,
+        30_000,
+      );
+      seen.add(await status(path, headers));
+      return [...seen].sort();
+    },
+    async close() {
+      await envoy.stop();
+      await server.close();
+      front.close();
+      await shop.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const seenRound = (dump: string, round: number): boolean =>
+  JSON.stringify(load(dump)).includes(`"key":"x-round","value":"${round}"`);
