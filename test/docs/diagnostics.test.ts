@@ -47,6 +47,7 @@ describe("the reference of messages", () => {
     expect(without.map(({ code }) => code)).toEqual([
       "empty-source",
       "other-namespace",
+      "security-open",
       "unreadable-file",
       "unreadable-source",
       "consul-port-protocols-differ",

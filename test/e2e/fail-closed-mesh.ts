@@ -1,10 +1,10 @@
 /** A gateway's Envoy behind a front, and the ways by which a policy reaches it. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { load } from "js-yaml";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
@@ -23,7 +23,6 @@ import { FakeOrigin } from "../collect/fake-origin.ts";
 import { openBookshop, shopHost, startGateway } from "./bookshop.ts";
 import { secret, signedPost } from "./edges.ts";
 import { eventually } from "./envoy.ts";
-import { get } from "./sidecars.ts";
 
 /** Brings a policy to the mesh and publishes. @param isAccepted whether it may close something @throws where it is refused */
 export type Bring = (policy: string, isAccepted?: boolean) => Promise<void>;
@@ -39,22 +38,20 @@ export interface FailClosedMesh {
 
 const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
 const policyFile = "policy.yaml";
-const markerHost = "marker.example.com";
-
-const marker = (round: number) => `apiVersion: networking.istio.io/v1
-kind: Gateway
+/** Every listener of the gateway says in its answers how often it was published. */
+const marker = (round: number) => `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
 metadata: { name: marker, namespace: bookshop }
 spec:
-  selector: { istio: ingressgateway }
-  servers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: [${markerHost}] }]
----
-apiVersion: networking.istio.io/v1
-kind: VirtualService
-metadata: { name: marker, namespace: bookshop }
-spec:
-  hosts: [${markerHost}]
-  gateways: [marker]
-  http: [{ headers: { response: { set: { x-round: "${round}" } } }, directResponse: { status: 200 } }]
+  configPatches:
+    - applyTo: NETWORK_FILTER
+      match: { context: GATEWAY, listener: { filterChain: { filter: { name: envoy.filters.network.http_connection_manager } } } }
+      patch:
+        operation: MERGE
+        value:
+          typed_config:
+            "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+            server_name: round-${round}
 `;
 
 export async function openFailClosedMesh(): Promise<FailClosedMesh> {
@@ -92,10 +89,24 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
   const front = createFront({ store, maxHoldMs: 1_000 });
   const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
   const envoy = await startGateway(server.url);
-  const ask = (host: string, path: string, headers = {}) =>
-    get({ host: "127.0.0.1", port: shop.port, path, headers: { host, ...headers } });
-  const status = async (path: string, headers: Readonly<Record<string, string>> = {}) =>
-    (await ask(shopHost, path, headers)).status;
+  /** The status of an answer, and which listener it comes from. */
+  const ask = (path: string, headers: Readonly<Record<string, string>>) =>
+    new Promise<{ readonly status: number; readonly server: string | undefined }>((resolve, reject) => {
+      const options = {
+        host: "127.0.0.1",
+        port: shop.port,
+        path,
+        headers: { host: shopHost, ...headers },
+        agent: false,
+      };
+      const asked = request(options, (response) => {
+        response.resume();
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, server: response.headers.server }));
+      });
+      asked.once("error", reject);
+      asked.end();
+    });
+  const status = async (path: string, headers = {}) => (await ask(path, headers)).status;
   return {
     status,
     ways: {
@@ -120,10 +131,11 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
       await post(true);
       await eventually(
         async () => {
-          seen.add(await status(path, headers));
-          return seenRound(await envoy.admin("/config_dump?resource=dynamic_route_configs"), round);
+          const answer = await ask(path, headers);
+          seen.add(answer.status);
+          return answer.server;
         },
-        (isThere) => isThere,
+        (server) => server === `round-${round}`,
         30_000,
       );
       seen.add(await status(path, headers));
@@ -138,6 +150,3 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
     },
   };
 }
-
-const seenRound = (dump: string, round: number): boolean =>
-  JSON.stringify(load(dump)).includes(`"key":"x-round","value":"${round}"`);
