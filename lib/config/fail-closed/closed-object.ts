@@ -73,7 +73,7 @@ export function openDiagnostic(closed: ClosedObject, rootNamespace: string): Dia
 }
 
 /** What happens to requests, in one clause. */
-export function closingText(closed: ClosedObject, rootNamespace: string): string {
+function closingText(closed: ClosedObject, rootNamespace: string): string {
   const target = targetText(closed, rootNamespace);
   switch (closed.closing) {
     case "denied":

@@ -20,5 +20,8 @@ export function securityPatches(spec: unknown, errors: readonly Pick<Finding, "p
   );
   const isWhole = invalid.size === 0 || invalid.has(undefined);
   const asked = isWhole ? [spec] : patches.filter((_, index) => invalid.has(index));
-  return asked.some((one) => securityWords.test(JSON.stringify(one) ?? ""));
+  return asked.some(namesSecurity);
 }
+
+/** Whether a value names a filter that decides who may pass, or asks a client for its certificate. */
+export const namesSecurity = (value: unknown): boolean => securityWords.test(JSON.stringify(value) ?? "");

@@ -243,6 +243,10 @@ function ruleClosed(policy: Config<AuthorizationPolicy>, index: number, problem:
   };
 }
 
+/** A filter that denies everything. */
+export const denyingFilter = (protocol: Protocol) =>
+  rbacFilter(protocol, { rules: rbac("DENY", { closed: alwaysMatches }) });
+
 /** ALLOW is the enum's zero and not written; so is an empty map. */
 function rbac(action: RBAC_ActionJson, policies: Record<string, PolicyJson>): RBACJson {
   return {
