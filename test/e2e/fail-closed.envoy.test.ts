@@ -32,6 +32,9 @@ const broken: readonly (readonly [string, string])[] = [
   ["another version", policy("DENY", catalog).replace("/v1", "/v9")],
 ];
 
+/** All of them by the shortest way, some by the others. */
+const casesOf = (way: string) => (way === "collector" ? broken : broken.filter((_, at) => at % 4 === 0));
+
 const ways = ["push", "webhook", "collector"] as const;
 
 describe.each(ways)("a gateway whose policies come by %s", (way) => {
@@ -41,7 +44,7 @@ describe.each(ways)("a gateway whose policies come by %s", (way) => {
     await bring(policy("DENY", catalog));
     await mesh.settle("/catalog");
     expect([await mesh.status("/catalog"), await mesh.status("/reviews")]).toEqual([403, 200]);
-    for (const [what, text] of broken) {
+    for (const [what, text] of casesOf(way)) {
       await bring(text);
       expect([what, await mesh.settle("/catalog")]).toEqual([what, [403]]);
       expect([what, await mesh.status("/reviews")]).toEqual([what, 200]);
@@ -52,7 +55,7 @@ describe.each(ways)("a gateway whose policies come by %s", (way) => {
   }, 240_000);
 
   it("denies everything where the DENY never was valid, and lets it pass when that is deleted", async () => {
-    for (const [what, text] of broken.slice(0, way === "collector" ? undefined : 2)) {
+    for (const [what, text] of casesOf(way).slice(0, 3)) {
       await bring(text);
       await mesh.settle("/reviews");
       expect([what, await mesh.status("/catalog"), await mesh.status("/reviews")]).toEqual([what, 403, 403]);
