@@ -18,20 +18,12 @@ export interface ClosedConfigs {
 }
 
 /** The refused security objects of which no valid form is served: neither an earlier one nor a copy from elsewhere. */
-export function closedInForce({
-  configs,
-  closed,
-}: Pick<LoadedDirectory, "configs" | "closed">): readonly ClosedObject[] {
-  if (closed.length === 0) return closed;
+export const closedInForce = ({ configs, closed }: Pick<LoadedDirectory, "configs" | "closed">) =>
+  closed.length === 0 ? closed : closed.filter(isUnserved(configs));
+
+function isUnserved(configs: readonly Config[]): (one: ClosedObject) => boolean {
   const served = new Set(configs.map(({ origin }) => identityText(origin.key)));
-  const byKey = new Map<string, ClosedObject>();
-  for (const one of closed) {
-    const { key, file, line } = one.origin;
-    // Objects that cannot be read may have no name, and are told apart by their place.
-    const named = key.name === "" ? `${identityText(key)} ${file}:${line}` : identityText(key);
-    if (!served.has(named)) byKey.set(named, one);
-  }
-  return [...byKey.values()];
+  return ({ origin }) => !served.has(identityText(origin.key));
 }
 
 /** What a world is made from, with the security objects that fail closed, or open where the settings say so. */
@@ -40,22 +32,34 @@ export function withClosed(
   securityFailure: SecurityFailure,
   memo: Memo,
 ): ClosedConfigs {
-  const closed = closedInForce(loaded);
-  if (closed.length === 0) return { configs: loaded.configs, diagnostics: [] };
-  const { rootNamespace } = loaded.meshConfig;
-  if (securityFailure === "open") {
-    const diagnostics = closed.map((one) => openDiagnostic(one, rootNamespace));
-    return { configs: loaded.configs, diagnostics };
-  }
-  const standIns = closed.flatMap(({ configs }) => configs.map((config) => inRoot(config, rootNamespace)));
+  const { configs, meshConfig } = loaded;
+  if (loaded.closed.length === 0) return { configs, diagnostics: [] };
+  const { rootNamespace } = meshConfig;
+  const isClosed = isUnserved(configs);
+  const closed = loaded.closed.filter(isClosed);
+  if (securityFailure === "open")
+    return { configs, diagnostics: closed.map((one) => openDiagnostic(one, rootNamespace)) };
+  const names = new Set<string>();
+  const standIns = loaded.closed.flatMap((one) =>
+    (isClosed(one) ? one.configs : one.beside).map((config) => placed(config, rootNamespace, names)),
+  );
   return {
-    configs: sameList(memo, "objects with stand-ins", [...loaded.configs, ...standIns]),
+    configs: standIns.length === 0 ? configs : sameList(memo, "objects with stand-ins", [...configs, ...standIns]),
     diagnostics: closed.map((one) => closedDiagnostic(one, rootNamespace)),
   };
 }
 
-const inRoot = (config: Config, rootNamespace: string): Config =>
-  config.meta.namespace === "" ? { ...config, meta: { ...config.meta, namespace: rootNamespace } } : config;
+/** A stand-in in its namespace. Of one object there may be several refused copies, and no two stand-ins may share a name. */
+function placed(config: Config, rootNamespace: string, names: Set<string>): Config {
+  const { meta, origin } = config;
+  const namespace = meta.namespace || rootNamespace;
+  const text = `${meta.kind}/${namespace}/${meta.name}`;
+  const name = names.has(text) || meta.name === "" ? `${meta.name}:${origin.file}:${origin.line}` : meta.name;
+  names.add(text);
+  return name === meta.name && namespace === meta.namespace
+    ? config
+    : { ...config, meta: { ...meta, name, namespace } };
+}
 
 /** @throws PortolanError where the settings want nothing published while a security object is refused and no valid form of it is known */
 export function refuseClosed(securityFailure: SecurityFailure, diagnostics: readonly Diagnostic[]): void {

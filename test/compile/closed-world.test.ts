@@ -79,3 +79,27 @@ describe("a PeerAuthentication whose selector cannot be read", () => {
     expect(modeOf(peers(open, read), { app: "db" })).toBe("PERMISSIVE");
   });
 });
+
+describe("a refused DENY whose last valid form is served", () => {
+  it("denies what its valid rules deny, too", () => {
+    const rule = "{ to: [{ operation: { paths: [/new] } }] }";
+    const folder = readAgain(readAgain(noFolder, [file(good)]), [file(policy(`[${rule}, { to: [] }]`))]);
+    const { configs, diagnostics } = withClosed(wholeFolder(folder), "close", createMemo());
+    const denies = (path: string) => ({ action: "DENY", rules: [{ to: [{ operation: { paths: [path] } }] }] });
+    expect(configs.map(({ spec }) => spec)).toEqual([denies("/admin"), denies("/new")]);
+    expect(new Set(configs.map(({ meta }) => meta.name)).size).toBe(2);
+    expect(diagnostics).toEqual([]);
+  });
+});
+
+describe("several refused copies of one object", () => {
+  it("close what each of them selects, under names of their own", () => {
+    const copy = (app: string) => bad.replace("spec: {", `spec: { selector: { matchLabels: { app: ${app} } },`);
+    const loaded = readFiles([file(copy("web")), file(copy("db"), "b.yaml")]);
+    const { configs } = withClosed(loaded, "close", createMemo());
+    expect(configs.map(({ spec }) => spec)).toEqual(
+      ["web", "db"].map((app) => ({ selector: { matchLabels: { app } }, action: "DENY", rules: [{}] })),
+    );
+    expect(new Set(configs.map(({ meta }) => meta.name)).size).toBe(2);
+  });
+});

@@ -59,8 +59,7 @@ function readWithKept(shard: CollectedShard, from: OriginObject, kept: OriginObj
   if (kept === undefined || !read.isRefused) return read;
   const { config } = readCollected(shard, kept);
   if (config === undefined) return read;
-  const { closed: _closed, ...refused } = read;
-  return { ...refused, config, diagnostics: [...read.diagnostics, keptWarning(read, kept)] };
+  return { ...read, config, diagnostics: [...read.diagnostics, keptWarning(read, kept)] };
 }
 
 function keptWarning({ diagnostics }: ReadObject, { version }: OriginObject): Diagnostic {

@@ -14,6 +14,8 @@ export const denyAll = (target: PolicyTarget): AuthorizationPolicy => ({ ...targ
 export interface ClosedAuthorization {
   readonly spec: AuthorizationPolicy;
   readonly closing: Closing;
+  /** A DENY with its valid rules, which count even where an earlier form of the policy is served; absent: there are none. */
+  readonly valid?: AuthorizationPolicy;
 }
 
 /**
@@ -37,6 +39,7 @@ export function closeAuthorization(
     case "CUSTOM":
       return { spec: { ...rest, rules: [...(rest.rules ?? []), {}] }, closing: "authorizer-asked" };
     case "DENY":
+      return rest.rules === undefined || rest.rules.length === 0 ? denied : { ...denied, valid: rest };
     case "AUDIT":
       return denied;
     default:

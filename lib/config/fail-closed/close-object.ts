@@ -62,7 +62,13 @@ export function closeObject(
     case "AuthorizationPolicy": {
       if (isDryRun(object)) return undefined;
       const closed = closeAuthorization(spec, errors, read.target);
-      return closed && made(closed.closing, [["AuthorizationPolicy", closed.spec]]);
+      if (closed === undefined) return undefined;
+      const { valid } = closed;
+      return made(
+        closed.closing,
+        [["AuthorizationPolicy", closed.spec]],
+        valid === undefined ? [] : [["AuthorizationPolicy", valid]],
+      );
     }
     case "PeerAuthentication": {
       const { selector } = read.target;
@@ -118,7 +124,7 @@ function createMaker(object: ParsedObject, key: ConfigKey, read: ReadTarget, opt
   // What legacy policies are about is named by services.
   const isRead = read.isRead && !key.group.startsWith("authentication.");
   const origin = { ...object.origin, key: { ...key, namespace: meshKinds.has(key.kind) ? key.namespace : namespace } };
-  const configOf = ([kind, spec, annotations = {}]: Made): Config => {
+  const configOf = ([kind, spec, annotations = {}]: Made, isBeside: boolean): Config => {
     const schema = schemaOf(securityGroup, kind);
     if (schema === undefined) throw new Error(`no schema of ${kind}`);
     const meta = metaOf(object, schema, schema.versions[0] ?? "", options);
@@ -127,7 +133,7 @@ function createMaker(object: ParsedObject, key: ConfigKey, read: ReadTarget, opt
         ...meta,
         namespace,
         // No object of the mesh has a name with a colon.
-        name: kind === key.kind ? key.name : `closed:${key.kind}:${key.name}`,
+        name: kind === key.kind && !isBeside ? key.name : `closed:${key.kind}:${key.name}`,
         annotations: { [closedAnnotation]: isRead ? "target" : "namespace", ...annotations },
       },
       spec,
@@ -135,11 +141,12 @@ function createMaker(object: ParsedObject, key: ConfigKey, read: ReadTarget, opt
       madeFrom: {},
     };
   };
-  return (closing: Closing, objects: readonly Made[]): ClosedObject => ({
+  return (closing: Closing, objects: readonly Made[], beside: readonly Made[] = []): ClosedObject => ({
     origin,
     closing,
     target: read.target,
-    configs: objects.map(configOf),
+    configs: objects.map((one) => configOf(one, false)),
+    beside: beside.map((one) => configOf(one, true)),
   });
 }
 

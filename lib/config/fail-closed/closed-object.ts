@@ -27,6 +27,8 @@ export interface ClosedObject {
   readonly origin: Origin;
   /** Objects that close what the refused one selects. A namespace of "" stands for the root namespace. */
   readonly configs: readonly Config[];
+  /** Objects that count beside the last valid form, where one is served: they deny what the valid rules of the refused form deny. */
+  readonly beside: readonly Config[];
   readonly closing: Closing;
   /** The workloads that are closed. */
   readonly target: PolicyTarget;
