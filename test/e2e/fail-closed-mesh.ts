@@ -20,7 +20,9 @@ import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { FakeOrigin } from "../collect/fake-origin.ts";
+import { freePort } from "../free-port.ts";
 import { openBookshop, shopHost, startGateway } from "./bookshop.ts";
+import { startDev } from "./dev-process.ts";
 import { secret, signedPost } from "./edges.ts";
 import { eventually } from "./envoy.ts";
 
@@ -34,6 +36,17 @@ export interface FailClosedMesh {
   /** Publishes a marker and waits until Envoy serves it. @returns the statuses of a path meanwhile, each once */
   settle(path: string, headers?: Readonly<Record<string, string>>): Promise<readonly number[]>;
   close(): Promise<void>;
+}
+
+/** A folder that `portolan dev` follows. */
+export interface FollowedFolder {
+  readonly save: (policy: string) => Promise<void>;
+  /** Ends the process as a machine that fails would, and starts it again on its store. */
+  readonly restart: () => Promise<void>;
+  readonly status: (path: string) => Promise<number>;
+  /** Saves a marker and waits until Envoy serves it. @returns the statuses of a path meanwhile, each once */
+  readonly settle: (path: string) => Promise<readonly number[]>;
+  readonly close: () => Promise<void>;
 }
 
 const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
@@ -89,23 +102,7 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
   const front = createFront({ store, maxHoldMs: 1_000 });
   const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
   const envoy = await startGateway(server.url);
-  /** The status of an answer, and which listener it comes from. */
-  const ask = (path: string, headers: Readonly<Record<string, string>>) =>
-    new Promise<{ readonly status: number; readonly server: string | undefined }>((resolve, reject) => {
-      const options = {
-        host: "127.0.0.1",
-        port: shop.port,
-        path,
-        headers: { host: shopHost, ...headers },
-        agent: false,
-      };
-      const asked = request(options, (response) => {
-        response.resume();
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, server: response.headers.server }));
-      });
-      asked.once("error", reject);
-      asked.end();
-    });
+  const ask = asker(shop.port);
   const status = async (path: string, headers = {}) => (await ask(path, headers)).status;
   return {
     status,
@@ -147,6 +144,61 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
       front.close();
       await shop.close();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Seen {
+  readonly status: number;
+  /** Which listener answers. */
+  readonly server: string;
+}
+
+/** Asks a gateway on a port of this machine. */
+const asker = (port: number) => (path: string, headers: Readonly<Record<string, string>>) =>
+  new Promise<Seen>((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, path, headers: { host: shopHost, ...headers }, agent: false };
+    const asked = request(options, (response) => {
+      response.resume();
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, server: String(response.headers.server) }));
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+
+/** A copy of the bookshop that `portolan dev` follows, with a gateway of its own. */
+export async function startFolder(): Promise<FollowedFolder> {
+  const shop = await openBookshop();
+  let round = 0;
+  await shop.add("marker.yaml", marker(round));
+  const port = String(await freePort());
+  const start = () => startDev(shop.folder, ["--port", port]);
+  let dev = await start();
+  const envoy = await startGateway(dev.url);
+  const ask = asker(shop.port);
+  return {
+    save: (policy) => shop.add(policyFile, policy),
+    async restart() {
+      await dev.kill();
+      dev = await start();
+    },
+    status: async (path) => (await ask(path, {})).status,
+    async settle(path) {
+      round += 1;
+      await shop.add("marker.yaml", marker(round));
+      const seen = new Set<number>();
+      const server = async () => {
+        const answer = await ask(path, {});
+        seen.add(answer.status);
+        return answer.server;
+      };
+      await eventually(server, (one) => one === `round-${round}`, 30_000);
+      return [...seen].sort();
+    },
+    async close() {
+      await envoy.stop();
+      await dev.stop();
+      await shop.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FailClosedMesh, openFailClosedMesh } from "./fail-closed-mesh.ts";
+import { eventually } from "./envoy.ts";
+import { type FailClosedMesh, openFailClosedMesh, startFolder } from "./fail-closed-mesh.ts";
 
 let mesh: FailClosedMesh;
 
@@ -119,4 +120,60 @@ describe.each(["push", "webhook"] as const)("a %s that would close something", (
     await mesh.settle("/catalog");
     expect(await mesh.status("/catalog")).toBe(200);
   }, 60_000);
+});
+
+describe("a gateway of a folder that `portolan dev` follows", () => {
+  it("denies through every way of breaking the policy, and through a process that was killed", async () => {
+    const folder = await startFolder();
+    try {
+      const [[, bad = ""] = []] = broken;
+      await folder.save(bad);
+      await folder.settle("/reviews");
+      expect([await folder.status("/catalog"), await folder.status("/reviews")]).toEqual([403, 403]);
+      await folder.save(policy("DENY", catalog));
+      await folder.settle("/catalog");
+      expect([await folder.status("/catalog"), await folder.status("/reviews")]).toEqual([403, 200]);
+      await folder.save(bad);
+      expect(await folder.settle("/catalog")).toEqual([403]);
+      await folder.restart();
+      expect(await folder.settle("/catalog")).toEqual([403]);
+      await folder.save(policy("DENY", catalog).slice(0, -12));
+      expect(await folder.settle("/catalog")).toEqual([403]);
+      expect(await folder.status("/reviews")).toBe(200);
+    } finally {
+      await folder.close();
+    }
+  }, 180_000);
+});
+
+describe("a gateway whose routes come by a collector", () => {
+  it("goes on serving a VirtualService and a Gateway that become invalid", async () => {
+    const networking = (kind: string, spec: string) =>
+      `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: extra, namespace: bookshop }\nspec: ${spec}\n---\n`;
+    const gateway = (port: string) =>
+      networking(
+        "Gateway",
+        `{ selector: { istio: ingressgateway }, servers: [{ port: ${port}, hosts: [extra.example.com] }] }`,
+      );
+    const service = (spec: string) =>
+      networking("VirtualService", `{ hosts: [extra.example.com], gateways: [extra], ${spec} }`);
+    const goodGateway = gateway("{ number: 80, name: http, protocol: HTTP }");
+    const goodService = service("http: [{ directResponse: { status: 204 } }]");
+    const host = { host: "extra.example.com" };
+    const bring = mesh.ways.collector;
+    await bring(goodGateway + goodService);
+    const statusNow = () => mesh.status("/", host);
+    await eventually(statusNow, (status) => status === 204);
+    const worse = [
+      goodGateway + service("http: [{ directResponse: { status: 99 } }]"),
+      gateway("{ number: 80, protocol: HTP }") + goodService,
+    ];
+    for (const text of worse) {
+      await bring(text);
+      // Routes and listeners are polled apart: the second marker comes after the routes of the first.
+      expect([await mesh.settle("/", host), await mesh.settle("/", host)]).toEqual([[204], [204]]);
+    }
+    await bring(noPolicy);
+    await eventually(statusNow, (status) => status === 404);
+  }, 180_000);
 });
