@@ -101,3 +101,24 @@ describe("the setting securityFailure", () => {
     expect(await answers()).toEqual([true, true]);
   });
 });
+
+describe("a mesh whose security objects break and heal", () => {
+  it("compiles to the same root warm, cold and from nothing", async () => {
+    const warmStore = memoryStore();
+    const coldStore = memoryStore();
+    const warm = createRecompiler({ store: warmStore, build: "test" });
+    const steps = [
+      files(good),
+      files(bad),
+      files(policy("[{ to: [{ operation: { paths: [/new] } }] }, { to: [] }]")),
+      files(good, policy("[{ form: [] }]", "never")),
+      files(policy("[{ form: [] }]", "never").replace("AuthorizationPolicy", "RequestAuthentication")),
+      files(good),
+    ];
+    for (const step of steps) {
+      for (const store of [warmStore, coldStore]) await writeShard(store, "main", step);
+      const { version } = await warm();
+      expect((await createRecompiler({ store: coldStore, build: "test" })()).version).toBe(version);
+    }
+  });
+});
