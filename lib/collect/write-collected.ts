@@ -1,4 +1,10 @@
-import { IncompleteSource, nodesOf, type ReadShardHead, readHeadOf } from "../compile/collected/collected-shard.ts";
+import {
+  IncompleteSource,
+  isKeptKey,
+  nodesOf,
+  type ReadShardHead,
+  readHeadOf,
+} from "../compile/collected/collected-shard.ts";
 import {
   areOfDifferentOrigins,
   collectedKeys,
@@ -13,12 +19,14 @@ import {
   changeTree,
   diffTrees,
   encodeNode,
+  findInTree,
   type NodeSource,
   type TreeDifference,
   type TreeNode,
 } from "../config-store/ledger/merkle-tree.ts";
 import type { OriginAbout } from "../registry/origin.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+import { createLastValidForms } from "./last-valid-forms.ts";
 
 /** What a write came to. */
 export type ShardWrite =
@@ -32,7 +40,7 @@ export interface ShardWriter {
   isCurrent(): Promise<boolean>;
   /**
    * Compares entries with what lies in the store, of which no more is read than differs, and writes anew what is missing there of the
-   * rest. The next write starts from what lies there.
+   * rest. Last valid forms of objects that are invalid stay. The next write starts from what lies there.
    *
    * @returns what the store has instead, by key; undefined where it has nothing
    * @throws PortolanError where the source is of another origin, or a folder has taken its place
@@ -58,6 +66,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
   // Two that take over would take the source from each other for ever.
   let takesOver = options.takeOver === true;
   const nodes = nodesOf(store, source);
+  const forms = createLastValidForms(source, about);
   let base: ReadShardHead | undefined;
   /** The tree that changes are made to; "" where the one in the store is not there, or not whole. */
   let root = "";
@@ -66,7 +75,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
   async function differences(
     stored: string,
     entries: ReadonlyMap<string, string>,
-  ): Promise<ReadonlyMap<string, string | undefined> | undefined> {
+  ): Promise<readonly TreeDifference[] | undefined> {
     // Its shape follows from what it holds: what is equal need not be read.
     const own = await changeTree(nodes, "", entries);
     const shared = new Map(own.nodes);
@@ -87,7 +96,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
     const prefix = collectedKeys.node(source, "");
     for await (const { key } of store.list(prefix)) shared.delete(key.slice(prefix.length));
     for (const some of inParts([...shared])) await writeTexts(store, textsOf(some), { storeRescues });
-    return new Map(found.map(({ key, before }) => [key, before]));
+    return found;
   }
   const textsOf = (some: readonly (readonly [string, TreeNode])[]): ReadonlyMap<string, string> =>
     new Map(some.map(([hash, node]) => [collectedKeys.node(source, hash), encodeNode(node)]));
@@ -109,10 +118,15 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       const different = there === undefined ? undefined : await differences(there.head.root, entries);
       base = there;
       root = different === undefined ? "" : (there?.head.root ?? "");
-      return different ?? new Map([...entries.keys()].map((key) => [key, undefined]));
+      forms.load((different ?? []).flatMap(({ key }) => (isKeptKey(key) ? [key] : [])));
+      if (different === undefined) return new Map([...entries.keys()].map((key) => [key, undefined]));
+      return new Map(different.flatMap(({ key, before }) => (isKeptKey(key) ? [] : [[key, before] as const])));
     },
     async write(changes, isMeantEmpty) {
-      const tree = await changeTree(nodes, root, changes);
+      const all = await forms.with(changes, async (key) =>
+        root === "" ? undefined : await findInTree(nodes, root, key),
+      );
+      const tree = await changeTree(nodes, root, all);
       // An origin that was known better is not forgotten.
       const head: ShardHead = { about, identity: identity() ?? base?.head.identity, root: tree.root, isMeantEmpty };
       const text = headText(head);
@@ -135,6 +149,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       for (const settle of settling) await settle();
       base = { head, text, etag: put.etag };
       ({ root } = tree);
+      forms.written(all);
       takesOver = false;
       return { kind: "written", version, sizeBytes };
     },

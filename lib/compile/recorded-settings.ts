@@ -1,3 +1,4 @@
+import { type SecurityFailure, securityFailures } from "../config/fail-closed/closed-object.ts";
 import { jsonIn } from "../config/untyped.ts";
 import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -11,6 +12,8 @@ export interface RecordedSettings {
   readonly binaryForms: boolean;
   readonly certificates: CertificateSource;
   readonly legacyApi: LegacyRelease | "none";
+  /** What is done about security objects that are refused and of which no valid form is known. */
+  readonly securityFailure: SecurityFailure;
   /** How long Envoys wait between polls: what is served says it, and a change is paced by it. */
   readonly pollDelayMs: number;
 }
@@ -22,6 +25,7 @@ const usual: RecordedSettings = {
   binaryForms: false,
   certificates: "sds",
   legacyApi: "none",
+  securityFailure: "close",
   pollDelayMs: usualPollDelayMs,
 };
 
@@ -34,12 +38,13 @@ export async function settleSettings(store: ObjectStore, given: Partial<Recorded
   const found = await store.get(settingsKey);
   const recorded = found.kind === "found" ? readSettings(new TextDecoder().decode(found.bytes)) : {};
   const settled = { ...usual, ...recorded, ...given };
-  const { sources, binaryForms, certificates, legacyApi, pollDelayMs } = settled;
+  const { sources, binaryForms, certificates, legacyApi, securityFailure, pollDelayMs } = settled;
   const text = JSON.stringify({
     sources,
     binaryForms,
     certificates,
     legacyApi,
+    securityFailure,
     pollDelayMs,
   } satisfies RecordedSettings);
   const isNews = text !== JSON.stringify({ ...usual, ...recorded });
@@ -60,6 +65,7 @@ function settingsIn(json: unknown): Partial<RecordedSettings> {
     binaryForms,
     certificates,
     legacyApi,
+    securityFailure,
     pollDelayMs,
   }: Partial<Record<keyof RecordedSettings, unknown>> = json;
   return {
@@ -67,8 +73,14 @@ function settingsIn(json: unknown): Partial<RecordedSettings> {
     ...(typeof binaryForms === "boolean" ? { binaryForms } : {}),
     ...(certificates === "sds" || certificates === "files" || certificates === "none" ? { certificates } : {}),
     ...(legacyApi === "0.7" || legacyApi === "0.8" || legacyApi === "none" ? { legacyApi } : {}),
+    ...securityFailureIn(securityFailure),
     ...(typeof pollDelayMs === "number" && pollDelayMs >= 1 ? { pollDelayMs } : {}),
   };
+}
+
+function securityFailureIn(value: unknown): Partial<Pick<RecordedSettings, "securityFailure">> {
+  const securityFailure = securityFailures.find((one) => one === value);
+  return securityFailure === undefined ? {} : { securityFailure };
 }
 
 const isNames = (value: unknown): value is readonly string[] =>
@@ -77,18 +89,20 @@ const isNames = (value: unknown): value is readonly string[] =>
 /** What a whole statement of options says about the settings. */
 export function settingsOf(world: WorldOptions): Omit<RecordedSettings, "sources"> {
   const { binaryForms = false, certificates = "sds", legacyApi, pollDelayMs = usual.pollDelayMs } = world;
-  return { binaryForms, certificates, legacyApi: legacyApi ?? "none", pollDelayMs };
+  const { securityFailure = usual.securityFailure } = world;
+  return { binaryForms, certificates, legacyApi: legacyApi ?? "none", securityFailure, pollDelayMs };
 }
 
 /** @param others options that no store records */
 export function worldOptionsOf(
-  { binaryForms, certificates, legacyApi, pollDelayMs }: RecordedSettings,
+  { binaryForms, certificates, legacyApi, securityFailure, pollDelayMs }: RecordedSettings,
   { legacyApi: _legacyApi, ...others }: WorldOptions,
 ): WorldOptions {
   return {
     ...others,
     binaryForms,
     certificates,
+    securityFailure,
     pollDelayMs,
     ...(legacyApi === "none" ? {} : { legacyApi }),
   };

@@ -41,6 +41,7 @@ export function compileSettingsFrom(env: Readonly<Record<string, string | undefi
         LEGACY_API: env.PORTOLAN_LEGACY_API,
         LEGACY_RELEASE: env.PORTOLAN_LEGACY_RELEASE,
         POLL_DELAY_MS: env.PORTOLAN_POLL_DELAY_MS,
+        SECURITY_FAILURE: env.PORTOLAN_SECURITY_FAILURE,
       },
       prefix,
     ),

@@ -1,4 +1,5 @@
 import type { Stage } from "../config/diagnostic.ts";
+import type { SecurityFailure } from "../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../config/folder/directory.ts";
 import { defaultGatewayApiSettings, type GatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
 import type { FormName } from "../mesh/forms.ts";
@@ -20,6 +21,7 @@ import type { RegistryContent } from "../registry/registry-content.ts";
 import type { ClusterInput } from "../registry/registry-input.ts";
 import type { Service } from "../registry/service.ts";
 import { censusOf } from "./census.ts";
+import { withClosed } from "./closed-world.ts";
 
 export interface WorldOptions {
   /** Domain suffix of Kubernetes services. */
@@ -37,6 +39,8 @@ export interface WorldOptions {
   readonly pollDelayMs?: number;
   /** Switches of the Gateway API, over those of the folder; what neither says is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
+  /** What is done about refused security objects; absent: what they select is closed. */
+  readonly securityFailure?: SecurityFailure;
   /** Of proxies besides those of the workloads. */
   readonly nodes: readonly EnvoyNode[];
 }
@@ -92,7 +96,8 @@ export function worldOf(
   consul: readonly ConsulListing[] = [],
 ): Stage<World> {
   const { meshConfig, meshNetworks } = loaded;
-  const within = withinNamespaceLimits(loaded.configs, memo);
+  const closed = withClosed(loaded, options.securityFailure ?? "close", memo);
+  const within = withinNamespaceLimits(closed.configs, memo);
   const { value: configs } = within;
   const {
     domain,
@@ -137,7 +142,7 @@ export function worldOf(
       ...(pollDelayMs === undefined ? {} : { pollDelayMs }),
       gatewayApi: { settings, credentials: credentialsIn(loaded, memo) },
     },
-    diagnostics: [within, others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
+    diagnostics: [closed, within, others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
 }
 

@@ -1,4 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { securityFailures } from "../config/fail-closed/closed-object.ts";
 import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
 
 /** What a compile function may be told by its environment: texts, by the names of `portolan dev`'s options. */
@@ -11,6 +12,8 @@ export interface WorldSettings {
   readonly LEGACY_API?: string | undefined;
   /** `0.7` or `0.8`: the same, as this release gave them. LEGACY_API=false switches them off all the same. */
   readonly LEGACY_RELEASE?: string | undefined;
+  /** `close`, `open` or `refuse`: what is done about refused security objects of which no valid form is known. */
+  readonly SECURITY_FAILURE?: string | undefined;
   /** Milliseconds that Envoys wait between polls, as their bootstraps say: `portolan bootstrap --poll-delay`. */
   readonly POLL_DELAY_MS?: string | undefined;
 }
@@ -30,6 +33,7 @@ export function worldFromSettings(settings: WorldSettings, prefix = ""): WorldOp
   };
   const flags = ["true", "false"] as const;
   const certificates = choice("CERTIFICATES", ["sds", "files"]);
+  const securityFailure = choice("SECURITY_FAILURE", securityFailures);
   const release = choice("LEGACY_RELEASE", ["0.7", "0.8"]);
   const legacyApi = choice("LEGACY_API", flags) ?? (release === undefined ? "false" : "true");
   const pollDelay = settings.POLL_DELAY_MS ?? "";
@@ -40,6 +44,7 @@ export function worldFromSettings(settings: WorldSettings, prefix = ""): WorldOp
     ...(pollDelay === "" ? {} : { pollDelayMs: Number(pollDelay) }),
     binaryForms: choice("BINARY_FORMS", flags) === "true",
     ...(certificates === undefined ? {} : { certificates }),
+    ...(securityFailure === undefined ? {} : { securityFailure }),
     ...(legacyApi === "true" ? { legacyApi: release ?? "0.8" } : {}),
   };
 }

@@ -24,6 +24,8 @@ export const diagnosticCodes = {
     "other-namespace",
     "proxy-config-not-served",
     "secret-in-source",
+    "security-closed",
+    "security-open",
     "source-held",
     "too-large",
     "unknown-field",

@@ -80,7 +80,8 @@ function kubernetesFindings(
     );
 }
 
-function metaOf(object: ParsedObject, schema: KindSchema, version: string, options: ReadOptions): ConfigMeta {
+/** The metadata of an object; what is no text where one is wanted is left out. */
+export function metaOf(object: ParsedObject, schema: KindSchema, version: string, options: ReadOptions): ConfigMeta {
   const { name, namespace } = object.metadata;
   const created = object.metadata.creationTimestamp;
   const createdMs = typeof created === "string" ? Date.parse(created) : Number.NaN;

@@ -1,7 +1,5 @@
 import type { Resource } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
-import { sameValue } from "../registry/same.ts";
 import { decodeResource, type McpObject } from "./decode.ts";
-import { faultOf } from "./fault.ts";
 import type { McpKind } from "./kinds.ts";
 
 /** What a source says of one subscription: a collection, or a type over xDS. */
@@ -33,8 +31,8 @@ export interface ApplyOptions {
 }
 
 /**
- * What is held after a push. A source decides with each push whether it brings everything or increments. A resource that is left
- * out keeps the form that is held.
+ * What is held after a push. A source decides with each push whether it brings everything or increments. A resource that cannot be
+ * decoded keeps the form that is held. One that is not valid is held: the collector keeps its last valid form beside it.
  */
 export function applyPush(before: Held, push: McpPush, { kind, needsNamespace }: ApplyOptions): Applied {
   if (push.problem !== undefined) return { held: before, warnings: [], refused: push.problem };
@@ -45,18 +43,10 @@ export function applyPush(before: Held, push: McpPush, { kind, needsNamespace }:
     const decoded = decodeResource(kind, resource, needsNamespace);
     if (decoded.kind === "refused") return { held: before, warnings: [], refused: decoded.reason };
     const known = before.get(resource.metadata?.name ?? "");
-    const reason = decoded.kind === "dropped" ? decoded.reason : faultOfNew(decoded.value, known);
-    if (reason !== undefined) {
-      warnings.push(reason);
+    if (decoded.kind === "dropped") {
+      warnings.push(decoded.reason);
       if (known !== undefined) held.set(known.name, known);
-    } else if (decoded.kind === "decoded") held.set(decoded.value.name, decoded.value);
+    } else held.set(decoded.value.name, decoded.value);
   }
   return { held, warnings };
-}
-
-/** What is held was looked at when it came. */
-function faultOfNew({ name, object }: McpObject, known: McpObject | undefined): string | undefined {
-  if (known !== undefined && sameValue(known.object, object)) return undefined;
-  const fault = faultOf(object);
-  return fault === undefined ? undefined : `${name}: ${fault}`;
 }

@@ -154,6 +154,11 @@ const compile = z.strictObject({
     worker: "POLL_DELAY_MS",
     usual: "1000",
   }),
+  securityFailure: field(
+    z.enum(["close", "open", "refuse"]),
+    "A security object is refused and no valid form of it is known: `close` closes what it selects, `open` leaves it out, `refuse` publishes nothing.",
+    { env: ["PORTOLAN_SECURITY_FAILURE"], worker: "SECURITY_FAILURE", usual: "close" },
+  ),
   binaryForms: field(z.boolean(), "Store protobuf's binary forms too, for streams, Connect and gRPC.", {
     env: ["PORTOLAN_BINARY_FORMS"],
     worker: "BINARY_FORMS",

@@ -102,6 +102,13 @@ export function readResource(type: ResourceType, json: object): { readonly json:
   return "error" in read ? read : { json: { "@type": url, ...Object(read.json) } };
 }
 
+/** Why Envoy would refuse a message that is written as the generators write it, and the whole resource with it; undefined: it takes it. */
+export function messageProblem(schema: DescMessage, json: object): string | undefined {
+  const value = json as JsonValue;
+  if (isSound(schema, value)) return undefined;
+  return refusal(schema, value) ?? brokenRule(schema, value, hasForm(schema, value));
+}
+
 /** Who reads a resource: Envoy holds it against the constraints of its protos, a gRPC program against rules of its own. */
 export type Reader = "envoy" | "grpc";
 

@@ -143,10 +143,14 @@ export function inlineRoutes(tables: ReadonlyMap<string, object>): (object: Json
   };
 }
 
-/** @param policies what to write besides the workloads, given the keys of tokens */
+/**
+ * @param policies what to write besides the workloads, given the keys of tokens
+ * @param mayRefuse whether some of it may be refused; false when absent
+ */
 export async function startSidecars(
   policies: (jwks: string) => readonly object[],
   compat: FormName = "shared",
+  mayRefuse = false,
 ): Promise<RunningSidecars> {
   const directory = mkdtempSync(join(tmpdir(), "portolan-mtls-"));
   const app = await startUpstream("the app");
@@ -154,7 +158,7 @@ export async function startSidecars(
   const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
   const key = { ...(await exportJWK(publicKey)), kid: "k", alg: "RS256" };
   const objects = [...workloads(ports), ...policies(JSON.stringify({ keys: [key] }))];
-  const envoys = await startProxies(objects, directory, compat);
+  const envoys = await startProxies(objects, directory, compat, mayRefuse);
   return {
     ask: (who, path, headers = {}) =>
       get({ host: addresses[who], port: ports.service, path, headers: { host, ...headers } }),
@@ -174,12 +178,12 @@ export async function startSidecars(
   };
 }
 
-async function startProxies(objects: readonly object[], directory: string, compat: FormName) {
+async function startProxies(objects: readonly object[], directory: string, compat: FormName, mayRefuse: boolean) {
   const memo = createMemo();
   const text = objects.map((each) => JSON.stringify(each));
   const loaded = readFiles([{ file: "input.yaml", text: text.join("\n---\n") }]);
   const refused = loaded.diagnostics.filter(({ severity }) => severity === "error");
-  if (refused.length > 0) throw new Error(refused.map(({ message }) => message).join("\n"));
+  if (refused.length > 0 && !mayRefuse) throw new Error(refused.map(({ message }) => message).join("\n"));
   const world = worldOf(loaded, { ...defaultWorldOptions, compat }, memo).value;
   const mesh = buildMesh(world, memo).value;
   const authority = createAuthority(directory);

@@ -10,6 +10,7 @@ import type {
   ServiceRoleBinding,
   Subject,
 } from "../../lib/config/kinds/service-role.ts";
+import { closedAnnotation, httpOnlyAnnotation } from "../../lib/config/made-annotations.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { propertyRuns } from "../soak-options.ts";
@@ -137,6 +138,13 @@ describe("what RBAC governs", () => {
       "istio.io/dry-run": "true",
     });
     expect(served([on, tried]).allows({})).toBe(false);
+  });
+
+  it("stays governed beside what stands in for a refused RequestAuthentication", () => {
+    const spec: AuthorizationPolicy = { action: "DENY", rules: [{}] };
+    const annotations = { [closedAnnotation]: "target", [httpOnlyAnnotation]: "true" };
+    const standIn = { ...config("AuthorizationPolicy", "foo/closed", spec, 0, annotations), madeFrom: {} };
+    expect(served([on, standIn]).policies.map(({ meta }) => meta.name)).toContain("cluster-rbac-config");
   });
 
   it("are also ports that a Sidecar opens and no service leads to", () => {

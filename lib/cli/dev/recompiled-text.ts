@@ -79,6 +79,8 @@ export function tellFilled(
 function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[]): string {
   if (errors.every(({ code }) => code === "duplicate-object")) return "of what is there twice the later one is served";
   const kept = said.filter(({ code }) => code === "last-valid-served").length;
+  const closed = said.filter(({ code }) => code === "security-closed").length;
+  if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as said above`;
   return kept === 0
     ? "what is refused is left out"
     : `of ${kept} refused the form before goes on being served, named above`;

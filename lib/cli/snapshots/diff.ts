@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
-import { stagedBy } from "../../compile/telemetry/observer.ts";
+import { countOfCode, stagedBy } from "../../compile/telemetry/observer.ts";
 import { byCodePoint, type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
@@ -58,9 +58,7 @@ export function registerDiff(program: Command, terminal: Terminal): void {
         );
       else for (const line of diffLines(diff, places)) terminal.out(line);
       if (later.refused.length > 0)
-        throw new PortolanError(
-          `${counted(later.refused.length, "error")}: what is refused is missing in this comparison, or its last valid form stands in it`,
-        );
+        throw new PortolanError(`${counted(later.refused.length, "error")}: ${comparedInstead(later.closed)}`);
     });
 
   async function sidesOf(before: string | undefined, after: string | undefined, options: Options): Promise<Sides> {
@@ -118,7 +116,13 @@ async function compiledSide(
 ): Promise<CompiledSide> {
   await writeShard(store, source, files, { allowEmpty: true });
   const { value, diagnostics } = (await createSourcesCompiler({ store })(stagedBy(observer.begin()))).compiled;
-  return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics), diagnostics };
+  return {
+    world: value,
+    places: await placesOf(store, value.sources),
+    refused: errorsOf(diagnostics),
+    closed: countOfCode(diagnostics, "security-closed"),
+    diagnostics,
+  };
 }
 
 /** One side of a comparison. */
@@ -127,7 +131,14 @@ interface Side {
   readonly places: Places;
   /** Errors of what was compiled for this comparison. */
   readonly refused: readonly Diagnostic[];
+  /** How many refused security objects, and rules, are closed in it. */
+  readonly closed: number;
 }
+
+const comparedInstead = (closed: number): string =>
+  closed === 0
+    ? "what is refused is missing in this comparison, or its last valid form stands in it"
+    : `what ${counted(closed, "security object")} would select is closed in this comparison; \`portolan push\` refuses it without --accept-closed`;
 
 interface Sides {
   readonly earlier: CompiledWorld;
@@ -138,7 +149,7 @@ interface Sides {
 
 async function published(store: ObjectStore, reader: SnapshotReader, name: string): Promise<Side> {
   const { world } = await restoreWorld(reader, await rootNamed(store, name, reader));
-  return { world, places: await placesOf(store, world.sources), refused: [] };
+  return { world, places: await placesOf(store, world.sources), refused: [], closed: 0 };
 }
 
 /** The names of the proxies of each class, on any side; sorted. */

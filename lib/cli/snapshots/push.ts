@@ -1,10 +1,13 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
+import type { RecordedSettings } from "../../compile/recorded-settings.ts";
 import { usualPrimary } from "../../compile/shards/read-sources.ts";
+import { mustRefuseClosed } from "../../compile/shards/refuse-closed.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { keyText, type Origin } from "../../config/diagnostic.ts";
+import { type SecurityFailure, securityFailures } from "../../config/fail-closed/closed-object.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";
@@ -32,6 +35,8 @@ interface Options extends PublishingOptions {
   readonly binaryForms?: boolean;
   readonly pollDelay?: number;
   readonly allowEmpty?: boolean;
+  readonly acceptClosed?: boolean;
+  readonly securityFailure?: SecurityFailure;
   readonly json?: boolean;
 }
 
@@ -49,6 +54,12 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .option("--no-binary-forms", "store none from now on")
     .addOption(pollDelayOption())
     .option("--allow-empty", "fill the source although the folder holds no object")
+    .option("--accept-closed", "publish although a refused security object closes what it selects")
+    .addOption(
+      new Option("--security-failure <what>", "what is done about such objects from now on, whoever compiles").choices(
+        securityFailures,
+      ),
+    )
     .addOption(keyringOption())
     .addHelpText(
       "after",
@@ -94,23 +105,22 @@ interface Pushed {
 
 async function pushToStore(
   files: readonly SourceFile[],
-  { store: where, source, binaryForms, pollDelay, allowEmpty = false, keyring, json = false }: Options,
+  options: Options,
   publishing: Publishing,
   progress: Progress = noProgress,
 ): Promise<Pushed> {
+  const { store: where, source, allowEmpty = false, acceptClosed = false, keyring, json = false } = options;
   const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
   await checkBeforeFill(store, publisher, publishing.share);
+  const refuseClosed = await mustRefuseClosed(store, acceptClosed, options.securityFailure);
   const replaced = await replacedObjects(store, source, files);
   const texts = new Map<string, string>();
   const ahead = source === usualPrimary ? createReadAhead() : undefined;
-  await createShardWriter(store, source, texts)(files, { allowEmpty, ahead });
+  await createShardWriter(store, source, texts)(files, { allowEmpty, refuseClosed, ahead });
   const recompile = createWorldRecompiler({
     store,
-    change: {
-      ...(binaryForms === undefined ? {} : { binaryForms }),
-      ...(pollDelay === undefined ? {} : { pollDelayMs: pollDelay }),
-    },
+    change: changedSettings(options),
     publisher,
     observer: progress.observer,
     build: await ownBuild(),
@@ -127,6 +137,12 @@ async function pushToStore(
   return { pushed, loaded, gone, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
 }
 
+const changedSettings = ({ binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({
+  ...(binaryForms === undefined ? {} : { binaryForms }),
+  ...(securityFailure === undefined ? {} : { securityFailure }),
+  ...(pollDelay === undefined ? {} : { pollDelayMs: pollDelay }),
+});
+
 /** Objects that are named. */
 const maxGone = 10;
 
@@ -141,10 +157,10 @@ const goneJson = ({ key, file, line }: Origin) => ({ object: keyText(key), file,
 async function pushToUrl(
   files: readonly SourceFile[],
   url: string,
-  { source, allowEmpty = false }: Options,
+  { source, allowEmpty = false, acceptClosed = false }: Options,
   publishing: Publishing,
 ): Promise<Recompiled> {
   const path = `/sources/${encodeURIComponent(source)}`;
-  const body = JSON.stringify({ files, allowEmpty, ...publishing });
+  const body = JSON.stringify({ files, allowEmpty, acceptClosed, ...publishing });
   return JSON.parse(await postSigned(url, path, body, webhookSecret()));
 }

@@ -1,9 +1,13 @@
 import { type Diagnostic, errorsOf, keyText, type Origin } from "../../config/diagnostic.ts";
 
 /** An error of a compile, and what proxies have instead of what it refuses. */
-export type Refusal = Diagnostic & { readonly instead: "last-valid" | "nothing" | "itself" };
+export type Refusal = Diagnostic & { readonly instead: "last-valid" | "closed" | "nothing" | "itself" };
 
-/** @param diagnostics all that one compile said */
+/**
+ * What one compile refused: its errors, and the rules that fail closed although their object was read.
+ *
+ * @param diagnostics all that it said
+ */
 export function refusalsIn(diagnostics: readonly Diagnostic[]): readonly Refusal[] {
   const kept = diagnostics.filter(({ code }) => code === "last-valid-served").map(({ origin }) => origin);
   const files = new Set(kept.map(({ file }) => file));
@@ -13,11 +17,18 @@ export function refusalsIn(diagnostics: readonly Diagnostic[]): readonly Refusal
   // A file without an object is kept as a whole, or cannot be read and may hold what is kept.
   const isKept = ({ file, key }: Origin): boolean =>
     key.kind === "" ? files.has(file) : keys.has(keyText(key)) || wholeFiles.has(file);
-  return errorsOf(diagnostics).map((error) => ({
-    ...error,
+  const closings = diagnostics.filter(({ code }) => code === "security-closed");
+  const closed = new Set(closings.map(({ origin }) => keyText(origin.key)));
+  const errors = errorsOf(diagnostics);
+  const refused = new Set(errors.map(({ origin }) => keyText(origin.key)));
+  const rules = closings.filter(({ origin, path }) => path.length > 0 && !refused.has(keyText(origin.key)));
+  const insteadOf = ({ code, origin }: Diagnostic): Refusal["instead"] => {
     // Of an object that is there twice the error is at the one that counts.
-    instead: error.code === "duplicate-object" ? "itself" : isKept(error.origin) ? "last-valid" : "nothing",
-  }));
+    if (code === "duplicate-object") return "itself";
+    if (isKept(origin)) return "last-valid";
+    return closed.has(keyText(origin.key)) ? "closed" : "nothing";
+  };
+  return [...errors, ...rules].map((one) => ({ ...one, instead: insteadOf(one) }));
 }
 
 /** How many there are, on one line. */
@@ -25,6 +36,7 @@ export function refusalsText(refusals: readonly Refusal[]): string {
   const countOf = (what: Refusal["instead"]): number => refusals.filter(({ instead }) => instead === what).length;
   const parts = [
     [countOf("last-valid"), "of what is served as it was last valid"],
+    [countOf("closed"), "of what fails closed"],
     [countOf("nothing"), "of what is left out"],
     [countOf("itself"), "of what is served as it is"],
   ] as const;
@@ -36,6 +48,16 @@ export function refusalsText(refusals: readonly Refusal[]): string {
 export function toldWithInstead({ instead, ...error }: Refusal): Diagnostic {
   if (instead === "itself") return error;
   const before = error.origin.key.kind === "" ? "what it held before" : "its last valid form";
-  const what = instead === "nothing" ? "it is left out" : `${before} goes on being served`;
-  return { ...error, message: `${error.message}; ${what}` };
+  return { ...error, message: `${error.message}; ${whatInstead(instead, before)}` };
+}
+
+function whatInstead(instead: Exclude<Refusal["instead"], "itself">, before: string): string {
+  switch (instead) {
+    case "nothing":
+      return "it is left out";
+    case "closed":
+      return "no valid form of it is known, and what it selects is closed";
+    case "last-valid":
+      return `${before} goes on being served`;
+  }
 }

@@ -17,8 +17,17 @@ export interface CollectedShard {
   readonly about: OriginAbout;
   /** By key. What did not change since the reading before is the same object. */
   readonly objects: ReadonlyMap<string, OriginObject>;
+  /** Last valid forms of objects that the collector found to be invalid, by the same keys; absent where there are none. */
+  readonly kept?: ReadonlyMap<string, OriginObject>;
   readonly isMeantEmpty?: boolean;
 }
+
+const keptPrefix = "last-valid:";
+
+/** Under which key of the source's tree the last valid form of an object lies: no object of an origin has such a key. */
+export const keptKey = (key: string): string => keptPrefix + key;
+
+export const isKeptKey = (key: string): boolean => key.startsWith(keptPrefix);
 
 /** The head of a collected source with the text and tag that it has in the store. */
 export interface ReadShardHead {
@@ -95,16 +104,23 @@ export function createCollectedReader(store: ObjectStore, name: string): Collect
   const nodes = nodesOf(store, name);
   let root = "";
   let objects: ReadonlyMap<string, OriginObject> = new Map();
+  let kept: ReadonlyMap<string, OriginObject> = new Map();
   return async (version) => {
     const read = await readHeadOf(store, name, version);
     if (read === undefined) return undefined;
     const { head, text } = read;
     // Another reading may end while this one waits: each goes on from what it began with.
-    const before = { root, objects };
+    const before = { root, objects, kept };
     const now = head.root === before.root ? before : await changedTo(nodes, before, head.root);
-    ({ root, objects } = now);
-    const shard = { name, version: sha256(text), about: head.about, objects: now.objects };
-    return head.isMeantEmpty ? { ...shard, isMeantEmpty: true } : shard;
+    ({ root, objects, kept } = now);
+    return {
+      name,
+      version: sha256(text),
+      about: head.about,
+      objects: now.objects,
+      ...(now.kept.size === 0 ? {} : { kept: now.kept }),
+      ...(head.isMeantEmpty ? { isMeantEmpty: true } : {}),
+    };
   };
 }
 
@@ -112,16 +128,20 @@ interface CollectedObjects {
   /** Of the tree that names them. */
   readonly root: string;
   readonly objects: ReadonlyMap<string, OriginObject>;
+  readonly kept: ReadonlyMap<string, OriginObject>;
 }
 
 /** What did not change is the same object. */
 async function changedTo(nodes: NodeSource, before: CollectedObjects, root: string): Promise<CollectedObjects> {
   const objects = new Map(before.objects);
-  for (const { key, after } of await diffTrees(nodes, before.root, root)) {
-    if (after === undefined) objects.delete(key);
-    else objects.set(key, objectOf(key, after));
+  const kept = new Map(before.kept);
+  for (const { key: inTree, after } of await diffTrees(nodes, before.root, root)) {
+    const list = isKeptKey(inTree) ? kept : objects;
+    const key = isKeptKey(inTree) ? inTree.slice(keptPrefix.length) : inTree;
+    if (after === undefined) list.delete(key);
+    else list.set(key, objectOf(key, after));
   }
-  return { root, objects };
+  return { root, objects, kept };
 }
 
 function objectOf(key: string, entry: string): OriginObject {

@@ -48,6 +48,7 @@ function asRemote(id: string | undefined, content: LoadedDirectory): LoadedDirec
     configs: [],
     objects: [],
     others: [],
+    closed: [],
     clusters: [{ id, objects: content.objects }],
     meshConfig: defaultMeshConfig,
     meshNetworks: noMeshNetworks,

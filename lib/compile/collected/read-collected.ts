@@ -1,7 +1,10 @@
 import type { Config } from "../../config/config.ts";
-import { type Diagnostic, errorsOf, type Origin } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, type Origin, type Stage } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
+import { fromOldSpelling } from "../../config/documents/old-spelling.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
+import { closeObject, isSecurityKind } from "../../config/fail-closed/close-object.ts";
+import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
 import { at, warning } from "../../config/finding.ts";
 import { isConfig } from "../../config/folder/sort-objects.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
@@ -27,6 +30,10 @@ export interface ReadObject {
   /** As `LoadedDirectory` has it. */
   readonly unusableSettings?: readonly Diagnostic[];
   readonly consul?: ConsulListing;
+  /** It is configuration that is refused. */
+  readonly isRefused?: boolean;
+  /** What closes what a refused security object selects. */
+  readonly closed?: ClosedObject;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -46,18 +53,36 @@ export function readCollected(
   const place = placeOf(about, source, textOf(metadata.namespace), version);
   const parsed = asParsed({ ...object, metadata: { ...metadata, resourceVersion: version } }, place);
   if (isConfig(parsed)) {
-    // The server has refused or dropped what it does not know; what is new to us is new in its release.
-    const { value, diagnostics } = readConfig(parsed, {
-      unknownFields: "ignore",
-      names: about.kind === "mcp" ? "free" : "checked",
-      inlineSymmetricKeys,
-    });
-    return value === undefined ? { diagnostics } : { config: value, diagnostics };
+    const { value, diagnostics } = readFromServer(parsed, about, inlineSymmetricKeys);
+    if (value !== undefined) return { config: value, diagnostics };
+    const closed = closeObject(fromOldSpelling(parsed), diagnostics);
+    return { isRefused: true, ...(closed === undefined ? {} : { closed }), diagnostics };
   }
   if (parsed.kind === "ConfigMap") return readSettings(parsed, lastSettings);
   const isKnown = kubernetesKindOf(parsed.origin.key.group, parsed.kind) !== undefined;
   return { ...(isKnown ? { object: parsed } : { other: parsed }), diagnostics: [] };
 }
+
+/**
+ * Reads configuration as a server holds it. The server has refused or dropped what it does not know; what is new to us is new in its
+ * release, and is ignored. Where it may protect something it is refused: of a policy, and of the TLS settings of a Gateway.
+ */
+function readFromServer(
+  parsed: ParsedObject,
+  { kind }: OriginAbout,
+  inlineSymmetricKeys: NonNullable<ReadOptions["inlineSymmetricKeys"]>,
+): Stage<Config | undefined> {
+  const names = kind === "mcp" ? "free" : "checked";
+  const as = (unknownFields: NonNullable<ReadOptions["unknownFields"]>) =>
+    readConfig(parsed, { unknownFields, names, inlineSymmetricKeys });
+  const { key } = fromOldSpelling(parsed).origin;
+  if (isSecurityKind(key)) return as("refuse");
+  const read = as("ignore");
+  const isHeld = key.kind === "Gateway" && read.diagnostics.some(isUnknownTls);
+  return isHeld ? as("refuse") : read;
+}
+
+const isUnknownTls = ({ code, path }: Diagnostic): boolean => code === "unknown-field" && path.includes("tls");
 
 type CollectedIn = Pick<CollectedShard, "about" | "name">;
 

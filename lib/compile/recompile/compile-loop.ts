@@ -6,10 +6,11 @@ import type { Publishing } from "../../snapshot/publish.ts";
 import { readOnce } from "../../snapshot/read-once.ts";
 import { isUnread } from "../../snapshot/standing/stored-part.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
+import { refuseClosed } from "../closed-world.ts";
 import { staleSources } from "../collected/stale-sources.ts";
 import { haveChangedSince } from "../shards/changed-since.ts";
 import { fillWanted } from "../shards/wanted-shard.ts";
-import { type CompileReport, countOf, noObserver, stagedBy } from "../telemetry/observer.ts";
+import { type CompileReport, countOf, countOfCode, noObserver, stagedBy } from "../telemetry/observer.ts";
 import { createPublishers } from "./publishers.ts";
 import type { Compiling, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompiled.ts";
 
@@ -83,6 +84,7 @@ function compileOnce<C extends Published>(
         const made = await compile(staged, base, filled);
         const { primary, settings } = made;
         const compiled: C["compiled"] = made.compiled;
+        refuseClosed(settings.securityFailure, compiled.diagnostics);
         ({ pollDelayMs } = settings);
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
@@ -176,6 +178,8 @@ const reportOf = (
   errors: countOf(diagnostics, "error"),
   warnings: countOf(diagnostics, "warning"),
   settingsErrors: countOf(diagnostics.filter(isOfSettings), "error"),
+  closed: countOfCode(diagnostics, "security-closed"),
+  open: countOfCode(diagnostics, "security-open"),
 });
 
 /** Whether it is about the mesh's own settings, which concern every proxy. */

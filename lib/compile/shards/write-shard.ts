@@ -11,6 +11,7 @@ import { createFileHasher } from "./hashed-files.ts";
 import { runsOf } from "./list-runs.ts";
 import { emptyList, type HashedFile, type ListOptions, nextList } from "./next-list.ts";
 import { type LostEntries, type OpenList, openList } from "./open-list.ts";
+import { refuseNewlyClosed } from "./refuse-closed.ts";
 import { refuseEmpty } from "./refuse-empty.ts";
 import { listInOrder, listText, type ShardList } from "./shard-list.ts";
 import { fileKey, lacksRun, listKey, readText, versionKey } from "./source-shard.ts";
@@ -21,6 +22,8 @@ export interface WriteOptions extends ListOptions {
   readonly takeOver?: boolean;
   /** Asked after the list that is replaced was read, and before it is replaced; rejects where it must not be any more. Absent: it may. */
   readonly mayWrite?: () => Promise<void>;
+  /** Whether the source is left as it was where security objects of the files would close what they select; false when absent. */
+  readonly refuseClosed?: boolean;
   /** Handed each file whose text is written, while that is waited for. Absent: they are read by whoever compiles them. */
   readonly ahead?: ReadAhead | undefined;
   /** The store itself keeps from being collected what a writer finds in place. */
@@ -37,8 +40,8 @@ const trustedWrites = 50;
  * their list, so that a reader sees the old list or the new one; of several writers each starts from what the other wrote.
  *
  * @returns the version that a reader will see
- * @throws PortolanError, with nothing changed, where a collector fills the source, or one follows another folder into it, or where it would come to hold nothing and that
- * is not allowed
+ * @throws PortolanError, with nothing changed, where security objects would close something and that is not accepted, where a collector
+ * fills the source, or one follows another folder into it, or where it would come to hold nothing and that is not allowed
  */
 export type ShardWriter = (files: readonly SourceFile[], options?: WriteOptions) => Promise<string>;
 
@@ -90,6 +93,11 @@ export function createShardWriter(
       const beforeList = before?.list ?? emptyList;
       const next = listInOrder(await nextList(store, name, beforeList, files, { ...options, known: trusted }));
       if (options.allowEmpty === false) refuseEmpty(files, next);
+      if (options.refuseClosed === true) {
+        const given = new Map(files.map(({ hash, text }) => [hash, text]));
+        const textNow = async (hash: string) => given.get(hash) ?? (await textOf(hash)) ?? "";
+        await refuseNewlyClosed(name, files, beforeList, next, textNow);
+      }
       const runs = runsOf(next.files, before?.runs ?? []);
       const list = listText(next, runs);
       const version = sha256(list);

@@ -1,4 +1,4 @@
-import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
 import { type CompileTimes, stopwatch } from "./stopwatch.ts";
@@ -79,7 +79,7 @@ export function logStaleSources(log: Log, diagnostics: readonly Diagnostic[]): v
 const maxErrors = 20;
 
 /**
- * Warns of each object that compiles left out, once for as long as it is: where nobody reads their answers, this is where the file and the
+ * Warns of each object that compiles refuse, and of what is closed or open because of it, once for as long as it is: where nobody reads their answers, this is where the file and the
  * line stand.
  *
  * @returns takes the diagnostics of each compile
@@ -87,13 +87,20 @@ const maxErrors = 20;
 export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void {
   let told: ReadonlySet<string> = new Set();
   return (diagnostics) => {
-    const errors = errorsOf(diagnostics);
+    const errors = diagnostics.filter(({ severity, code }) => severity === "error" || isSecurityFailure(code));
     const byText = new Map(errors.map((error) => [JSON.stringify(error), error]));
     const fresh = [...byText].filter(([text]) => !told.has(text));
     for (const [, error] of fresh.slice(0, maxErrors))
-      log.warn(error, "left out; its last valid form stays, if it had one");
+      log.warn(
+        error,
+        isSecurityFailure(error.code)
+          ? "no valid form is known"
+          : "refused; its last valid form stays, if one is known",
+      );
     if (fresh.length > maxErrors)
-      log.warn({ more: fresh.length - maxErrors }, "more is left out; `portolan validate` tells all of a folder");
+      log.warn({ more: fresh.length - maxErrors }, "more is refused; `portolan validate` tells all of a folder");
     told = new Set(byText.keys());
   };
 }
+
+const isSecurityFailure = (code: Diagnostic["code"]): boolean => code === "security-closed" || code === "security-open";

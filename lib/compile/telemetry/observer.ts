@@ -39,6 +39,10 @@ export interface CompileReport {
   readonly warnings: number;
   /** Errors of the mesh's settings, of which the last valid ones count. */
   readonly settingsErrors: number;
+  /** Security objects and rules that fail closed (`security-closed`). */
+  readonly closed: number;
+  /** Those that are left out (`security-open`). */
+  readonly open: number;
 }
 
 /** How often steps were remembered, and how often made anew. */
@@ -100,6 +104,10 @@ export const stagedBy =
       if (!isPending) end();
     }
   };
+
+/** How many of these messages have a code. */
+export const countOfCode = (diagnostics: readonly Diagnostic[], code: Diagnostic["code"]): number =>
+  diagnostics.reduce((sum, one) => (one.code === code ? sum + 1 : sum), 0);
 
 export const countOf = (diagnostics: readonly Diagnostic[], severity: Diagnostic["severity"]): number =>
   diagnostics.reduce((sum, one) => (one.severity === severity ? sum + 1 : sum), 0);

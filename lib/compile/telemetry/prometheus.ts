@@ -60,6 +60,13 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
     registers,
   });
   for (const severity of ["error", "warning"]) diagnostics.set({ severity }, 0);
+  const securityFailures = new Gauge({
+    name: "portolan_security_failures",
+    help: "Security objects and rules of the newest compile that are refused and of which no valid form is known, by what is done: closed or open.",
+    labelNames: ["result"],
+    registers,
+  });
+  for (const result of ["closed", "open"]) securityFailures.set({ result }, 0);
   let beganMs: number | undefined;
   const clock = now ?? Date.now;
   new Gauge({
@@ -92,6 +99,8 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
         diagnostics.set({ severity: "error" }, report.errors);
         diagnostics.set({ severity: "warning" }, report.warnings);
         settingsErrors.set(report.settingsErrors);
+        securityFailures.set({ result: "closed" }, report.closed);
+        securityFailures.set({ result: "open" }, report.open);
       },
       failed(cause, { durationMs, queueMs }) {
         beganMs = undefined;

@@ -6,6 +6,7 @@ import { checkBeforeFill, NothingToDifferFrom, type Publishing } from "../../sna
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
+import { mustRefuseClosed } from "../shards/refuse-closed.ts";
 import { writeShard } from "../shards/write-shard.ts";
 import { problem } from "./delivery.ts";
 import { forgeHooks } from "./forge-hooks.ts";
@@ -60,14 +61,15 @@ export function webhookApp(options: WebhookOptions): Hono {
       if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
-      const { files, allowEmpty, publishing } = fill;
+      const { files, allowEmpty, acceptClosed, publishing } = fill;
       if (files.length > limits.sourceFiles)
         return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
       const isOperator = secrets.operators.includes(secret);
       // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
       if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);
       await checkBeforeFill(store, {}, publishing.share);
-      await writeShard(store, name, files, { allowEmpty, mayWrite });
+      const refuseClosed = await mustRefuseClosed(store, acceptClosed);
+      await writeShard(store, name, files, { allowEmpty, refuseClosed, mayWrite });
       return recompiled(isOperator ? publishing : { ...publishing, by: signedBy(publishing.by, name) });
     });
   });

@@ -7,12 +7,14 @@ import type { Share } from "../../snapshot/root.ts";
 export interface Fill {
   readonly files: readonly SourceFile[];
   readonly allowEmpty: boolean;
+  /** Whether security objects that are refused may close what they select. */
+  readonly acceptClosed: boolean;
   readonly publishing: Publishing;
 }
 
 /** What a body must be, for whoever sent another. */
 export const fillForm =
-  'the body is not {"files": [{"file": …, "text": …}]}, besides "allowEmpty": true, "by" and "why", and "share": {"percent": 0 to 100, "labels": {}} for a canary';
+  'the body is not {"files": [{"file": …, "text": …}]}, besides "allowEmpty" and "acceptClosed": true, "by" and "why", and "share": {"percent": 0 to 100, "labels": {}} for a canary';
 
 export function readFill(body: string): Fill | undefined {
   let json: unknown;
@@ -22,12 +24,13 @@ export function readFill(body: string): Fill | undefined {
     return undefined;
   }
   if (!isFields(json) || !Array.isArray(json.files)) return undefined;
-  const { allowEmpty = false, by = "", why = "" } = json;
+  const { allowEmpty = false, acceptClosed = false, by = "", why = "" } = json;
   const files = json.files.filter(isFile);
   const share = json.share === undefined ? undefined : readShare(json.share);
   const isRead = files.length === json.files.length && (share === undefined) === (json.share === undefined);
-  if (!isRead || typeof allowEmpty !== "boolean" || typeof by !== "string" || typeof why !== "string") return undefined;
-  return { files, allowEmpty, publishing: { by, why, ...(share === undefined ? {} : { share }) } };
+  if (!isRead || typeof allowEmpty !== "boolean" || typeof acceptClosed !== "boolean") return undefined;
+  if (typeof by !== "string" || typeof why !== "string") return undefined;
+  return { files, allowEmpty, acceptClosed, publishing: { by, why, ...(share === undefined ? {} : { share }) } };
 }
 
 function readShare(value: unknown): Share | undefined {

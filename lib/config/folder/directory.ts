@@ -1,5 +1,7 @@
 import { type Diagnostic, errorsOf, fileOrigin } from "../diagnostic.ts";
 import { type ParsedObject, parseStream } from "../documents/parse.ts";
+import { closeUnreadable } from "../fail-closed/close-unreadable.ts";
+import type { ClosedObject } from "../fail-closed/closed-object.ts";
 import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { type FolderSettings, noFolderSettings } from "../kinds/stated-endpoints.ts";
@@ -59,6 +61,7 @@ export function readFiles(
   const parsed: ParsedObject[] = [];
   const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
   const clusters: LoadedCluster[] = [];
+  const unreadable: ClosedObject[] = [];
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
   let settings = noFolderSettings;
@@ -101,6 +104,7 @@ export function readFiles(
       for (const one of [...found.diagnostics, ...elsewhere]) diagnostics.push(one);
       continue;
     }
+    unreadable.push(...stream.others.flatMap((other) => closeUnreadable(other, place, options)));
     for (const object of stream.value) {
       parsed.push(object);
       sources.set(object, stream.sourceOf);
@@ -114,6 +118,7 @@ export function readFiles(
     clusters,
     settings,
     ...(unusableSettings.length === 0 ? {} : { unusableSettings }),
+    closed: unreadable.length === 0 ? sorted.closed : [...sorted.closed, ...unreadable],
     diagnostics: [...diagnostics, ...sorted.diagnostics],
   };
 }

@@ -28,6 +28,7 @@ function readPart(files: readonly NamedFile[]): ReadPart {
     configs: reads.flatMap(({ configs }) => configs),
     objects: reads.flatMap(({ objects }) => objects),
     others: reads.flatMap(({ others }) => others),
+    closed: reads.flatMap(({ closed }) => closed),
     wholes: named.filter(([file]) => isWhole(file)),
     speaking: reads.filter(({ diagnostics }) => diagnostics.length > 0),
     unsettled: files.filter(([, { problem, halfSaved }]) => problem !== undefined || halfSaved),

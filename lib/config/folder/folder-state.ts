@@ -1,5 +1,6 @@
 import { type Diagnostic, errorsOf, identityText, type Origin } from "../diagnostic.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
+import type { ClosedObject } from "../fail-closed/closed-object.ts";
 import {
   clusterFile,
   type LoadedDirectory,
@@ -58,6 +59,8 @@ export type NamedFile = readonly [string, FileState];
 /** What the files of a part say, one after the other. */
 export interface ReadPart extends Lists {
   readonly keys: readonly FileKeys[];
+  /** Of refused security objects. */
+  readonly closed: readonly ClosedObject[];
   /** Those that mean something as a whole. */
   readonly wholes: readonly (readonly [string, ReadFile])[];
   /** Those of which there is something to be said. */

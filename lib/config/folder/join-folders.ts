@@ -22,6 +22,7 @@ export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirector
     configs: configs.list,
     objects: objects.list,
     others: folders.flatMap(({ others }) => others),
+    closed: folders.flatMap(({ closed }) => closed),
     clusters: [...clusters].map(([id, parts]) => ({ id, objects: parts.flatMap((part) => part.objects) })),
     meshConfig: first?.meshConfig ?? defaultMeshConfig,
     meshNetworks: first?.meshNetworks ?? noMeshNetworks,

@@ -37,6 +37,7 @@ function withIdentities(before: ReadFile, now: ReadFile): ReadFile {
     keys: sameKeys(before.keys, now.keys),
     configs: sameWhereEqual(before.configs, now.configs),
     objects: sameWhereEqual(before.objects, now.objects),
+    closed: sameWhereEqual(before.closed, now.closed),
   };
 }
 

@@ -3,6 +3,8 @@ import { type Diagnostic, identityText, kindText, type Origin } from "../diagnos
 import { fromOldSpelling } from "../documents/old-spelling.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { unknownKind } from "../documents/unknown-kind.ts";
+import { closeObject } from "../fail-closed/close-object.ts";
+import type { ClosedObject } from "../fail-closed/closed-object.ts";
 import { at } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import { schemaOf } from "../kind-registry.ts";
@@ -20,6 +22,8 @@ export interface SortedObjects {
   readonly objects: readonly ParsedObject[];
   /** Kinds that nothing here knows, kept as written; not what nearly is a known one, which is refused. */
   readonly others: readonly ParsedObject[];
+  /** What closes what refused security objects select: it counts where no valid form of the object is served. */
+  readonly closed: readonly ClosedObject[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -34,6 +38,11 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
   const configs = new Map<string, Config>();
   const objects = new Map<string, ParsedObject>();
   const others: ParsedObject[] = [];
+  const closed: ClosedObject[] = [];
+  const refuse = (object: ParsedObject, found: readonly Diagnostic[]): void => {
+    const closing = closeObject(fromOldSpelling(object), found, options);
+    if (closing !== undefined) closed.push(closing);
+  };
   const diagnostics: Diagnostic[] = [];
   for (const object of parsed) {
     const leftOut = leftOutFindings(object);
@@ -51,7 +60,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
         const earlier = configs.get(key);
         if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
         configs.set(key, value);
-      }
+      } else refuse(object, found);
     } else if (kubernetes !== undefined) {
       const { value, diagnostics: found } = readKubernetesObject(withoutValues(object), options);
       diagnostics.push(...found);
@@ -65,10 +74,11 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
     } else {
       const found = unknownKind(object);
       diagnostics.push(found);
-      if (found.severity !== "error") others.push(object);
+      if (found.severity === "error") refuse(object, [found]);
+      else others.push(object);
     }
   }
-  return { configs: [...configs.values()], objects: [...objects.values()], others, diagnostics };
+  return { configs: [...configs.values()], objects: [...objects.values()], others, closed, diagnostics };
 }
 
 /** Whether an object is configuration, known under today's or an old name of its kind. */

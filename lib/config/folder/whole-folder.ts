@@ -76,6 +76,7 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
     configs: withKept(configs.list, keptConfigs),
     objects: withKept(objects.list, keptObjects),
     others: lists.others,
+    closed: reads.flatMap(({ closed }) => closed),
     clusters: Array.from(wholes, ([file, read]) => (instead.get(file) ?? read).clusters).flat(),
     meshConfig:
       settledMeshConfig(

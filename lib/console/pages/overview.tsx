@@ -3,6 +3,7 @@ import { counted, number } from "../parts/numbers.ts";
 import { PublicationTable } from "../parts/publications.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Badge, Time, Version } from "../parts/texts.tsx";
+import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 
 const everyMs = 5_000;
@@ -121,7 +122,7 @@ function Next({ value: { steps, pin, expired, canary, held, newest, served } }: 
 }
 
 function Said({ value: { diagnostics } }: Of) {
-  const { errors, warnings, infos } = diagnostics;
+  const { errors, warnings, infos, closed, open } = diagnostics;
   return (
     <section class="card">
       <h2>What the compiler says</h2>
@@ -131,6 +132,20 @@ function Said({ value: { diagnostics } }: Of) {
       <p class="quiet">
         {counted(warnings, "warning")}, {counted(infos, "note")}
       </p>
+      {closed === 0 ? null : (
+        <p class="problem">
+          <a href={placeText(["diagnostics"], { q: "security-closed" })}>
+            {counted(closed, "refused security object")}
+          </a>
+          : what they select is closed
+        </p>
+      )}
+      {open === 0 ? null : (
+        <p class="problem">
+          <a href={placeText(["diagnostics"], { q: "security-open" })}>{counted(open, "refused security object")}</a>:
+          what they protected is open
+        </p>
+      )}
     </section>
   );
 }

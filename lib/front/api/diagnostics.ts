@@ -19,7 +19,14 @@ export const createDiagnosticLists = (reader: SnapshotReader, maxBytes: number):
 /** How many there are of each severity. */
 export function countedDiagnostics(list: readonly Diagnostic[]): Overview["diagnostics"] {
   const count = (wanted: Diagnostic["severity"]) => list.filter(({ severity }) => severity === wanted).length;
-  return { errors: count("error"), warnings: count("warning"), infos: count("info") };
+  const coded = (wanted: Diagnostic["code"]) => list.filter(({ code }) => code === wanted).length;
+  return {
+    errors: count("error"),
+    warnings: count("warning"),
+    infos: count("info"),
+    closed: coded("security-closed"),
+    open: coded("security-open"),
+  };
 }
 
 /** What the compiler said of a version's objects, in its order. */

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { closesNamespace } from "../../config/fail-closed/closed-object.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
@@ -46,7 +47,10 @@ export const peerAuthenticationIndex = step(
   }) => indexPeerAuthentications(configs, rootNamespace),
 );
 
-/** @param configs oldest first; only the oldest policy of a namespace without selector counts */
+/**
+ * @param configs oldest first; only the oldest policy of a namespace without selector counts. A stand-in for a refused policy of which
+ *   nobody knows what it selects goes before all others of its namespace, and in the root namespace before all others
+ */
 export function indexPeerAuthentications(
   configs: readonly Config<PeerAuthentication>[],
   rootNamespace: string,
@@ -54,8 +58,13 @@ export function indexPeerAuthentications(
   const diagnostics: Diagnostic[] = [];
   const general = new Map<string, Config<PeerAuthentication>>();
   const selecting = new Map<string, Config<PeerAuthentication>[]>();
+  const closing = new Map<string, Config<PeerAuthentication>>();
   for (const config of configs) {
     const { namespace } = config.meta;
+    if (closesNamespace(config)) {
+      closing.set(namespace, config);
+      continue;
+    }
     if (Object.keys(selectorOf(config)).length > 0) {
       if (namespace === rootNamespace) diagnostics.push(inRootNamespace(config));
       else selecting.set(namespace, [...(selecting.get(namespace) ?? []), config]);
@@ -67,12 +76,14 @@ export function indexPeerAuthentications(
   }
   const meshPolicy = general.get(rootNamespace);
   const meshMode = meshPolicy === undefined ? undefined : (modeOf(meshPolicy.spec.mtls) ?? "PERMISSIVE");
+  const closingOf = (namespace: string) => closing.get(namespace) ?? closing.get(rootNamespace);
   const namespaceMode = (namespace: string): MutualTlsMode | undefined => {
+    if (closingOf(namespace) !== undefined) return "STRICT";
     const policy = namespace === rootNamespace ? undefined : general.get(namespace);
     return policy === undefined ? meshMode : (modeOf(policy.spec.mtls) ?? meshMode ?? "PERMISSIVE");
   };
   const workloadPolicy = (namespace: string, labels: Labels): Config<PeerAuthentication> | undefined =>
-    selecting.get(namespace)?.find((config) => isSubset(selectorOf(config), labels));
+    closingOf(namespace) ?? selecting.get(namespace)?.find((config) => isSubset(selectorOf(config), labels));
   return {
     value: {
       namespaceMode,

@@ -18,9 +18,6 @@ import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
  */
 export type PolicyIndex = (workload: PolicyWorkload) => WorkloadPolicies;
 
-/** Annotation of converted policies that are about HTTP requests only: TCP connections never meet them. */
-export const httpOnlyAnnotation = "internal.portolan.dev/http-only";
-
 /** Is a policy only tried out? */
 export function isDryRun({ meta }: Config<AuthorizationPolicy>): boolean {
   // Go's ParseBool decides what counts as true.

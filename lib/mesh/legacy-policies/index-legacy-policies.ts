@@ -11,10 +11,12 @@
  */
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { isStandIn } from "../../config/fail-closed/closed-object.ts";
 import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
 import type { Labels } from "../../config/labels.ts";
+import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
 import type { Service } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { ConfigsOf } from "../index/configs-by-kind.ts";
@@ -150,7 +152,8 @@ interface ConversionSources {
 function convert(workload: ServedWorkload, newer: WorkloadPolicies, conversion: ConversionSources): ConvertedPolicies {
   const { authentication, chosen, rolesIn, rootNamespace, memo } = conversion;
   const ports = servedPorts(workload);
-  const takesRbac = chosen !== undefined && newer.authorization.every(isDryRun);
+  const takesRbac =
+    chosen !== undefined && newer.authorization.every((policy) => isDryRun(policy) || isBesideTokens(policy));
   const namespaces = [...new Set(ports.map(({ service }) => service.namespace))];
   const roles = namespaces.map((namespace) => rolesIn.get(namespace) ?? noRoles);
   const labels = [...new Set(roles.flatMap((of) => of.labels))].flatMap(
@@ -171,6 +174,10 @@ function convert(workload: ServedWorkload, newer: WorkloadPolicies, conversion: 
   };
   return convertedPolicies(memo, inputs, answersOf(authentication)).value;
 }
+
+/** A DENY that stands in for a part of a refused RequestAuthentication: that object itself would leave RBAC in force. */
+const isBesideTokens = (policy: Config): boolean =>
+  isStandIn(policy) && policy.meta.annotations[httpOnlyAnnotation] !== undefined;
 
 /** What policies of workloads ask of authentication policies: most of those hold elsewhere. */
 interface AuthenticationAnswers {

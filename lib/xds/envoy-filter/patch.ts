@@ -30,10 +30,12 @@ import {
 } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
+import { namesSecurity } from "../../config/fail-closed/security-patches.ts";
 import type { ApplyTo, EnvoyConfigObjectMatch, PatchContext, PatchOperation } from "../../config/kinds/envoy-filter.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EnvoyFilterPatches, SelectedPatch } from "../../mesh/views/views.ts";
 import { canonicalMessage } from "../descriptors.ts";
+import { denyingFilter } from "../security/authorization.ts";
 import type { MergeOptions } from "./merge-message.ts";
 
 /** One patch for one sort of object. */
@@ -125,16 +127,14 @@ function readPatch<Desc extends DescMessage>(
   schema: Desc,
 ): Stage<Patch<MessageJsonType<Desc>> | undefined> {
   const path = ["spec", "configPatches", places.get(patch) ?? -1];
-  const found = canonicalMessage(schema, patch.patch.value ?? {});
+  const read = canonicalMessage(schema, patch.patch.value ?? {});
+  const closing = "error" in read ? closingFilter(patch) : undefined;
+  const found = closing === undefined ? read : canonicalMessage(schema, closing);
   const about = { origin: filter.origin, path: [...path, "patch", "value"] };
   if ("error" in found) {
-    const message = `the value is no ${schema.typeName}, so the patch is left out: ${found.error}`;
-    const hint = "compare it with Envoy's API reference";
-    return {
-      value: undefined,
-      diagnostics: [{ code: "envoy-filter-value", severity: "error", ...about, message, hint }],
-    };
+    return { value: undefined, diagnostics: [valueRefused(schema, found.error, about, ", so the patch is left out")] };
   }
+  const refused = "error" in read ? [valueRefused(schema, read.error, about, ""), filterCloses(about)] : [];
   const written = patch.patch.operation;
   const operation = written === "MERGE_AND_REPLACE_LIST" ? "MERGE" : written;
   if (operation === "INVALID") return { value: undefined, diagnostics: [] };
@@ -150,14 +150,45 @@ function readPatch<Desc extends DescMessage>(
       origin: filter.origin,
       path,
     },
-    diagnostics: found.unknownTypes.map((type) => ({
-      code: "envoy-filter-unknown-type",
-      severity: "warning",
-      ...about,
-      message: `${type} is not known here, so it is passed on unchecked`,
-      hint: "see that the proxies have this extension",
-    })),
+    diagnostics: [
+      ...refused,
+      ...found.unknownTypes.map(
+        (type): Diagnostic => ({
+          code: "envoy-filter-unknown-type",
+          severity: "warning",
+          ...about,
+          message: `${type} is not known here, so it is passed on unchecked`,
+          hint: "see that the proxies have this extension",
+        }),
+      ),
+    ],
   };
+}
+
+type About = Pick<Diagnostic, "origin" | "path">;
+
+const valueRefused = (schema: DescMessage, reason: string, about: About, result: string): Diagnostic => ({
+  code: "envoy-filter-value",
+  severity: "error",
+  ...about,
+  message: `the value is no ${schema.typeName}${result}: ${reason}`,
+  hint: "compare it with Envoy's API reference",
+});
+
+const filterCloses = (about: About): Diagnostic => ({
+  code: "security-closed",
+  severity: "warning",
+  ...about,
+  message: "the patch inserts a filter that decides who may pass, so it fails closed: every request there is denied",
+  hint: "correct the value, or delete the patch",
+});
+
+/** What is inserted in place of a filter that decides who may pass and cannot be read; undefined for any other patch. */
+function closingFilter({ applyTo, patch: { operation, value } }: SelectedPatch["patch"]): object | undefined {
+  const isInserted = operation !== "MERGE" && operation !== "MERGE_AND_REPLACE_LIST" && operation !== "REMOVE";
+  if (!isInserted || !namesSecurity(value)) return undefined;
+  if (applyTo === "HTTP_FILTER") return denyingFilter("http");
+  return applyTo === "NETWORK_FILTER" ? denyingFilter("tcp") : undefined;
 }
 
 export function hasContext(patch: Patch<unknown>, context: PatchContext): boolean {

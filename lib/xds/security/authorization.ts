@@ -1,12 +1,19 @@
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import type { PolicyJson, RBAC_ActionJson, RBACJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
+import {
+  type PolicyJson,
+  PolicySchema,
+  type RBAC_ActionJson,
+  type RBACJson,
+} from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
 import type { Config } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
-import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
-import { httpOnlyAnnotation, isDryRun } from "../../mesh/index/workload-policies.ts";
+import type { AuthorizationPolicy, Rule } from "../../config/kinds/authorization-policy.ts";
+import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
+import { isDryRun } from "../../mesh/index/workload-policies.ts";
 import { packAny } from "../core-messages.ts";
+import { messageProblem } from "../descriptors.ts";
 import {
   askedPolicyName,
   authorizerMark,
@@ -19,7 +26,7 @@ import {
 } from "../names.ts";
 import type { ProviderLookups } from "../telemetry/provider-cluster.ts";
 import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
-import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
+import { alwaysMatches, neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
 /**
  * AuthorizationPolicies of a workload as filters: RBAC for AUDIT, DENY and ALLOW, and for CUSTOM a pair of an RBAC
  * filter that only marks the requests to ask about, and the external authorizer that is asked about those.
@@ -75,7 +82,18 @@ function authorization(
     const group = policies.filter((policy) => rbacAction(policy.spec) === action);
     return group.length === 0 ? [] : [builtInFilter(group, action, lookups, protocol)];
   });
-  return { value: { custom: custom.value, builtIn }, diagnostics: custom.diagnostics };
+  // The same policies are translated for both protocols: one of them speaks.
+  const closed = protocol === "http" ? policies.flatMap((policy) => closedRules(policy, lookups)) : [];
+  return { value: { custom: custom.value, builtIn }, diagnostics: [...custom.diagnostics, ...closed] };
+}
+
+/** Says which rules of a policy Envoy would refuse, with the whole listener. */
+function closedRules(policy: Config<AuthorizationPolicy>, lookups: ProviderLookups): readonly Diagnostic[] {
+  const allows = rbacAction(policy.spec) === "ALLOW";
+  return (policy.spec.rules ?? []).flatMap((rule, index): readonly Diagnostic[] => {
+    const translated = translatedRule(rule, contextOf(policy, allows, lookups, "http"));
+    return translated?.problem === undefined ? [] : [ruleClosed(policy, index, translated.problem)];
+  });
 }
 
 function rbacAction(policy: AuthorizationPolicy): RBAC_ActionJson | undefined {
@@ -187,18 +205,47 @@ function policyMap(
   lookups: ProviderLookups,
   protocol: Protocol,
 ): Record<string, PolicyJson> {
-  const trustDomains = [lookups.mesh.trustDomain, ...lookups.mesh.trustDomainAliases];
-  const entries = policies.flatMap(({ meta, spec }): readonly [string, PolicyJson][] => {
+  const entries = policies.flatMap((config): readonly [string, PolicyJson][] => {
+    const { meta, spec } = config;
+    const context = contextOf(config, allows, lookups, protocol);
     const name = (rule: number): string => named(rbacPolicyName(meta, rule));
     const rules = spec.rules ?? [];
     if (rules.length === 0) return [[name(0), neverMatches]];
     return rules.flatMap((rule, index): readonly [string, PolicyJson][] => {
-      const policy = rbacPolicy(rule, { namespace: meta.namespace, trustDomains, protocol, allows });
-      return policy === undefined ? [] : [[name(index), policy]];
+      const translated = translatedRule(rule, context);
+      if (translated === undefined) return [];
+      if (translated.problem === undefined) return [[name(index), translated.policy]];
+      return spec.action === "AUDIT" ? [] : [[name(index), allows ? neverMatches : alwaysMatches]];
     });
   });
   return Object.fromEntries(entries);
 }
+
+function contextOf({ meta }: Config, allows: boolean, { mesh }: ProviderLookups, protocol: Protocol): RuleContext {
+  return { namespace: meta.namespace, trustDomains: [mesh.trustDomain, ...mesh.trustDomainAliases], protocol, allows };
+}
+
+/** A rule as RBAC has it, and why Envoy would refuse it; undefined where it cannot be kept. */
+function translatedRule(rule: Rule, context: RuleContext) {
+  const policy = rbacPolicy(rule, context);
+  return policy && { policy, problem: messageProblem(PolicySchema, policy) };
+}
+
+function ruleClosed(policy: Config<AuthorizationPolicy>, index: number, problem: string): Diagnostic {
+  const isAllow = rbacAction(policy.spec) === "ALLOW";
+  return {
+    code: "security-closed",
+    severity: "warning",
+    origin: policy.origin,
+    path: ["spec", "rules", index],
+    message: `Envoy would refuse the rule (${problem}), so it fails closed: it ${isAllow ? "allows nothing" : "matches every request"}`,
+    hint: "correct the rule",
+  };
+}
+
+/** A filter that denies everything. */
+export const denyingFilter = (protocol: Protocol) =>
+  rbacFilter(protocol, { rules: rbac("DENY", { closed: alwaysMatches }) });
 
 /** ALLOW is the enum's zero and not written; so is an empty map. */
 function rbac(action: RBAC_ActionJson, policies: Record<string, PolicyJson>): RBACJson {

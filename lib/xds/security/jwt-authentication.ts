@@ -3,16 +3,19 @@
  * refused; that there must be a token is said by an AuthorizationPolicy.
  * @see docs/how-istio-does-it/security.md#request-authentication
  */
-import type {
-  JwtAuthenticationJson,
-  JwtProviderJson,
-  JwtRequirementJson,
+import {
+  type JwtAuthenticationJson,
+  type JwtProviderJson,
+  JwtProviderSchema,
+  type JwtRequirementJson,
 } from "../../../gen/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { type Config, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import { isStandIn } from "../../config/fail-closed/closed-object.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import { packAny } from "../core-messages.ts";
+import { messageProblem } from "../descriptors.ts";
 import { jwtProviderName } from "../names.ts";
 import { type ProviderLookups, providerCluster } from "../telemetry/provider-cluster.ts";
 import { jwtFilter, jwtPayload } from "./metadata-match.ts";
@@ -55,7 +58,7 @@ export function jwtAuthentication(
   const names = rules.map((_, index) => jwtProviderName(index));
   const config: JwtAuthenticationJson = {
     providers: Object.fromEntries(
-      rules.map(({ rule, keys }, index) => [names[index], provider(rule, keys ?? unreachable, options)]),
+      rules.map(({ rule, keys }, index) => [names[index], usableProvider(rule, keys ?? unreachable, options)]),
     ),
     rules: [{ match: { prefix: "/" }, requires: requirement(names) }],
     bypassCorsPreflight: true,
@@ -65,10 +68,22 @@ export function jwtAuthentication(
       name: jwtFilter,
       typedConfig: packAny("envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication", config),
     },
-    diagnostics: rules
-      .filter(({ keys }) => keys === undefined)
-      .map(({ policy, index }) => keysNotFetched(policy, index)),
+    diagnostics: [
+      ...rules.flatMap(({ policy, rule, index, keys }) => {
+        const problem = messageProblem(JwtProviderSchema, provider(rule, keys ?? unreachable, options));
+        return problem === undefined ? [] : [ruleClosed(policy, index, problem)];
+      }),
+      ...rules
+        .filter(({ keys, policy }) => keys === undefined && !isStandIn(policy))
+        .map(({ policy, index }) => keysNotFetched(policy, index)),
+    ],
   };
+}
+
+/** A provider that Envoy takes: in place of one that it would refuse, with the whole listener, one that refuses every token. */
+function usableProvider(rule: JWTRule, keys: KeySource, options: TokenOptions): JwtProviderJson {
+  const made = provider(rule, keys, options);
+  return messageProblem(JwtProviderSchema, made) === undefined ? made : provider({}, unreachable, options);
 }
 
 /** One of a provider's two sources of keys. */
@@ -126,6 +141,17 @@ function requirement(names: readonly string[]): JwtRequirementJson {
   const [only, ...others] = optional;
   if (only !== undefined && others.length === 0) return only;
   return { requiresAny: { requirements: [...each, { requiresAll: { requirements: optional } }] } };
+}
+
+function ruleClosed(policy: Config<RequestAuthentication>, index: number, problem: string): Diagnostic {
+  return {
+    code: "security-closed",
+    severity: "warning",
+    origin: policy.origin,
+    path: writtenPath(policy, ["spec", "jwtRules", index]),
+    message: `Envoy would refuse the rule (${problem}), so it fails closed: every token is refused`,
+    hint: "correct the rule",
+  };
 }
 
 function keysNotFetched(policy: Config<RequestAuthentication>, index: number): Diagnostic {

@@ -5,6 +5,7 @@
  */
 import type { PermissionJson, PrincipalJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { StringMatcherJson } from "../../../gen/envoy/type/matcher/v3/string_pb.ts";
+import { uriTemplate } from "../../config/rules/security/path-template.ts";
 import { cidrRange, packAny } from "../core-messages.ts";
 import { claimMatch, filterMetadataMatch, listClaimMatch } from "./metadata-match.ts";
 import { anyText, headerMatch, principalMatch, quoteRegex, regexMatch, textMatch } from "./string-match.ts";
@@ -185,9 +186,8 @@ function issuerAndSubject(
 
 /** `{*}` is one segment, `{**}` any number of them. */
 function pathTemplate(value: string): NonNullable<PermissionJson["uriTemplate"]> {
-  const pathTemplate = value.replaceAll("{*}", "*").replaceAll("{**}", "**");
   const type = "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig";
-  return { name: "uri-template", typedConfig: packAny(type, { pathTemplate }) };
+  return { name: "uri-template", typedConfig: packAny(type, { pathTemplate: uriTemplate(value) }) };
 }
 
 function bracketed(text: string): string | undefined {

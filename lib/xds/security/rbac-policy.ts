@@ -24,6 +24,9 @@ export const neverMatches: PolicyJson = {
   principals: [{ notId: { any: true } }],
 };
 
+/** A rule that matches everything: what a rule becomes that Envoy would refuse, and that does not allow. */
+export const alwaysMatches: PolicyJson = { permissions: [{ any: true }], principals: [{ any: true }] };
+
 /** One part of a rule, with the values that must match and those that must not. */
 interface Clause<M> {
   readonly part: parts.Part<M>;

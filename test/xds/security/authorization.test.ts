@@ -99,3 +99,32 @@ describe("an external authorizer", () => {
     expect(stage.diagnostics).toHaveLength(2);
   });
 });
+
+describe("a rule that Envoy would refuse, with the whole listener", () => {
+  const long = { to: [{ operation: { paths: ["/{*}".repeat(500)] } }] };
+  const open = { to: [{ operation: { paths: ["/public"] } }] };
+  const filtersOf = (action: "ALLOW" | "DENY" | "AUDIT") =>
+    httpAuthorization([policy("p", { action, rules: [open, long] })], mesh());
+  const rule = (index: number) => `ns[shop]-policy[p]-rule[${index}]`;
+
+  it("matches every request, where it denies, and none where it allows, and says so", () => {
+    const policiesOf = (stage: ReturnType<typeof filtersOf>) => {
+      const [filter] = stage.value.builtIn;
+      return Object(filter?.typedConfig).rules.policies;
+    };
+    const any = { permissions: [{ any: true }], principals: [{ any: true }] };
+    const none = { permissions: [{ notRule: { any: true } }], principals: [{ notId: { any: true } }] };
+    const denies = filtersOf("DENY");
+    expect(policiesOf(denies)).toMatchObject({ [rule(0)]: expect.anything(), [rule(1)]: any });
+    expect(policiesOf(filtersOf("ALLOW"))).toMatchObject({ [rule(0)]: expect.anything(), [rule(1)]: none });
+    expect(Object.keys(policiesOf(filtersOf("AUDIT")))).toEqual([rule(0)]);
+    expect(denies.diagnostics).toMatchObject([{ code: "security-closed", path: ["spec", "rules", 1] }]);
+    expect(denies.diagnostics[0]?.message).toContain("it matches every request");
+  });
+
+  it("asks the authorizer about everything", () => {
+    const spec = { action: "CUSTOM", provider: { name: "opa" }, rules: [long] } as const;
+    const [marker] = httpAuthorization([policy("p", spec)], mesh(grpc)).value.custom;
+    expect(JSON.stringify(marker)).toContain('{"permissions":[{"any":true}],"principals":[{"any":true}]}');
+  });
+});

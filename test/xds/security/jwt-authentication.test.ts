@@ -69,3 +69,12 @@ describe("jwtAuthentication", () => {
     expect(filterOf([{ issuer: "a", jwksUri: "https://elsewhere.example/" }], { keySets }).diagnostics).toHaveLength(1);
   });
 });
+
+describe("a rule that Envoy would refuse, with the whole listener", () => {
+  it("refuses every token, and says so", () => {
+    const stage = filterOf([{ issuer: "a", jwks: "1", fromHeaders: [{ name: "no\nname" }] }]);
+    expect(JSON.stringify(stage.value)).toContain("0xObjM0UvS_oaazjpEYl");
+    expect(JSON.stringify(stage.value)).not.toContain("fromHeaders");
+    expect(stage.diagnostics).toMatchObject([{ code: "security-closed", path: ["spec", "jwtRules", 0] }]);
+  });
+});

@@ -1,9 +1,11 @@
 import { error, type Finding, type Path } from "../../finding.ts";
 import type { PeerAuthentication } from "../../kinds/peer-authentication.ts";
 import type { JWTRule, RequestAuthentication } from "../../kinds/request-authentication.ts";
+import { isFields, textOf } from "../../untyped.ts";
 import { isPortNumber } from "../names.ts";
 import { policyTargetRules, selectorRules } from "../selectors.ts";
 import { each } from "../values.ts";
+import { headerNameRules } from "./authorization-values.ts";
 import { keySetRules } from "./inline-secrets.ts";
 
 /** @see docs/how-istio-does-it/kind-rules.md#peerauthentication */
@@ -50,6 +52,7 @@ function* jwtRules(rule: JWTRule, path: Path): Generator<Finding> {
   if (rule.jwks !== undefined) yield* jwksRules(rule.jwks, [...path, "jwks"]);
   yield* each(rule.fromHeaders, [...path, "fromHeaders"], function* (header, at) {
     if (header.name === "") yield error([...at, "name"], "is required", "", "missing-field");
+    else yield* headerNameRules(header.name, [...at, "name"]);
   });
   yield* each(rule.outputClaimToHeaders, [...path, "outputClaimToHeaders"], function* ({ header, claim }, at) {
     if (claim === "") yield error([...at, "claim"], "is required", "", "missing-field");
@@ -79,5 +82,20 @@ export function* jwksRules(jwks: string, path: Path): Generator<Finding> {
     yield error(path, "is no key set", 'write {"keys": [...]}');
     return;
   }
+  if (!keys.some(isReadableKey)) yield error(path, "holds no key that Envoy can read", "write an RSA, EC or OKP key");
   yield* keySetRules(jwks, path);
+}
+
+/** Members that Envoy needs of a key, by its type. Of a set it takes the keys that it can read, and refuses one without any. */
+const keyMembers: Readonly<Record<string, readonly string[]>> = {
+  EC: ["x", "y"],
+  OKP: ["crv", "x"],
+  RSA: ["n", "e"],
+  oct: ["k"],
+};
+
+function isReadableKey(key: unknown): boolean {
+  if (!isFields(key)) return false;
+  const members = typeof key.kty === "string" && Object.hasOwn(keyMembers, key.kty) ? keyMembers[key.kty] : undefined;
+  return members?.every((name) => /^[\w-]+=*$/.test(textOf(key[name]))) === true;
 }

@@ -1,7 +1,13 @@
 import { error, type Finding, type Path } from "../../finding.ts";
 import type { Condition } from "../../kinds/authorization-policy.ts";
 import { ipOrCidrRules } from "../values.ts";
-import { portTextRules, serviceAccountRules, trustDomainRules } from "./authorization-values.ts";
+import {
+  headerNameRules,
+  portTextRules,
+  principalRules,
+  serviceAccountRules,
+  trustDomainRules,
+} from "./authorization-values.ts";
 
 type ValueCheck = (value: string, path: Path) => Iterable<Finding>;
 
@@ -13,7 +19,7 @@ const plainKeys: Readonly<Record<string, ValueCheck>> = {
   "remote.ip": ipOrCidrRules,
   "source.namespace": anything,
   "source.serviceAccount": serviceAccountRules,
-  "source.principal": anything,
+  "source.principal": principalRules,
   "source.trustDomain": trustDomainRules,
   "request.auth.principal": anything,
   "request.auth.audiences": anything,
@@ -45,7 +51,11 @@ export function* conditionRules(condition: Condition, path: Path): Generator<Fin
   if (key === "") return;
   const check = plainKeys[key];
   if (check === undefined) {
-    if (mapKeys.some((pattern) => pattern.test(key))) return;
+    if (mapKeys.some((pattern) => pattern.test(key))) {
+      const header = /^request\.headers\[([^\]]+)\]$/.exec(key)?.[1];
+      if (header !== undefined) yield* headerNameRules(header, [...path, "key"]);
+      return;
+    }
     const removed = key.startsWith("destination.labels")
       ? "select the workload with the policy's selector"
       : removedKeys[key];

@@ -4,7 +4,7 @@ import { copiesRules, jsonLength } from "../expansion.ts";
 import { policyTargetRules } from "../selectors.ts";
 import { each, ipOrCidrRules } from "../values.ts";
 import { conditionRules, unsupportedByCustom } from "./authorization-condition.ts";
-import { portTextRules, serviceAccountRules, trustDomainRules } from "./authorization-values.ts";
+import { portTextRules, principalRules, serviceAccountRules, trustDomainRules } from "./authorization-values.ts";
 import { pathTemplateRules } from "./path-template.ts";
 
 const maxRules = 512;
@@ -89,6 +89,8 @@ function* sourceRules(source: Source, path: Path, action: string): Generator<Fin
     if ((source[name]?.length ?? 0) > 16) yield error([...path, name], "has more than 16 entries");
     yield* each(source[name], [...path, name], serviceAccountRules);
   }
+  for (const name of ["principals", "notPrincipals"] as const)
+    yield* each(source[name], [...path, name], principalRules);
   for (const name of ["trustDomains", "notTrustDomains"] as const)
     yield* each(source[name], [...path, name], trustDomainRules);
 }

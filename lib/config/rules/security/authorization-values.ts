@@ -24,3 +24,13 @@ export function* portTextRules(port: string, path: Path): Generator<Finding> {
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
   if (!isPort) yield error(path, `${JSON.stringify(port)} is not a port`);
 }
+
+/** One with a wildcard in front becomes a regular expression, and Envoy refuses a listener for one that is too large. */
+export function* principalRules(principal: string, path: Path): Generator<Finding> {
+  if (principal.startsWith("*") && principal.length > 1024) yield error(path, "is longer than 1024 characters");
+}
+
+/** Envoy refuses a listener for another name. */
+export function* headerNameRules(name: string, path: Path): Generator<Finding> {
+  if (!/^:?[0-9a-zA-Z!#$%&'*+\-.^_|~`]+$/.test(name)) yield error(path, `${JSON.stringify(name)} is not a header name`);
+}

@@ -1,5 +1,8 @@
 import { error, type Finding, type Path } from "../../finding.ts";
 
+/** Envoy refuses a longer template, with the whole listener: `path_template` of UriTemplateMatchConfig. */
+const maxTemplate = 256;
+
 const literal = /^[A-Za-z0-9\-._~%!$&'()+,;:@=]*$/;
 
 /**
@@ -8,7 +11,7 @@ const literal = /^[A-Za-z0-9\-._~%!$&'()+,;:@=]*$/;
  */
 export function* pathTemplateRules(path: string, at: Path): Generator<Finding> {
   if (!path.includes("{") && !path.includes("}")) return;
-  const text = JSON.stringify(path);
+  const text = JSON.stringify(path.length > maxTemplate ? `${path.slice(0, maxTemplate)}...` : path);
   let rest = false;
   for (const segment of path.split("/").slice(1)) {
     const template = segment === "{*}" || segment === "{**}";
@@ -20,4 +23,9 @@ export function* pathTemplateRules(path: string, at: Path): Generator<Finding> {
       yield error(at, `${text}: ${JSON.stringify(segment)} cannot stand beside a template`);
   }
   if (!path.startsWith("/")) yield error(at, `${text}: a template begins with a slash`);
+  if (uriTemplate(path).length > maxTemplate)
+    yield error(at, `is a template of more than ${maxTemplate} characters, which Envoy refuses`, "write a shorter one");
 }
+
+/** A template as Envoy writes it. */
+export const uriTemplate = (path: string): string => path.replaceAll("{*}", "*").replaceAll("{**}", "**");

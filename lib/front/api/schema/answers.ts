@@ -16,7 +16,13 @@ export const overview = z.object({
   compiler: z.string(),
   sources: list(z.object({ name: z.string(), version: hash })),
   classes: z.number(),
-  diagnostics: z.object({ errors: z.number(), warnings: z.number(), infos: z.number() }),
+  diagnostics: z.object({
+    errors: z.number(),
+    warnings: z.number(),
+    infos: z.number(),
+    closed: z.number().meta({ description: "security objects and rules that are refused and fail closed" }),
+    open: z.number().meta({ description: "those that are left out, since securityFailure is open" }),
+  }),
   warnings: list(z.string()).meta({ description: "how well HEAD is known to this front" }),
   headAgeMs: z.number().optional(),
   moves: z

@@ -1,0 +1,168 @@
+import type { Config } from "../config.ts";
+import { type ConfigKey, type Diagnostic, errorsOf } from "../diagnostic.ts";
+import type { ParsedObject } from "../documents/parse.ts";
+import { meantKeys } from "../documents/unknown-kind.ts";
+import { schemaOf } from "../kind-registry.ts";
+import type { PeerAuthentication } from "../kinds/peer-authentication.ts";
+import type { PolicyTarget } from "../kinds/selector.ts";
+import { closedAnnotation, httpOnlyAnnotation } from "../made-annotations.ts";
+import { metaOf, type ReadOptions } from "../read-config.ts";
+import { fieldsOf, isFields, textOf } from "../untyped.ts";
+import { closeAuthorization, denyAll } from "./close-authorization.ts";
+import { closeTokens } from "./close-tokens.ts";
+import type { ClosedObject, Closing } from "./closed-object.ts";
+import { type ReadTarget, readTarget } from "./read-target.ts";
+import { securityPatches } from "./security-patches.ts";
+
+/** Kinds whose objects protect something, so that none of their fields may be ignored. */
+const securityKinds: ReadonlySet<string> = new Set([
+  "AuthorizationPolicy",
+  "PeerAuthentication",
+  "RequestAuthentication",
+]);
+
+const securityGroup = "security.istio.io";
+
+/** Kinds of which some objects protect something; the last four are those of Istio up to 1.5. */
+const otherKinds: ReadonlySet<string> = new Set([
+  "EnvoyFilter",
+  "WasmPlugin",
+  "Policy",
+  "MeshPolicy",
+  "RbacConfig",
+  "ClusterRbacConfig",
+]);
+
+/** Kinds whose objects count in the whole mesh, wherever they are. */
+const meshKinds: ReadonlySet<string> = new Set(["MeshPolicy", "RbacConfig", "ClusterRbacConfig"]);
+
+/** Whether an object of the key is one of the kinds that fail closed as a whole. */
+export const isSecurityKind = ({ group, kind }: Pick<ConfigKey, "group" | "kind">): boolean =>
+  group === securityGroup && securityKinds.has(kind);
+
+/**
+ * What closes the workloads that a refused object was to protect.
+ *
+ * @param object that was refused, in today's spelling of its kind
+ * @param diagnostics what was said of it
+ * @returns undefined for an object that protects nothing: of another kind, an AUDIT policy or one that is only tried out
+ */
+export function closeObject(
+  object: ParsedObject,
+  diagnostics: readonly Diagnostic[],
+  options: ReadOptions = {},
+): ClosedObject | undefined {
+  const errors = errorsOf(diagnostics);
+  const key = meantKey(object, errors);
+  if (key === undefined) return undefined;
+  const { spec } = object;
+  const read = readTarget(spec, errors);
+  const made = createMaker(object, key, read, options);
+  switch (key.kind) {
+    case "AuthorizationPolicy": {
+      if (isDryRun(object)) return undefined;
+      const closed = closeAuthorization(spec, errors, read.target);
+      if (closed === undefined) return undefined;
+      const { valid } = closed;
+      return made(
+        closed.closing,
+        [["AuthorizationPolicy", closed.spec]],
+        valid === undefined ? [] : [["AuthorizationPolicy", valid]],
+      );
+    }
+    case "PeerAuthentication": {
+      const { selector } = read.target;
+      const strict: PeerAuthentication = { ...(selector === undefined ? {} : { selector }), mtls: { mode: "STRICT" } };
+      return made("mutual-tls", [["PeerAuthentication", strict]]);
+    }
+    case "RequestAuthentication": {
+      const closed = closeTokens(spec, errors, read.target);
+      if (!closed.mayRequire) return made("tokens-refused", [["RequestAuthentication", closed.spec]]);
+      return made("tokens-required", [
+        ["RequestAuthentication", closed.spec],
+        ["AuthorizationPolicy", denyWithoutToken(read.target), { [httpOnlyAnnotation]: "true" }],
+      ]);
+    }
+    case "EnvoyFilter":
+      return securityPatches(spec, errors)
+        ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]])
+        : undefined;
+    case "RbacConfig":
+    case "ClusterRbacConfig":
+      return made("denied", [["AuthorizationPolicy", denyAll({})]]);
+    case "Policy":
+    case "MeshPolicy":
+      return closeLegacyPolicy(spec, made);
+    case "WasmPlugin":
+      return isGuard(spec) ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]]) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The key of the valid object that a refused one stands for; undefined where that is of a kind that closes nothing. */
+function meantKey({ origin: { key } }: ParsedObject, errors: readonly Diagnostic[]): ConfigKey | undefined {
+  const isSlip = errors.some(({ code }) => code === "unknown-kind");
+  return [key, ...(isSlip ? meantKeys(key) : [])].find(
+    ({ group, kind }) => (securityKinds.has(kind) || otherKinds.has(kind)) && schemaOf(group, kind) !== undefined,
+  );
+}
+
+/** One that may ask for tokens denies requests, since nobody knows to which ports of its services it applies. */
+function closeLegacyPolicy(spec: unknown, made: ReturnType<typeof createMaker>): ClosedObject {
+  const strict = ["PeerAuthentication", { mtls: { mode: "STRICT" } }] as const;
+  const mayAskForTokens = !isFields(spec) || /"(?:origins|jwt)"/.test(JSON.stringify(spec));
+  return mayAskForTokens
+    ? made("denied", [["AuthorizationPolicy", denyAll({})], strict])
+    : made("mutual-tls", [strict]);
+}
+
+type Made = readonly [kind: string, spec: unknown, annotations?: Readonly<Record<string, string>>];
+
+function createMaker(object: ParsedObject, key: ConfigKey, read: ReadTarget, options: ReadOptions) {
+  const namespace = meshKinds.has(key.kind) ? "" : key.namespace || options.namespace || "default";
+  // What legacy policies are about is named by services.
+  const isRead = read.isRead && !key.group.startsWith("authentication.");
+  const origin = { ...object.origin, key: { ...key, namespace: meshKinds.has(key.kind) ? key.namespace : namespace } };
+  const configOf = ([kind, spec, annotations = {}]: Made, isBeside: boolean): Config => {
+    const schema = schemaOf(securityGroup, kind);
+    if (schema === undefined) throw new Error(`no schema of ${kind}`);
+    const meta = metaOf(object, schema, schema.versions[0] ?? "", options);
+    return {
+      meta: {
+        ...meta,
+        namespace,
+        // No object of the mesh has a name with a colon.
+        name: kind === key.kind && !isBeside ? key.name : `closed:${key.kind}:${key.name}`,
+        annotations: { [closedAnnotation]: isRead ? "target" : "namespace", ...annotations },
+      },
+      spec,
+      origin,
+      madeFrom: {},
+    };
+  };
+  return (closing: Closing, objects: readonly Made[], beside: readonly Made[] = []): ClosedObject => ({
+    origin,
+    closing,
+    target: read.target,
+    configs: objects.map((one) => configOf(one, false)),
+    beside: beside.map((one) => configOf(one, true)),
+  });
+}
+
+/** Requests that bring no valid token. */
+const denyWithoutToken = (target: PolicyTarget) => ({
+  ...target,
+  action: "DENY",
+  rules: [{ from: [{ source: { notRequestPrincipals: ["*"] } }] }],
+});
+
+/** Go's ParseBool decides what counts as true. */
+const isDryRun = ({ metadata }: ParsedObject): boolean =>
+  /^(1|t|T|true|TRUE|True)$/.test(textOf(fieldsOf(metadata.annotations)["istio.io/dry-run"]));
+
+/** Whether a plugin decides who may pass; of one whose phase cannot be read that is to be assumed. */
+function isGuard(spec: unknown): boolean {
+  const { phase } = fieldsOf(spec);
+  return phase !== undefined && phase !== null && phase !== "UNSPECIFIED_PHASE" && phase !== "STATS";
+}

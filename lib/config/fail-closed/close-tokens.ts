@@ -1,0 +1,57 @@
+import type { Finding } from "../finding.ts";
+import type { JWTRule, RequestAuthentication } from "../kinds/request-authentication.ts";
+import type { PolicyTarget } from "../kinds/selector.ts";
+import { camelFieldName, readSpec } from "../read-spec.ts";
+import { requestAuthenticationRules } from "../rules/security/authentication.ts";
+import { requestAuthentication } from "../schema/security.ts";
+import { fieldsOf, isFields, listOf } from "../untyped.ts";
+
+/** What a RequestAuthentication comes to. */
+export interface ClosedTokens {
+  readonly spec: RequestAuthentication;
+  /** A field that this release does not know may demand a token, so a request without one is denied as well. */
+  readonly mayRequire: boolean;
+}
+
+const options = { unknownFields: "refuse", emptyWhenNull: [] } as const;
+const locations: ReadonlySet<string> = new Set(["fromHeaders", "fromParams", "fromCookies"]);
+
+/**
+ * Closes a refused RequestAuthentication: a rule without issuer and keys stands for each invalid one and refuses every token where that
+ * one looks for tokens. Valid rules stay where nothing but rules is invalid.
+ *
+ * @param raw the spec as written
+ * @param errors of the object
+ */
+export function closeTokens(
+  raw: unknown,
+  errors: readonly Pick<Finding, "code" | "path">[],
+  target: PolicyTarget,
+): ClosedTokens {
+  const mayRequire = errors.some(({ code }) => code === "unknown-field");
+  const written = listOf(fieldsOf(raw).jwtRules ?? fieldsOf(raw).jwt_rules);
+  const invalid = new Set(
+    errors.map(({ path: [root, list, index] }) => (root === "spec" && list === "jwtRules" ? index : undefined)),
+  );
+  const isByRule = !mayRequire && invalid.size > 0 && !invalid.has(undefined);
+  const jwtRules = written.map((rule, index) =>
+    isByRule && !invalid.has(index) ? (readRule(rule) ?? refusing(rule)) : refusing(rule),
+  );
+  return { spec: { ...target, jwtRules: jwtRules.length === 0 ? [{}] : jwtRules }, mayRequire };
+}
+
+function readRule(rule: unknown): JWTRule | undefined {
+  const { spec } = readSpec<RequestAuthentication>(requestAuthentication, { jwtRules: [rule] }, options);
+  if (spec === undefined) return undefined;
+  for (const { severity } of requestAuthenticationRules(spec)) if (severity === "error") return undefined;
+  return spec.jwtRules?.[0];
+}
+
+/** Looks where the rule looks; where that cannot be read, in the usual places. */
+function refusing(rule: unknown): JWTRule {
+  if (!isFields(rule)) return {};
+  const entries = Object.entries(rule).filter(([name]) => locations.has(camelFieldName(name)));
+  // The issuer is there for the rule that wants one, and goes again: tokens of every issuer are refused.
+  const { issuer: _issuer, ...read } = readRule({ ...Object.fromEntries(entries), issuer: "any" }) ?? {};
+  return read;
+}

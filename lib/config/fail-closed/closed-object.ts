@@ -1,0 +1,105 @@
+import type { Config } from "../config.ts";
+import { type Diagnostic, type Origin, unreachable } from "../diagnostic.ts";
+import type { PolicyTarget } from "../kinds/selector.ts";
+import { closedAnnotation } from "../made-annotations.ts";
+
+/** What is done about a refused security object of which no valid form is known. */
+export const securityFailures = ["close", "open", "refuse"] as const;
+
+/**
+ * `close`: what the object selects is closed; `open`: the object is left out, and what it protected is open; `refuse`: nothing is
+ * published.
+ */
+export type SecurityFailure = (typeof securityFailures)[number];
+
+/** What closing means for requests to the selected workloads. */
+export type Closing =
+  | "denied"
+  | "only-valid-rules"
+  | "authorizer-asked"
+  | "mutual-tls"
+  | "tokens-refused"
+  | "tokens-required";
+
+/** What takes the place of a refused security object as long as no valid form of it is known. */
+export interface ClosedObject {
+  /** Of the refused object; its key is that of the valid object that it stands for. */
+  readonly origin: Origin;
+  /** Objects that close what the refused one selects. A namespace of "" stands for the root namespace. */
+  readonly configs: readonly Config[];
+  /** Objects that count beside the last valid form, where one is served: they deny what the valid rules of the refused form deny. */
+  readonly beside: readonly Config[];
+  readonly closing: Closing;
+  /** The workloads that are closed. */
+  readonly target: PolicyTarget;
+}
+
+/** Whether an object stands in for a refused one. */
+export const isStandIn = ({ meta, madeFrom }: Config): boolean =>
+  madeFrom !== undefined && meta.annotations[closedAnnotation] !== undefined;
+
+/** Whether it closes a whole namespace, since what the refused object selects cannot be read. */
+export const closesNamespace = (config: Config): boolean =>
+  isStandIn(config) && config.meta.annotations[closedAnnotation] === "namespace";
+
+/**
+ * Says what is closed.
+ *
+ * @returns `security-closed`
+ */
+export function closedDiagnostic(closed: ClosedObject, rootNamespace: string): Diagnostic {
+  return {
+    code: "security-closed",
+    severity: "warning",
+    origin: closed.origin,
+    path: [],
+    message: `is refused, and no valid form of it is known, so it fails closed: ${closingText(closed, rootNamespace)}`,
+    hint: "correct the object, or delete it",
+  };
+}
+
+/**
+ * Says what is open.
+ *
+ * @returns `security-open`
+ */
+export function openDiagnostic(closed: ClosedObject, rootNamespace: string): Diagnostic {
+  return {
+    code: "security-open",
+    severity: "warning",
+    origin: closed.origin,
+    path: [],
+    message: `is refused and left out, since securityFailure is open: nothing of it protects ${targetText(closed, rootNamespace)}`,
+    hint: "correct the object, or delete it",
+  };
+}
+
+/** What happens to requests, in one clause. */
+function closingText(closed: ClosedObject, rootNamespace: string): string {
+  const target = targetText(closed, rootNamespace);
+  switch (closed.closing) {
+    case "denied":
+      return `requests to ${target} are denied`;
+    case "only-valid-rules":
+      return `of its rules only the valid ones allow requests to ${target}`;
+    case "authorizer-asked":
+      return `the external authorizer is asked about all requests to ${target}`;
+    case "mutual-tls":
+      return `${target} take mutual TLS only`;
+    case "tokens-refused":
+      return `tokens in requests to ${target} are refused`;
+    case "tokens-required":
+      return `requests to ${target} are denied, with and without a token`;
+    default:
+      return unreachable(closed.closing);
+  }
+}
+
+function targetText({ configs, target }: ClosedObject, rootNamespace: string): string {
+  const namespace = configs[0]?.meta.namespace ?? "";
+  const refs = target.targetRefs ?? (target.targetRef === undefined ? [] : [target.targetRef]);
+  if (refs.length > 0) return refs.map(({ kind, name }) => `${kind} ${namespace}/${name}`).join(", ");
+  const place = namespace === "" || namespace === rootNamespace ? "the mesh" : `namespace ${namespace}`;
+  const labels = Object.entries(target.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return labels.length === 0 ? `all workloads of ${place}` : `the workloads of ${place} with ${labels.join(", ")}`;
+}
