@@ -48,6 +48,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
     const leftOut = leftOutFindings(object);
     if (leftOut.length > 0) {
       diagnostics.push(...leftOut);
+      refuse(object, leftOut);
       continue;
     }
     const { group } = groupVersion(object.apiVersion);
