@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
+import { whereAbsent } from "./absent-file.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
 /** Folder of this working directory's own settings and stores. */
@@ -37,7 +38,7 @@ export const storeInstead = (text: string): Option => new Option("--store <where
  */
 export async function namedStore(option: string | undefined): Promise<string | undefined> {
   if (option !== undefined && option !== "") return option;
-  const text = await readFile(settingsFile, "utf8").catch(() => undefined);
+  const text = await readFile(settingsFile, "utf8").catch(whereAbsent(settingsFile, undefined));
   if (text === undefined) return undefined;
   const store = storeOfSettings(text);
   if (store === undefined)
@@ -115,13 +116,13 @@ export const isFolder = (where: string): boolean => !where.startsWith("s3://");
 
 /** Whether a folder is there and holds anything but hidden files. */
 export async function holdsSomething(folder: string): Promise<boolean> {
-  const names = await readdir(folder).catch(() => []);
+  const names = await readdir(folder).catch(whereAbsent(folder, []));
   return names.some((name) => !name.startsWith("."));
 }
 
 /** The stores of this working directory that hold something, the default one and those of `portolan dev`. */
 async function storesHere(): Promise<readonly string[]> {
-  const names = await readdir(ownFolder).catch(() => []);
+  const names = await readdir(ownFolder).catch(whereAbsent(ownFolder, []));
   const paths = names.map((name) => `${ownFolder}/${name}`).sort();
   const found: string[] = [];
   for (const path of paths) {

@@ -32,11 +32,25 @@ export async function createGenerationKeeper(folder: string, isTrusting: boolean
   };
 }
 
+/** @throws PortolanError for a file that is there and does not say it: an older HEAD would be believed */
 async function readGeneration(path: string): Promise<number> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw unknownGeneration(path, cause);
+  });
+  if (text === undefined) return 0;
   try {
-    const { generation }: { readonly generation?: unknown } = JSON.parse(await readFile(path, "utf8"));
-    return typeof generation === "number" ? generation : 0;
-  } catch {
-    return 0;
+    const { generation }: { readonly generation?: unknown } = JSON.parse(text);
+    if (typeof generation === "number") return generation;
+  } catch (cause) {
+    throw unknownGeneration(path, cause);
   }
+  throw unknownGeneration(path, undefined);
 }
+
+const unknownGeneration = (path: string, cause: unknown): PortolanError =>
+  new PortolanError(
+    `${path} cannot be read, so the newest HEAD that was believed is not known; delete it to believe the next one that is signed`,
+    [],
+    cause,
+  );

@@ -10,6 +10,7 @@ import { startOfContainer } from "../../mesh/proxy/container-start.ts";
 import { readAnnotations } from "../../mesh/proxy/workload-annotations.ts";
 import type { Workload } from "../../registry/service.ts";
 import { isRecord } from "../../snapshot/classifier.ts";
+import { whereAbsent } from "../absent-file.ts";
 import { textOfFile } from "../named-file.ts";
 
 /** A proxy that a bootstrap is written for, wherever it was described. */
@@ -38,7 +39,7 @@ export async function proxyOfThisPod(
       "no pod: POD_NAME and POD_NAMESPACE are not set; a container has them by the downward API (fieldRef metadata.name and metadata.namespace)",
     );
   const addresses = addressesIn(environment);
-  const file = (part: string) => readFile(join(podInfo, part), "utf8").catch(() => "");
+  const file = (part: string) => readFile(join(podInfo, part), "utf8").catch(whereAbsent(join(podInfo, part), ""));
   const origin = { file: "this pod", line: 0, key: { group: "", kind: "Pod", namespace, name } } as const;
   const workload: Workload = {
     kind: "Pod",

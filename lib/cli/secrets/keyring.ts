@@ -4,6 +4,7 @@ import { Option } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { isSigningJwk, type KeyUse, type SigningJwk } from "../../snapshot/head/signing-keys.ts";
+import { whereAbsent } from "../absent-file.ts";
 
 /** Private keys of an operator, in one file that is nobody else's to read. Of each use the first key signs. */
 export interface Keyring {
@@ -15,7 +16,7 @@ export const keyringOption = (): Option =>
 
 /** @throws PortolanError when others may read the file, or it holds something else */
 export async function readKeyring(file: string): Promise<Keyring> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(file).catch(whereAbsent(file, undefined));
   if (found === undefined) return { keys: [] };
   if (found.isDirectory()) throw new PortolanError(`${file} is a folder, and the keyring is a file`);
   if ((found.mode & 0o077) !== 0 && process.platform !== "win32")

@@ -53,12 +53,14 @@ async function readSettled(root: string, file: string): Promise<SourceFile | und
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const before = await stampOf(path);
     if (before === undefined) return (await isThere(path)) ? unreadable(file, "it is a link to nothing") : undefined;
+    if ("problem" in before) return unreadable(file, before.problem);
     // Reading a pipe would wait for somebody to write.
     if (!before.isFile) return unreadable(file, "it is no file, but a pipe, a socket, a device or a folder");
     if (Date.now() - before.modifiedMs < settleMs) await new Promise((resolve) => setTimeout(resolve, settleMs));
     const text = await readFile(path, "utf8").catch((cause: unknown) => ({ reason: reasonOf(cause) }));
     const after = await stampOf(path);
-    if (after?.modifiedMs !== before.modifiedMs || after.size !== before.size) continue;
+    const isSame = after !== undefined && !("problem" in after) && isSameStamp(after, before);
+    if (!isSame) continue;
     if (typeof text === "string") return { file, text };
     ({ reason: problem } = text);
     break;
@@ -72,13 +74,27 @@ interface Stamp {
   readonly isFile: boolean;
 }
 
-async function stampOf(path: string): Promise<Stamp | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined ? undefined : { modifiedMs: found.mtimeMs, size: found.size, isFile: found.isFile() };
+const isSameStamp = (a: Stamp, b: Stamp): boolean => a.modifiedMs === b.modifiedMs && a.size === b.size;
+
+/** @returns undefined for what is not there; a disk or a server that fails has not said that, and what a file held stays then */
+async function stampOf(path: string): Promise<Stamp | { readonly problem: string } | undefined> {
+  try {
+    const found = await stat(path);
+    return { modifiedMs: found.mtimeMs, size: found.size, isFile: found.isFile() };
+  } catch (cause) {
+    return isAbsent(cause) ? undefined : { problem: reasonOf(cause) };
+  }
 }
 
 /** Whether there is anything of the name, be it a link that leads nowhere. */
-const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(() => undefined)) !== undefined;
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    (cause: unknown) => !isAbsent(cause),
+  );
+
+const isAbsent = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR");
 
 /** What went wrong, without the path: whoever tells it names the file. */
 function reasonOf(cause: unknown): string {
