@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../../config/duration.ts";
+import { bytesUpTo, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import type { Until, Word } from "../../snapshot/head/head-operations.ts";
 import { actorName } from "../actor.ts";
 
@@ -13,9 +14,18 @@ export interface WordOptions {
 /** Adds the options for the history: who, and why. */
 export function addWordOptions(command: Command): Command {
   return command
-    .option("--why <reason>", "for the history, and for whoever asks later")
-    .option("--by <who>", "who does it (default: $PORTOLAN_AUTHOR, CI's actor, or user@host)");
+    .option("--why <reason>", "for the history, and for whoever asks later", atMost(maxFreeTextBytes.why))
+    .option(
+      "--by <who>",
+      "who does it (default: $PORTOLAN_AUTHOR, CI's actor, or user@host)",
+      atMost(maxFreeTextBytes.by),
+    );
 }
+
+const atMost = (maxBytes: number) => (text: string) => {
+  if (bytesUpTo(text, maxBytes) > maxBytes) throw new InvalidArgumentError(`at most ${maxBytes} bytes.`);
+  return text;
+};
 
 /** The same, and how long what comes of it is pinned. */
 export function addPinOptions(command: Command): Command {
