@@ -13,7 +13,7 @@ export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Prom
 
 /** A compiler that all triggers of a store share with those of other processes; see `createTurns`. */
 export function createLeasedCompiler(
-  options: RecompileOptions & Pick<TurnsOptions, "pace" | "onError" | "onTakenOver">,
+  options: RecompileOptions & Pick<TurnsOptions, "pace" | "clock" | "onError" | "onTakenOver">,
 ): LeasedCompiler {
   const { store, now = Date.now, observer = noObserver } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {
