@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { isConfig } from "../../config/folder/sort-objects.ts";
@@ -26,9 +26,10 @@ export interface ReadObject {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads an object as its origin gave it. @throws PortolanError for what no collector of its origin has written */
-export function readCollected({ about, name: source }: CollectedIn, { object, version }: OriginObject): ReadObject {
-  if (about.kind === "consul") return { consul: readStoredService(object, `source ${source}`), diagnostics: [] };
+/** Reads an object as its origin gave it. */
+export function readCollected({ about, name: source }: CollectedIn, origin: OriginObject): ReadObject {
+  if (about.kind === "consul") return readConsul(source, origin);
+  const { object, version } = origin;
   const metadata = fieldsOf(object.metadata);
   const place = placeOf(about, source, textOf(metadata.namespace), version);
   const parsed = asParsed({ ...object, metadata: { ...metadata, resourceVersion: version } }, place);
@@ -43,6 +44,20 @@ export function readCollected({ about, name: source }: CollectedIn, { object, ve
   if (parsed.kind === "ConfigMap") return readSettings(parsed);
   const isKnown = kubernetesKindOf(parsed.origin.key.group, parsed.kind) !== undefined;
   return { ...(isKnown ? { object: parsed } : { other: parsed }), diagnostics: [] };
+}
+
+/** A service that no collector has written is left out: it must not cost its neighbours the compile. */
+function readConsul(source: string, { key, object }: OriginObject): ReadObject {
+  const file = `source ${source}`;
+  try {
+    return { consul: readStoredService(object, file), diagnostics: [] };
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    const message = `${key.slice(0, 200)} is no service of Consul as a collector writes it, and is left out`;
+    const hint = "restart the source's collector: it writes again what differs";
+    const origin = fileOrigin(file);
+    return { diagnostics: [{ code: "invalid-value", severity: "error", origin, path: [], message, hint }] };
+  }
 }
 
 type CollectedIn = Pick<CollectedShard, "about" | "name">;
