@@ -20,7 +20,15 @@ new PortolanStack(app, "Portolan", {
   code,
   compileSettings: {
     ...settings([
-      ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS", "TRUSTED_KEYS"],
+      ...[
+        "BINARY_FORMS",
+        "CERTIFICATES",
+        "LEGACY_API",
+        "LEGACY_RELEASE",
+        "POLL_DELAY_MS",
+        "TRUSTED_KEYS",
+        "WEBHOOK_AUDIENCE",
+      ],
       ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS", "COMPILE_SLICES"],
     ]),
     // Where spans go, by OpenTelemetry's own names.

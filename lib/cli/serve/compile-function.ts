@@ -58,7 +58,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const { webhook = {}, everySeconds = usualEverySeconds } = settings.compile ?? {};
   const hasStreams = settings.front?.grpcPort !== undefined;
   const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
-  const { secrets: read, world, publisher, pace, slicing } = compileSettingsFrom(env);
+  const { secrets: read, audiences, world, publisher, pace, slicing } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
   const build = await ownBuild();
@@ -96,7 +96,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
 
   const { host = "127.0.0.1", port = 0 } = webhook;
   const secrets = { ...read, operators: [...read.operators, ownSecret] };
-  const app = webhookApp({ store, recompile, sources, secrets, onError: trouble.onError });
+  // The front beside it asks at its own address.
+  const audiencesHere = () => (audiences.length === 0 ? [] : [...audiences, new URL(server.url).host]);
+  const app = webhookApp({ store, recompile, sources, secrets, audiences: audiencesHere, onError: trouble.onError });
   const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
   const timer = setInterval(ask, everySeconds * 1000);
   return {
