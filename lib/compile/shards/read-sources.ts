@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
-import { type ReadShard, readShardAgain } from "./read-shard.ts";
+import { type ReadShard, readShard, readShardAgain } from "./read-shard.ts";
 import { sourceNames } from "./source-names.ts";
 import type { SourceShard, TextsByHash } from "./source-shard.ts";
 import { type Keeping, versionInstead } from "./unreadable-source.ts";
@@ -11,6 +11,15 @@ import { type Keeping, versionInstead } from "./unreadable-source.ts";
 export type Shard = SourceShard | CollectedShard;
 
 export const isCollected = (shard: Shard): shard is CollectedShard => "about" in shard;
+
+/**
+ * One source as it is now, or as it was in a version: others may be unreadable.
+ *
+ * @returns undefined for one that was never filled, or whose version is kept no more
+ * @throws UnreadableSource
+ */
+export const readSource = async (store: ObjectStore, name: string, version?: string): Promise<Shard | undefined> =>
+  (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version));
 
 /** The source that comes first where nobody says otherwise. */
 export const usualPrimary = "main";

@@ -1,4 +1,5 @@
 import { sha256 } from "../../config/canonical-json.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
@@ -36,13 +37,23 @@ async function versionNow(store: ObjectStore, name: string, keeping: Keeping): P
   const text = list.kind === "found" ? new TextDecoder().decode(list.bytes) : (await readHeadOf(store, name))?.text;
   if (text === undefined) return undefined;
   const version = sha256(text);
-  const published = (await keeping.published()).get(name);
+  const published = await publishedVersion(name, keeping);
   if (version === published) return version;
   const earlier = published === undefined ? undefined : await store.get(versionKey(name, published));
   const before = earlier?.kind === "found" ? new TextDecoder().decode(earlier.bytes) : undefined;
   if (list.kind === "found") await checkList(store, { name, text, before });
   else await checkHead(store, { name, text, before });
   return version;
+}
+
+/** @returns undefined also where the newest root cannot be read, which this publish mends: then all that the source names is looked at */
+async function publishedVersion(name: string, { published }: Keeping): Promise<string | undefined> {
+  try {
+    return (await published()).get(name);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    return undefined;
+  }
 }
 
 /** About how many bytes the sources of a store are, with what they were before: what is kept of them is listed, not read. */

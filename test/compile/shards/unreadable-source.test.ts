@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler, createSourcesCompiler } from "../../../lib/compile/recompile.ts";
-import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
+import { createSourcesReader, readSource } from "../../../lib/compile/shards/read-sources.ts";
 import { fileKey, listKey, versionKey } from "../../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
 import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import { blobKey } from "../../../lib/snapshot/blob.ts";
+import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { bare, filesOf } from "../pods/manifests.ts";
@@ -110,6 +112,24 @@ describe("a source that cannot be read", () => {
     expect(await createRecompiler({ store })()).toMatchObject({ kind: "unchanged", version });
   });
 
+  it("does not keep slices from being compiled where the newest root cannot be read, and fails the compile where it would be needed", async () => {
+    const { store } = await place();
+    const newest = async () =>
+      newestRoot((await readHead(store))?.head ?? { generation: 0, publication: "", steps: [] });
+    await store.delete(blobKey(await newest()));
+    const compile = createSliceCompiler(store);
+    const dispatch: FanOut["dispatch"] = async (job) => {
+      await compile(job);
+    };
+    const fanOut = { dispatch, most: 2, sliceBytes: 1, waitMs: 10_000, pollMs: 1 };
+    await writeShard(store, "main", filesOf([service("a", 81), pod]));
+    expect((await createRecompiler({ store, fanOut })()).kind).toBe("published");
+    await store.delete(blobKey(await newest()));
+    await store.put(listKey("b"), bytes("garbage"));
+    await expect(createRecompiler({ store, fanOut })()).rejects.toThrow();
+    await expect(createRecompiler({ store })()).rejects.toThrow();
+  });
+
   it("is compiled again as soon as it can be read, and nothing is said of it any more", async () => {
     const { store } = await place();
     const recompile = createRecompiler({ store });
@@ -162,6 +182,14 @@ describe("a source that cannot be read", () => {
       },
     };
     await expect(createRecompiler({ store: flaky })()).rejects.toThrow("the store cannot be reached");
+  });
+
+  it("keeps nobody from reading another source by itself", async () => {
+    const { store, version } = await place();
+    await store.put(listKey("b"), bytes("garbage"));
+    expect((await readSource(store, "main"))?.name).toBe("main");
+    expect((await readSource(store, "b", version))?.version).toBe(version);
+    await expect(readSource(store, "b")).rejects.toThrow("source b is no list of files");
   });
 
   it("fails whoever reads it without saying what is to become of it", async () => {
