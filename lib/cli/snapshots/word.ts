@@ -14,18 +14,9 @@ export interface WordOptions {
 /** Adds the options for the history: who, and why. */
 export function addWordOptions(command: Command): Command {
   return command
-    .option("--why <reason>", "for the history, and for whoever asks later", atMost(maxFreeTextBytes.why))
-    .option(
-      "--by <who>",
-      "who does it (default: $PORTOLAN_AUTHOR, CI's actor, or user@host)",
-      atMost(maxFreeTextBytes.by),
-    );
+    .option("--why <reason>", "for the history, and for whoever asks later")
+    .option("--by <who>", "who does it (default: $PORTOLAN_AUTHOR, CI's actor, or user@host)");
 }
-
-const atMost = (maxBytes: number) => (text: string) => {
-  if (bytesUpTo(text, maxBytes) > maxBytes) throw new InvalidArgumentError(`at most ${maxBytes} bytes.`);
-  return text;
-};
 
 /** The same, and how long what comes of it is pinned. */
 export function addPinOptions(command: Command): Command {
@@ -36,8 +27,16 @@ export function addPinOptions(command: Command): Command {
   );
 }
 
+/** @throws InvalidArgumentError for a text that is longer than HEAD and the history take; the text itself would fill the terminal */
 export function wordOf({ by = actorName(), why, until }: WordOptions): Word {
+  refuseLong("--by", by, maxFreeTextBytes.by);
+  refuseLong("--why", why ?? "", maxFreeTextBytes.why);
   return { by, ...(why === undefined ? {} : { why }), ...(until === undefined ? {} : { until }) };
+}
+
+function refuseLong(option: string, text: string, maxBytes: number): void {
+  if (bytesUpTo(text, maxBytes) > maxBytes)
+    throw new InvalidArgumentError(`${option} has more than ${maxBytes} bytes; say it in fewer words`);
 }
 
 /** What this machine's clock shows has no part in it: the store's clock says when a pin begins, and whether a time is over. */
