@@ -39,7 +39,8 @@ describe("a free text", () => {
     const entry = jsonBlob({ generation: 1, root: "r", parent: "", at, reason: "publish", why });
     await store.put(blobKey(entry.hash), entry.bytes);
     const lengths: number[] = [];
-    for await (const read of readHistory(createSnapshotReader(store), entry.hash)) lengths.push(bytesOf(read.why ?? ""));
+    for await (const read of readHistory(createSnapshotReader(store), entry.hash))
+      lengths.push(bytesOf(read.why ?? ""));
     expect(lengths).toEqual([maxFreeTextBytes.why]);
   });
 });
