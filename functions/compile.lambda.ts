@@ -17,7 +17,7 @@ import { s3FromEnvironment } from "./s3-from-environment.ts";
 import { slicesToSqs } from "./slice-queue.ts";
 
 const { PORTOLAN_SOURCES = "main" } = process.env;
-const { secrets, world, publisher, pace } = compileSettingsFrom(process.env);
+const { secrets, audiences, world, publisher, pace } = compileSettingsFrom(process.env);
 const store = s3FromEnvironment();
 const sources = PORTOLAN_SOURCES.split(",");
 const log = pino();
@@ -35,7 +35,7 @@ const recompile = createLeasedCompiler({
   ...fanOutTo(),
 });
 const { onError } = troubleLog(log);
-const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, onError }));
+const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, audiences: () => audiences, onError }));
 
 /** @throws PortolanError for a setting that says what it cannot, or slices that nobody takes */
 function fanOutTo(): { readonly fanOut?: FanOut } {

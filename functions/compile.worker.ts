@@ -10,6 +10,7 @@ import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/noti
 import { type Pace, type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
+import { readAudiences } from "../lib/compile/webhook/signature.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
@@ -28,6 +29,8 @@ export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "C
   readonly PORTOLAN_SOURCE_SECRETS?: string;
   readonly PORTOLAN_GITHUB_SECRETS?: string;
   readonly PORTOLAN_GITLAB_SECRETS?: string;
+  /** Hosts that requests may be signed for, separated by commas; absent: the one that a request is sent to. */
+  readonly PORTOLAN_WEBHOOK_AUDIENCE?: string;
   /** Private key that signs HEAD, and public keys of which one must have signed it before. */
   readonly PORTOLAN_SIGNING_KEY?: string;
   readonly PORTOLAN_TRUSTED_KEYS?: string;
@@ -83,7 +86,8 @@ function compilerFor(env: Env): Compiler {
     GITLAB_SECRETS: env.PORTOLAN_GITLAB_SECRETS,
   };
   const secrets = readWebhookSecrets(settings, "PORTOLAN_");
-  const app = webhookApp({ store, recompile, sources, secrets, onError });
+  const audiences = readAudiences(env.PORTOLAN_WEBHOOK_AUDIENCE);
+  const app = webhookApp({ store, recompile, sources, secrets, audiences: () => audiences, onError });
   const compiler = { recompile, app };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;

@@ -21,7 +21,7 @@ new PortolanStack(app, "Portolan", {
   compileSettings: {
     ...settings([
       ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS"],
-      ...["SECURITY_FAILURE", "TRUSTED_KEYS"],
+      ...["SECURITY_FAILURE", "TRUSTED_KEYS", "WEBHOOK_AUDIENCE"],
       ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS", "COMPILE_SLICES"],
     ]),
     // Where spans go, by OpenTelemetry's own names.

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { byCodePoint } from "../config/diagnostic.ts";
+import { whereAbsent } from "./absent-file.ts";
 
 /** Put in by whoever bundles: what `ownBuild` gave for what is bundled. */
 declare const portolanBuild: string | undefined;
@@ -24,7 +25,7 @@ async function digestOfSources(): Promise<string> {
   const files = sources.map(({ parentPath, name }) => relative(root, join(parentPath, name))).sort(byCodePoint);
   const hash = createHash("sha256");
   for (const file of [...files, "package.json", "package-lock.json"]) {
-    const bytes = await readFile(join(root, file)).catch(() => new Uint8Array());
+    const bytes = await readFile(join(root, file)).catch(whereAbsent(file, new Uint8Array()));
     hash.update(`${file} ${bytes.length}\n`).update(bytes);
   }
   return hash.digest("hex");

@@ -22,6 +22,12 @@ export function compileSecret(): string {
 
 const firstSecret = (name: string): string => (settingText(process.env[name]) ?? "").trim().split(/\s+/)[0] ?? "";
 
+/** The host that requests to a compile function are signed for: no other function takes them. @throws PortolanError for what is no URL */
+export function audienceOf(url: string): string {
+  if (!URL.canParse(url)) throw new PortolanError(`${url} is no URL of a compile function`);
+  return new URL(url).host;
+}
+
 /**
  * Posts to a compile function.
  *
@@ -43,7 +49,7 @@ interface SignedRequest {
 }
 
 async function askSigned(url: string, { method, path, body }: SignedRequest, secret: string): Promise<string> {
-  const signable = { method, target: path, body: new TextEncoder().encode(body) };
+  const signable = { method, audience: audienceOf(url), target: path, body: new TextEncoder().encode(body) };
   const headers = await signRequest(secret, signable, crypto.randomUUID(), Date.now());
   const target = url.replace(/\/$/, "") + path;
   const init = { method, headers, ...(method === "POST" ? { body } : {}) };

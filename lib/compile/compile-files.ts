@@ -119,8 +119,8 @@ export function countLoaded(
   return { ...counted, diagnostics: [...read, ...world.diagnostics, ...counted.diagnostics] };
 }
 
-/** A compiled world with what was said on the way to it. */
-function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnostic[]): Stage<CompiledWorld> {
+/** A compiled world with the diagnostics of what came before compiling. */
+export function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnostic[]): Stage<CompiledWorld> {
   const diagnostics = sortDiagnostics([...earlier, ...compiled.diagnostics]);
   return { value: { ...compiled.value, diagnostics }, diagnostics };
 }
@@ -129,12 +129,7 @@ function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnosti
 function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
   let folders: ReadonlyMap<string, LoadedFolder> = new Map();
   let last: LoadedDirectory | undefined;
-  const loaders = new Map<string, CollectedLoader>();
-  const load = (name: string): CollectedLoader => {
-    const loader = loaders.get(name) ?? createCollectedLoader();
-    loaders.set(name, loader);
-    return loader;
-  };
+  let loaders: ReadonlyMap<string, CollectedLoader> = new Map();
   return (shards: readonly Shard[], isFaultless?: IsFaultless) => {
     const now = new Map<string, LoadedFolder>();
     for (const [i, shard] of shards.entries()) {
@@ -150,12 +145,19 @@ function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
     // No collected source has settings of its own: the first folder's count, which has them.
     const settings = [...now.values()].map(({ content }) => content.settings.inlineSymmetricKeys);
     const inlineSymmetricKeys = settings.find((said) => said !== undefined) ?? "refuse";
+    // Only those of sources that are still there: a loader holds all objects of its source.
+    const loadersNow = new Map<string, CollectedLoader>();
     const loaded = shards.flatMap((shard): readonly LoadedShard[] => {
-      if (isCollected(shard)) return [load(shard.name)(shard, { inlineSymmetricKeys })];
+      if (isCollected(shard)) {
+        const load = loaders.get(shard.name) ?? createCollectedLoader();
+        loadersNow.set(shard.name, load);
+        return [load(shard, { inlineSymmetricKeys })];
+      }
       const folder = now.get(shard.name);
       return folder === undefined ? [] : [{ content: folder.content }];
     });
     folders = now;
+    loaders = loadersNow;
     const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
     last = withListsOf(last, content);
     return { content: last, consul, clusterId: primaryCluster };

@@ -1,9 +1,8 @@
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { RootObjects } from "../xds/explain/root-object.ts";
-import { createCollectedReader } from "./collected/collected-shard.ts";
 import { objectsOfShards } from "./explain/root-objects.ts";
-import { readShard } from "./shards/read-shard.ts";
+import { readSource } from "./shards/read-sources.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;
@@ -16,12 +15,7 @@ export type Places = ReadonlyMap<string, string>;
  * @returns nothing for sources whose text is not kept in this store
  */
 export async function placesOf(store: ObjectStore, sources: readonly CompiledSource[]): Promise<Places> {
-  const shards = await Promise.all(
-    sources.map(
-      async ({ name, version }) =>
-        (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version)),
-    ),
-  );
+  const shards = await Promise.all(sources.map(({ name, version }) => readSource(store, name, version)));
   return placesIn(objectsOfShards(shards));
 }
 

@@ -1,3 +1,4 @@
+import { readHead } from "../snapshot/head/head.ts";
 import type { Publishing } from "../snapshot/publish.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import { createCompileLoop } from "./recompile/compile-loop.ts";
@@ -39,5 +40,5 @@ export function createSourcesCompiler(
   options: Omit<RecompileOptions, "publisher" | "build" | "startLaying">,
 ): (staged?: Staged) => Promise<SourcesCompiled> {
   const { compile } = createStandingCompiler(options, createWorldEncoder());
-  return (staged = unwatched) => compile(staged, undefined, Promise.resolve());
+  return async (staged = unwatched) => compile(staged, await readHead(options.store), Promise.resolve());
 }

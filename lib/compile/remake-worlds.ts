@@ -2,11 +2,9 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import type { Remake } from "../snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { createCollectedReader } from "./collected/collected-shard.ts";
 import { createShardCompiler } from "./compile-files.ts";
 import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
-import { readShard } from "./shards/read-shard.ts";
-import { createSourcesReader } from "./shards/read-sources.ts";
+import { createSourcesReader, readSource } from "./shards/read-sources.ts";
 import { sourceNames } from "./shards/source-names.ts";
 import { wholeWorld } from "./slices/slice.ts";
 import { standingKey } from "./standing/open-standing.ts";
@@ -43,8 +41,7 @@ function nothingToRead(cause: unknown): readonly [] {
 export async function sourceProblems(store: ObjectStore): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const name of await sourceNames(store)) {
-    const read = async () => (await readShard(store, name)) ?? createCollectedReader(store, name)();
-    await read().catch((cause: unknown) => {
+    await readSource(store, name).catch((cause: unknown) => {
       if (!(cause instanceof PortolanError)) throw cause;
       problems.push(cause.message);
     });

@@ -1,6 +1,7 @@
 import { readTrust } from "../snapshot/head/signing-keys.ts";
 import { readSlicing, type Slicing } from "./slices/slice-settings.ts";
 import { type Pace, readPace } from "./triggers/pace.ts";
+import { readAudiences } from "./webhook/signature.ts";
 import { readWebhookSecrets, type WebhookSecrets } from "./webhook/webhook-secrets.ts";
 import type { WorldOptions } from "./world-of.ts";
 import { worldFromSettings } from "./world-settings.ts";
@@ -8,6 +9,8 @@ import { worldFromSettings } from "./world-settings.ts";
 /** What a compile function on Node is told: how to compile, how soon, whose word counts. */
 export interface CompileSettings {
   readonly secrets: WebhookSecrets;
+  /** As `WebhookOptions` has them. */
+  readonly audiences: readonly string[];
   readonly world: WorldOptions;
   readonly publisher: ReturnType<typeof readTrust>;
   readonly pace: Pace;
@@ -34,6 +37,7 @@ export function compileSettingsFrom(env: Readonly<Record<string, string | undefi
       },
       prefix,
     ),
+    audiences: readAudiences(env.PORTOLAN_WEBHOOK_AUDIENCE),
     world: worldFromSettings(
       {
         BINARY_FORMS: env.PORTOLAN_BINARY_FORMS,

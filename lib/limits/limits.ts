@@ -21,6 +21,10 @@ export const limits = {
   sourceBytes: 32 * MiB,
   /** Files of a pushed source: each costs a file or an object of the store, however little is in it. */
   sourceFiles: 20_000,
+  /** Labels of the nodes that a pushed canary is for, as JSON. */
+  labelBytes: 4 * KiB,
+  /** Objects of a source that a collector fills, where it does so under `/objects/`. */
+  sourceObjects: 1_000_000,
   /** Body of an object under `/objects/`. */
   objectBytes: 8 * MiB,
   /** All bodies being read at a time. */

@@ -106,6 +106,11 @@ const bySource = () => z.record(z.string(), text());
 const webhook = z.strictObject({
   host: field(text(), "Where signed requests to fill a source, and to compile, are answered.", { usual: "127.0.0.1" }),
   port: field(port(), "Its port; 0 takes any.", { usual: "any, for the front beside it" }),
+  audience: field(
+    z.array(text()).min(1, "must name one host at least"),
+    "Hosts, with their ports where these are not the scheme's own, that requests may be signed for. Name them where a proxy changes the host, or two functions share a secret.",
+    { env: ["PORTOLAN_WEBHOOK_AUDIENCE"], usual: "the host that a request is sent to" },
+  ),
   secret: field(text(), "Signs requests for every source; two with a blank between them while it is changed.", {
     env: ["PORTOLAN_WEBHOOK_SECRET"],
     usual: "none: no request is taken",

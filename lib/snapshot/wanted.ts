@@ -11,8 +11,84 @@ export const wantedPrefix = "wanted/";
 /** How long a record counts; a node that still wants its class then asks again. */
 export const wantedMs = 24 * 3_600_000;
 
-/** Records that are compiled, the oldest first. */
+/** Records that are compiled. */
 export const maxWanted = 512;
+
+/** So many may lie there until a compile has chosen: where all places are taken, a namespace that has few records may still write. */
+export const maxWritten = 2 * maxWanted;
+
+/** Whose a record is. */
+export interface WantedOwner {
+  /** Hash of the namespace; a record of an earlier version has none, and is by itself in the namespace of its subject. */
+  readonly namespace: string;
+  /** Hash of the subject that has proven itself, or `unproven`. */
+  readonly subject: string;
+}
+
+/** The subject of all who have proven nothing. */
+export const unproven = "anyone";
+
+const ownerHash = (text: string): string => hashOf(text).slice(0, 16);
+
+/** @param subject that was proven; undefined: nothing was */
+export const wantedOwner = (namespace: string, subject: string | undefined): WantedOwner => ({
+  namespace: ownerHash(namespace),
+  subject: subject === undefined ? unproven : ownerHash(subject),
+});
+
+/** What the keys of an owner's records begin with. */
+export const ownerPrefix = ({ namespace, subject }: WantedOwner): string => `${wantedPrefix}${namespace}-${subject}-`;
+
+/** @param key below `wantedPrefix` */
+export function ownerOf(key: string): WantedOwner {
+  const [first = "", second = "", third] = key.slice(wantedPrefix.length).split("-");
+  return third === undefined ? { namespace: first, subject: first } : { namespace: first, subject: second };
+}
+
+/** How many records each namespace has. */
+export function countByNamespace(keys: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) {
+    const { namespace } = ownerOf(key);
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** The namespace that has most records; of several the first by its hash. */
+function largestOf(counts: ReadonlyMap<string, number>): string {
+  let largest = "";
+  for (const [namespace, count] of counts) {
+    const most = counts.get(largest) ?? 0;
+    if (count > most || (count === most && namespace < largest)) largest = namespace;
+  }
+  return largest;
+}
+
+/**
+ * Records that are to go where there are more than have a place: first those of nodes that have proven nothing, then those of the namespace
+ * that has most, the oldest first. A node that still wants its class asks again, and is the newest then.
+ *
+ * @param records the oldest first
+ */
+export function recordsToDrop<T extends { readonly key: string }>(records: readonly T[]): readonly T[] {
+  let excess = records.length - maxWanted;
+  if (excess <= 0) return [];
+  const dropped = new Set(records.filter(({ key }) => ownerOf(key).subject === unproven).slice(0, excess));
+  excess -= dropped.size;
+  const left = records.filter((record) => !dropped.has(record));
+  const queues = Map.groupBy(left, ({ key }) => ownerOf(key).namespace);
+  const counts = countByNamespace(left.map(({ key }) => key));
+  for (; excess > 0; excess -= 1) {
+    const largest = largestOf(counts);
+    const count = counts.get(largest) ?? 0;
+    const queue = queues.get(largest) ?? [];
+    const oldest = queue[queue.length - count];
+    if (oldest !== undefined) dropped.add(oldest);
+    counts.set(largest, count - 1);
+  }
+  return records.filter((record) => dropped.has(record));
+}
 
 /** An entry of `proxies` in `portolan.yaml`. */
 export interface WantedProxy {
@@ -28,6 +104,7 @@ export interface WantedProxy {
 export interface WantedRecord {
   /** Hash of the projection: nodes that are alike have one. */
   readonly name: string;
+  readonly namespace: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -46,7 +123,8 @@ export function wantedRecord(classifier: Classifier, claims: NodeClaims): Wanted
   const proxy = projection === undefined ? undefined : reduced(classifier, claims);
   if (proxy === undefined || project(classifier, claimsOf(proxy)) !== projection) return undefined;
   const bytes = new TextEncoder().encode(JSON.stringify(proxy));
-  return bytes.length > maxRecordBytes ? undefined : { name: hashOf(`${proxy.namespace} ${projection}`), bytes };
+  const { namespace } = proxy;
+  return bytes.length > maxRecordBytes ? undefined : { name: hashOf(`${namespace} ${projection}`), namespace, bytes };
 }
 
 const claimsOf = ({ id, cluster, locality, namespace, labels, metadata }: WantedProxy): NodeClaims => ({

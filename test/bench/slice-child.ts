@@ -13,7 +13,7 @@ import type { SliceRow } from "./compile.bench.ts";
 const [folder = "", slices = "16"] = process.argv.slice(2);
 const store = fileStore(folder);
 const of = Number(slices);
-const sources = await sourceVersions(store, []);
+const sources = await sourceVersions(store, [], { published: async () => new Map(), tell: () => {} });
 const start = performance.now();
 const plan = { compiler: compilerVersion, sources, settings: readRecordedSettings({}), of };
 const { world } = await createSliceMaker(store, createWorldEncoder(), { remembers: false })({ plan, index: 1 });

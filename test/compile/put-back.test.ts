@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
+import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -53,6 +54,46 @@ describe("a source that is put back while what it held is compiled", () => {
     release();
     expect(await late).toMatchObject({ kind: "published", version });
     expect(await served(store)).toBe(version);
+  });
+
+  /** A store that fails at the source once HEAD has moved, until it is mended, and in which main is put back just before. */
+  async function failingAfterHead(fails: (look: number) => boolean) {
+    const store = memoryStore();
+    await writeShard(store, "main", [entry("good")]);
+    const { version } = await createRecompiler({ store })();
+    await writeShard(store, "main", [entry("bad")]);
+    let looks = 0;
+    let hasMoved = false;
+    const failing: ObjectStore = {
+      ...store,
+      async get(key, condition) {
+        if (hasMoved && key === "sources/main/list") {
+          looks += 1;
+          if (fails(looks)) throw new PortolanError("the store hiccuped");
+        }
+        return store.get(key, condition);
+      },
+      async put(key, bytes, condition) {
+        if (key !== "HEAD") return store.put(key, bytes, condition);
+        if (!hasMoved) await writeShard(store, "main", [entry("good")]);
+        hasMoved = true;
+        return store.put(key, bytes, condition);
+      },
+    };
+    return { store, version, compile: createRecompiler({ store: failing }) };
+  }
+
+  it("is what is served in the end where the store fails once at the look after the publish", async () => {
+    const { store, version, compile } = await failingAfterHead((look) => look === 1);
+    expect(await compile()).toMatchObject({ kind: "published", version });
+    expect(await served(store)).toBe(version);
+  });
+
+  it("is told of, with what is published and what to do, where the store fails at the compile after it too", async () => {
+    const { version, compile } = await failingAfterHead((look) => look <= 2);
+    const told = compile();
+    await expect(told).rejects.toThrow(/generation 2 is published, but .* the store hiccuped\. .* ask for one/);
+    expect(await compile()).toMatchObject({ kind: "published", version });
   });
 
   it("costs no compile where it is what was published", async () => {

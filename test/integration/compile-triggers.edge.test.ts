@@ -138,9 +138,20 @@ describe("the compile function on Lambda", () => {
     expect(lease.kind === "found" && new TextDecoder().decode(lease.bytes)).toContain('"state":"free"');
   });
 
-  it("fails, with HEAD untouched, when the source is no configuration, so that the message comes again", async () => {
+  it("goes on with the last published version of a source that cannot be read, and says so", async () => {
     const before = await generation(store);
     await store.put("sources/main/list", new TextEncoder().encode("rubbish"));
+    const told = await handler({ Records: [] });
+    expect(told).toMatchObject({ kind: "published", generation: before + 1 });
+    expect(JSON.stringify(told)).toContain("unreadable-source");
+    await fill(store, 85);
+    expect(await handler({ Records: [] })).toMatchObject({ kind: "published", generation: before + 2 });
+  });
+
+  it("fails, with HEAD untouched, when no version of the source can be read, so that the message comes again", async () => {
+    const before = await generation(store);
+    await store.put("sources/main/list", new TextEncoder().encode("rubbish"));
+    for await (const { key } of store.list("sources/main/versions/")) await store.delete(key);
     await expect(handler({ Records: [] })).rejects.toThrow("source main is no list of files");
     expect(await generation(store)).toBe(before);
     await fill(store, 90);

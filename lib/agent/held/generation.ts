@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { replaceFile } from "../files/replace-file.ts";
@@ -33,19 +32,25 @@ export async function createGenerationKeeper(folder: string, isTrusting: boolean
   };
 }
 
+/** @throws PortolanError for a file that is there and does not say it: an older HEAD would be believed */
 async function readGeneration(path: string): Promise<number> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw unknownGeneration(path, cause);
+  });
+  if (text === undefined) return 0;
   try {
-    const { generation }: { readonly generation?: unknown } = JSON.parse(await readFile(path, "utf8"));
+    const { generation }: { readonly generation?: unknown } = JSON.parse(text);
     if (typeof generation === "number") return generation;
-    throw new PortolanError("it holds no generation");
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return 0;
-    // What it said may not be forgotten: an older HEAD would be believed.
-    throw new PortolanError(
-      `${path} cannot be read, and says which HEAD was believed last: ${causeText(cause)}. ` +
-        "Mend it, or delete it where the store's HEAD is known to be the right one",
-      [],
-      cause,
-    );
+    throw unknownGeneration(path, cause);
   }
+  throw unknownGeneration(path, undefined);
 }
+
+const unknownGeneration = (path: string, cause: unknown): PortolanError =>
+  new PortolanError(
+    `${path} cannot be read, so the newest HEAD that was believed is not known; delete it to believe the next one that is signed`,
+    [],
+    cause,
+  );

@@ -1,5 +1,5 @@
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
-import { createSourcesReader, isCollected, type Shard } from "../../compile/shards/read-sources.ts";
+import { createSourcesReader, isCollected, readSource, type Shard } from "../../compile/shards/read-sources.ts";
 import { contentOfShard, nameOf } from "../../compile/shards/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
@@ -27,17 +27,18 @@ export async function objectsOf(
   // A compile function refuses those that it does not take.
   if (place.isRemote) return applied;
   if (source !== undefined) await refuseUnknownSource(place.objects, source);
-  const shards = await createSourcesReader(place.objects)([]);
-  const folders = shards
-    .filter(({ name }) => source === undefined || name === source)
-    .flatMap((shard) => {
-      const { name } = shard;
-      const read = contentOf(shard, place.source, served);
-      return [
-        ...read.configs.map((config) => shownConfig(name, config)),
-        ...[...read.objects, ...read.others].map((object) => shownParsed(name, object)),
-      ];
-    });
+  const shards =
+    source === undefined
+      ? await createSourcesReader(place.objects)([])
+      : [await readSource(place.objects, source)].filter((shard) => shard !== undefined);
+  const folders = shards.flatMap((shard) => {
+    const { name } = shard;
+    const read = contentOf(shard, place.source, served);
+    return [
+      ...read.configs.map((config) => shownConfig(name, config)),
+      ...[...read.objects, ...read.others].map((object) => shownParsed(name, object)),
+    ];
+  });
   return [...applied, ...folders];
 }
 

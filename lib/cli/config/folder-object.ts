@@ -1,5 +1,5 @@
 import { readShard } from "../../compile/shards/read-shard.ts";
-import { createSourcesReader, isCollected, type Shard } from "../../compile/shards/read-sources.ts";
+import { isCollected, readSource, type Shard } from "../../compile/shards/read-sources.ts";
 import { type SourceShard, textsOfShard } from "../../compile/shards/source-shard.ts";
 import { type Diagnostic, keyText, type Origin } from "../../config/diagnostic.ts";
 import { readFiles } from "../../config/folder/directory.ts";
@@ -35,11 +35,7 @@ export async function folderObject(
   key: string,
   publications: number,
 ): Promise<FolderObject | undefined> {
-  const shards = await createSourcesReader(store)([source]);
-  const own = formIn(
-    shards.find(({ name }) => name === source),
-    key,
-  );
+  const own = formIn(await readSource(store, source), key);
   if (own === undefined) return undefined;
   const read = await readHead(store);
   if (read === undefined) return { at: own.place, findings: [], history: [] };

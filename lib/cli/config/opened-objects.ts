@@ -7,7 +7,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { namedStore, openThere, openToWrite } from "../named-store.ts";
 import { ownBuild } from "../own-build.ts";
-import { getSigned, postSigned, webhookSecret } from "../post-signed.ts";
+import { audienceOf, getSigned, postSigned, webhookSecret } from "../post-signed.ts";
 import { trustOf } from "../secrets/keyring.ts";
 
 /** A store, in reach or behind a compile function, and who compiles it. */
@@ -64,7 +64,7 @@ export async function openObjects({
 
 function openEndpoint(url: string, secret: string): OpenedObjects {
   return {
-    objects: httpStore({ url: `${url}/objects`, authorize: objectSigner(secret) }),
+    objects: httpStore({ url: `${url}/objects`, authorize: objectSigner(secret, audienceOf(url)) }),
     isRemote: true,
     compile: async () => JSON.parse(await postSigned(url, "/hooks/recompile", "", secret)),
     async statuses(source, knownRoot) {

@@ -56,7 +56,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const hasStreams = settings.front?.grpcPort !== undefined;
   const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
   // Read here too, so that what cannot be is said before anything starts.
-  const { secrets: read, pace, publisher } = compileSettingsFrom(env);
+  const { secrets: read, audiences, pace, publisher } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
   const compiling = createCompileProcess({
@@ -105,7 +105,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
 
   const { host = "127.0.0.1", port = 0 } = webhook;
   const secrets = { ...read, fronts: [...read.fronts, ownSecret] };
-  const app = webhookApp({ store, recompile, sources, secrets, onError: trouble.onError });
+  // The front beside it asks at its own address.
+  const audiencesHere = () => (audiences.length === 0 ? [] : [...audiences, new URL(server.url).host]);
+  const app = webhookApp({ store, recompile, sources, secrets, audiences: audiencesHere, onError: trouble.onError });
   const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
   compiling.start();
   const timer = setInterval(ask, everySeconds * 1000);

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../../config/duration.ts";
+import { bytesUpTo, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import type { Until, Word } from "../../snapshot/head/head-operations.ts";
 import { actorName } from "../actor.ts";
 
@@ -26,8 +27,16 @@ export function addPinOptions(command: Command): Command {
   );
 }
 
+/** @throws InvalidArgumentError for a text that is longer than HEAD and the history take; the text itself would fill the terminal */
 export function wordOf({ by = actorName(), why, until }: WordOptions): Word {
+  refuseLong("--by", by, maxFreeTextBytes.by);
+  refuseLong("--why", why ?? "", maxFreeTextBytes.why);
   return { by, ...(why === undefined ? {} : { why }), ...(until === undefined ? {} : { until }) };
+}
+
+function refuseLong(option: string, text: string, maxBytes: number): void {
+  if (bytesUpTo(text, maxBytes) > maxBytes)
+    throw new InvalidArgumentError(`${option} has more than ${maxBytes} bytes; say it in fewer words`);
 }
 
 /** What this machine's clock shows has no part in it: the store's clock says when a pin begins, and whether a time is over. */

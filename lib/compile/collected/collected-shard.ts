@@ -1,11 +1,12 @@
 import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import { fieldsOf } from "../../config/untyped.ts";
-import { diffTrees, type NodeSource, type TreeNode } from "../../config-store/ledger/merkle-tree.ts";
+import { isFields, jsonIn } from "../../config/untyped.ts";
+import { diffTrees, type NodeSource, readNode, type TreeNode } from "../../config-store/ledger/merkle-tree.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import { splitEntry } from "../../registry/packed-object.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { UnreadableSource } from "../shards/unreadable-source.ts";
 import { versionText } from "../shards/version-text.ts";
 import { collectedKeys, readShardHead, type ShardHead } from "./shard-head.ts";
 
@@ -39,7 +40,7 @@ export interface ReadShardHead {
 /**
  * @param version an earlier one; absent: as it is now
  * @returns undefined where no collector has filled the source
- * @throws PortolanError when what lies there is no head
+ * @throws UnreadableSource when what lies there is no head
  */
 export async function readHeadOf(
   store: ObjectStore,
@@ -54,13 +55,13 @@ export async function readHeadOf(
   if (head === undefined) {
     // Under an earlier version's name there may be the list of a source of files.
     if (version !== undefined) return undefined;
-    throw new PortolanError(`source ${name} is nothing that a collector has written`);
+    throw new UnreadableSource(`source ${name} is nothing that a collector has written`);
   }
   return { head, text, etag: found.etag };
 }
 
 /** A part of what was collected is missing or damaged. */
-export class IncompleteSource extends PortolanError {}
+export class IncompleteSource extends UnreadableSource {}
 
 /** More nodes are not remembered: 16 branches for each, and the leaves that changed last. */
 const maxNodes = 1024;
@@ -84,12 +85,11 @@ export function nodesOf(store: ObjectStore, name: string): NodeSource & { keep(h
       }
       const found = await store.get(collectedKeys.node(name, hash));
       const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
-      if (text === undefined || sha256(text) !== hash)
+      const node = text !== undefined && sha256(text) === hash ? readNode(text) : undefined;
+      if (node === undefined)
         throw new IncompleteSource(
           `source ${name} lacks a part of what was collected; its collector writes it anew when it is started again`,
         );
-      // Named by its checksum: nothing but what a collector wrote is there.
-      const node: TreeNode = JSON.parse(text);
       keep(hash, node);
       return node;
     },
@@ -111,7 +111,7 @@ export function createCollectedReader(store: ObjectStore, name: string): Collect
     const { head, text } = read;
     // Another reading may end while this one waits: each goes on from what it began with.
     const before = { root, objects, kept };
-    const now = head.root === before.root ? before : await changedTo(nodes, before, head.root);
+    const now = head.root === before.root ? before : await changedTo({ name, nodes }, before, head.root);
     ({ root, objects, kept } = now);
     return {
       name,
@@ -132,21 +132,27 @@ interface CollectedObjects {
 }
 
 /** What did not change is the same object. */
-async function changedTo(nodes: NodeSource, before: CollectedObjects, root: string): Promise<CollectedObjects> {
+async function changedTo(
+  { name, nodes }: { readonly name: string; readonly nodes: NodeSource },
+  before: CollectedObjects,
+  root: string,
+): Promise<CollectedObjects> {
   const objects = new Map(before.objects);
   const kept = new Map(before.kept);
   for (const { key: inTree, after } of await diffTrees(nodes, before.root, root)) {
     const list = isKeptKey(inTree) ? kept : objects;
     const key = isKeptKey(inTree) ? inTree.slice(keptPrefix.length) : inTree;
     if (after === undefined) list.delete(key);
-    else list.set(key, objectOf(key, after));
+    else list.set(key, objectOf(name, key, after));
   }
   return { root, objects, kept };
 }
 
-function objectOf(key: string, entry: string): OriginObject {
+function objectOf(source: string, key: string, entry: string): OriginObject {
   const { version, json } = splitEntry(entry);
-  return { key, version, object: fieldsOf(JSON.parse(json)) };
+  const object = jsonIn(json);
+  if (!isFields(object)) throw new UnreadableSource(`source ${source} holds ${key}, which is no JSON object`);
+  return { key, version, object };
 }
 
 /**

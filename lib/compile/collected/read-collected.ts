@@ -1,5 +1,12 @@
 import type { Config } from "../../config/config.ts";
-import { type Diagnostic, errorsOf, type Origin, type Stage } from "../../config/diagnostic.ts";
+import {
+  type Diagnostic,
+  errorsOf,
+  fileOrigin,
+  type Origin,
+  PortolanError,
+  type Stage,
+} from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import { fromOldSpelling } from "../../config/documents/old-spelling.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
@@ -42,13 +49,14 @@ export interface CollectedReadOptions extends Pick<ReadOptions, "inlineSymmetric
   readonly lastSettings?: (field: SettingsField) => string | undefined;
 }
 
-/** Reads an object as its origin gave it. @throws PortolanError for what no collector of its origin has written */
+/** Reads an object as its origin gave it. */
 export function readCollected(
   { about, name: source }: CollectedIn,
-  { object, version }: OriginObject,
+  origin: OriginObject,
   { inlineSymmetricKeys = "refuse", lastSettings = () => undefined }: CollectedReadOptions = {},
 ): ReadObject {
-  if (about.kind === "consul") return { consul: readStoredService(object, `source ${source}`), diagnostics: [] };
+  if (about.kind === "consul") return readConsul(source, origin);
+  const { object, version } = origin;
   const metadata = fieldsOf(object.metadata);
   const place = placeOf(about, source, textOf(metadata.namespace), version);
   const parsed = asParsed({ ...object, metadata: { ...metadata, resourceVersion: version } }, place);
@@ -83,6 +91,20 @@ function readFromServer(
 }
 
 const isUnknownTls = ({ code, path }: Diagnostic): boolean => code === "unknown-field" && path.includes("tls");
+
+/** A service that no collector has written is left out: it must not cost its neighbours the compile. */
+function readConsul(source: string, { key, object }: OriginObject): ReadObject {
+  const file = `source ${source}`;
+  try {
+    return { consul: readStoredService(object, file), diagnostics: [] };
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    const message = `${key.slice(0, 200)} is no service of Consul as a collector writes it, and is left out`;
+    const hint = "restart the source's collector: it writes again what differs";
+    const origin = fileOrigin(file);
+    return { diagnostics: [{ code: "invalid-value", severity: "error", origin, path: [], message, hint }] };
+  }
+}
 
 type CollectedIn = Pick<CollectedShard, "about" | "name">;
 

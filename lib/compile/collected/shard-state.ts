@@ -1,4 +1,5 @@
-import { isFields } from "../../config/untyped.ts";
+import { isFields, jsonIn } from "../../config/untyped.ts";
+import { cutText } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { encodeKeyPart } from "../../storage/object-store.ts";
 
@@ -10,23 +11,29 @@ export interface ShardState {
   readonly failure: string;
 }
 
+/** Of a longer reason the beginning is told. */
+const maxFailureBytes = 1_024;
+
 const stateKey = (source: string) => `sources/${encodeKeyPart(source)}/state`;
 
 export async function writeShardState(store: ObjectStore, source: string, state: ShardState): Promise<void> {
-  await store.put(stateKey(source), new TextEncoder().encode(JSON.stringify(state)));
+  await store.put(
+    stateKey(source),
+    new TextEncoder().encode(JSON.stringify({ ...state, failure: cutText(state.failure, maxFailureBytes) })),
+  );
 }
 
 /** @returns undefined where there is none, or what is there is none: sources that nobody collects have no age */
 export async function readShardState(store: ObjectStore, source: string): Promise<ShardState | undefined> {
   const found = await store.get(stateKey(source));
-  if (found.kind !== "found") return undefined;
-  let json: unknown;
-  try {
-    json = JSON.parse(new TextDecoder().decode(found.bytes));
-  } catch {
-    return undefined;
-  }
+  return found.kind === "found" ? readStateText(new TextDecoder().decode(found.bytes)) : undefined;
+}
+
+/** @returns undefined for what is no such sign of life */
+export function readStateText(text: string): ShardState | undefined {
+  const json = jsonIn(text);
   if (!isFields(json)) return undefined;
   const { asOfMs, failure } = json;
-  return typeof asOfMs === "number" && typeof failure === "string" ? { asOfMs, failure } : undefined;
+  if (typeof asOfMs !== "number" || typeof failure !== "string") return undefined;
+  return { asOfMs, failure: cutText(failure, maxFailureBytes) };
 }

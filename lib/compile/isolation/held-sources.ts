@@ -2,6 +2,7 @@ import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
 import { isFields } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import type { Keeping } from "../shards/unreadable-source.ts";
 import { sourceVersions } from "../slices/source-versions.ts";
 
 /** A version of a source that is not compiled, because compiling it ended the compile process. */
@@ -55,14 +56,15 @@ const isHeldSource = (value: unknown): value is HeldSource =>
 /**
  * The versions to compile: those that the sources are at now, but for the sources that are held back.
  *
- * @throws PortolanError where a source is nothing that this program has written
+ * @param keeping what to do with a source that cannot be read
  */
 export async function versionsBesideHeld(
   store: ObjectStore,
   order: readonly string[],
   held: HeldVersions,
+  keeping: Keeping,
 ): Promise<readonly CompiledSource[]> {
-  const now = await sourceVersions(store, order);
+  const now = await sourceVersions(store, order, keeping);
   return now.flatMap(({ name, version }) => {
     const of = held.has(name) ? held.get(name) : version;
     return of === undefined ? [] : [{ name, version: of }];

@@ -69,7 +69,9 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
 
   /** What is held back now: versions that have ended processes, and changes that wait. */
   async function heldNow(): Promise<Held> {
-    const [known, versions] = await Promise.all([readHeldSources(store), sourceVersions(store, [])]);
+    // What cannot be read is reported by the process that compiles.
+    const keeping = { published: versionsInForce, tell: () => {} };
+    const [known, versions] = await Promise.all([readHeldSources(store), sourceVersions(store, [], keeping)]);
     const current = new Map(versions.map(({ name, version }) => [name, version]));
     const applying = known.filter(({ name, version, retryMs }) => current.get(name) === version && now() < retryMs);
     const waits = versions.filter(({ name }) => waiting.has(name) && !applying.some((one) => one.name === name));

@@ -1,3 +1,4 @@
+import { causeText } from "../../config/cause-text.ts";
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { Beside } from "../../snapshot/head/lead.ts";
 import { withHeld } from "../../snapshot/held.ts";
@@ -42,10 +43,22 @@ function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): Compi
   return async (publishing, mayPublish) => {
     const { made: first, haveChanged } = await compile(publishing, mayPublish);
     if (!haveChanged) return first;
-    // What was published stands where this fails; the log has why.
-    const second = await compile(publishing, mayPublish).catch(() => undefined);
-    return second?.made.kind === "published" ? second.made : first;
+    const second = await compile(publishing, mayPublish).catch((cause: unknown) => {
+      throw unsettled(first, cause);
+    });
+    return second.made.kind === "published" ? second.made : first;
   };
+}
+
+/** Whoever asked is to ask again: a source that was put back would otherwise stay as it was published until somebody else writes one. */
+function unsettled({ generation }: Pick<Recompiled, "generation">, cause: unknown): PortolanError {
+  const diagnostics = cause instanceof PortolanError ? cause.diagnostics : [];
+  return new PortolanError(
+    `generation ${generation} is published, but the sources may have changed while it was compiled, and compiling them again failed: ` +
+      `${causeText(cause)}. It is served until the next compile; ask for one`,
+    diagnostics,
+    cause,
+  );
 }
 
 /** @param createCompiling of whose options the store reads each blob once in a compile */
@@ -95,8 +108,8 @@ function compileOnce<C extends Published>(
           mayMove: mayPublish,
           moved: async () => {
             if (publishing?.share !== undefined) return;
-            // A look that fails tells nothing, and what was published stands.
-            haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => false);
+            // A look that fails has not shown that the sources are as they were: the next one reads them.
+            haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => true);
           },
         };
         const publish = () => publisher.publish(compiled.value, base, publishing, beside);
@@ -137,7 +150,7 @@ function compileOnce<C extends Published>(
           primary,
         };
         const diagnostics = [...compiled.diagnostics, ...(await stale)];
-        watch.done(reportOf(result, compiled, attempt, diagnostics));
+        watch.done(reportOf(result, made, attempt, diagnostics));
         const came = { ...told, diagnostics, compiled, result };
         return { made: came, haveChanged: haveChanged && kind === "published" };
       }
@@ -163,7 +176,7 @@ function withEarly(result: RecompiledWorld["result"], early: Laid | undefined): 
 
 const reportOf = (
   { kind, head, root, written }: RecompiledWorld["result"],
-  { value, memo }: Published["compiled"],
+  { compiled: { value, memo }, missed }: Published,
   attempts: number,
   diagnostics: readonly Diagnostic[],
 ): CompileReport => ({
@@ -175,6 +188,7 @@ const reportOf = (
   objectsWritten: written.objects,
   bytesWritten: written.bytes,
   memo,
+  ...(missed === undefined ? {} : { missed }),
   errors: countOf(diagnostics, "error"),
   warnings: countOf(diagnostics, "warning"),
   settingsErrors: countOf(diagnostics.filter(isOfSettings), "error"),

@@ -82,6 +82,8 @@ export interface Published {
   readonly compiled: Pick<FilesCompiled, "value" | "diagnostics" | "memo">;
   /** Blobs that the store has, and that others have written; absent: none is known to be there. */
   readonly laid?: ReadonlySet<string>;
+  /** Why a process that started cold could take nothing from the newest publish, and has made everything; absent: it took, or was not to. */
+  readonly missed?: string | undefined;
   /** What this process has had written of it while it was made; absent: nothing. */
   readonly early?: Promise<Laid> | undefined;
 }

@@ -1,12 +1,13 @@
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
-import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
+import { createShardCompilers, type FilesCompiled, type ShardCompilers, withEarlier } from "../compile-files.ts";
 import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import { layLists } from "../lay-lists.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../recorded-settings.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
+import { createUnreadSources } from "../shards/unread-sources.ts";
 import { wholeWorld } from "../slices/slice.ts";
 import { createStandingKeeper } from "../standing/keep-standing.ts";
 import { standingKey } from "../standing/open-standing.ts";
@@ -21,6 +22,7 @@ export interface SourcesCompiled {
 
 interface StandingCompiled extends SourcesCompiled {
   readonly early: Published["early"];
+  readonly missed: Published["missed"];
 }
 
 /** @param encoder the publisher's, so that nothing is encoded twice */
@@ -38,21 +40,21 @@ export function createStandingCompiler(
   const looks = build !== undefined && !looksInto;
   const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
     if (looks) standing.readAhead(base);
+    const unread = createUnreadSources(store, base);
     const { settings, shards } = await staged("read", async () => {
       const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
       const without = held();
-      const versions = without.size === 0 ? undefined : await versionsBesideHeld(store, settings.sources, without);
-      return { settings, shards: await readSources(settings.sources, versions) };
+      const versions =
+        without.size === 0 ? undefined : await versionsBesideHeld(store, settings.sources, without, unread.keeping);
+      return { settings, shards: await readSources(settings.sources, versions, unread.keeping) };
     });
     const [primary] = shards;
-    if (primary === undefined) throw new NothingFilled();
+    if (primary === undefined) throw unread.nothingRead() ?? new NothingFilled();
     const compilers = compilerFor(settings);
     const order = shards.map(({ name }) => name);
     const key = build && standingKey({ build, options: worldOptionsOf(settings, world), order });
-    const found =
-      key === undefined || looksInto
-        ? undefined
-        : await standing.before({ base, key, compilers, order: settings.sources });
+    const { standing: found, missed } =
+      key === undefined || looksInto ? {} : await standing.before({ base, key, compilers, order: settings.sources });
     const laying = found === undefined ? startLaying?.() : undefined;
     startLaying = undefined;
     const onMade = laying && layLists(laying, encoder.runsOf);
@@ -63,8 +65,10 @@ export function createStandingCompiler(
     } finally {
       early = laying?.end();
     }
+    const said = unread.diagnostics();
+    if (said.length > 0) compiled = { ...compiled, ...withEarlier(compiled, said) };
     refuseRubbish(compiled, shards);
-    return { primary: primary.name, compiled, settings, early };
+    return { primary: primary.name, compiled, settings, early, missed };
   };
   return { compile, standing };
 }

@@ -1,5 +1,4 @@
 import { sha256 } from "../../config/canonical-json.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { FolderFile } from "../../config/folder/folder-state.ts";
 import { joinLists } from "../../config/join-lists.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
@@ -11,12 +10,14 @@ import {
   asNamed,
   lacksRun,
   listKey,
+  notAList,
   readText,
   type ShardFile,
   type SourceShard,
   type TextsByHash,
   versionKey,
 } from "./source-shard.ts";
+import { UnreadableSource } from "./unreadable-source.ts";
 import { versionText } from "./version-text.ts";
 
 /** A source as it was read, for the next reading: what did not change since is not read again, and is the same object. */
@@ -48,7 +49,7 @@ export interface KnownTexts {
  * Reads a source as it is now, or as it was in a version.
  *
  * @returns undefined when the source was never filled, or is a collector's
- * @throws PortolanError when what lies there is no list of files, or a text is missing or damaged
+ * @throws UnreadableSource when what lies there is no list of files, or a text is missing or damaged
  */
 export async function readShard(store: ObjectStore, name: string, version?: string): Promise<SourceShard | undefined> {
   const read = await readShardAgain(store, name, version, { written: new Map(), before: undefined });
@@ -94,7 +95,7 @@ async function readListed(
   if (text === before?.listText) return before;
   const list = readList(text);
   if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;
-  if (list === undefined) throw new PortolanError(`source ${name} is no list of files`);
+  if (list === undefined) throw new UnreadableSource(notAList(name));
 
   const known = new Map(before?.runs.map((run) => [run.hash, run]));
   const named: readonly NamedRun[] =
@@ -109,7 +110,7 @@ async function readListed(
   const texts = await textsOfEntries([...came.flatMap(({ entries }) => entries), ...list.kept], {
     known: (hash) => earlier.get(hash)?.text ?? written.get(hash),
     read: (hash) => readText(store, name, hash),
-    lacking: (file) => new PortolanError(`source ${name} lacks the content of ${file}; fill it again`),
+    lacking: (file) => new UnreadableSource(`source ${name} lacks the content of ${file}; fill it again`),
   });
   const textOf = (hash: string): string => texts.get(hash) ?? "";
   const runs = named.map((run): FileRun => {
@@ -135,7 +136,7 @@ const isRead = (run: NamedRun): run is FileRun => "files" in run;
 
 async function readNamedRun(store: ObjectStore, name: string, hash: string, written: TextsByHash): Promise<NamedRun> {
   const run = await openRun(hash, async () => written.get(hash) ?? (await readText(store, name, hash)));
-  if (run === undefined) throw new PortolanError(lacksRun(name));
+  if (run === undefined) throw new UnreadableSource(lacksRun(name));
   return { hash, entries: run.entries };
 }
 

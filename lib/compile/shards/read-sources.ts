@@ -2,14 +2,24 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
-import { type ReadShard, readShardAgain } from "./read-shard.ts";
+import { type ReadShard, readShard, readShardAgain } from "./read-shard.ts";
 import { sourceNames } from "./source-names.ts";
 import type { SourceShard, TextsByHash } from "./source-shard.ts";
+import { type Keeping, versionInstead } from "./unreadable-source.ts";
 
 /** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
 export type Shard = SourceShard | CollectedShard;
 
 export const isCollected = (shard: Shard): shard is CollectedShard => "about" in shard;
+
+/**
+ * One source as it is now, or as it was in a version: others may be unreadable.
+ *
+ * @returns undefined for one that was never filled, or whose version is kept no more
+ * @throws UnreadableSource
+ */
+export const readSource = async (store: ObjectStore, name: string, version?: string): Promise<Shard | undefined> =>
+  (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version));
 
 /** The source that comes first where nobody says otherwise. */
 export const usualPrimary = "main";
@@ -17,11 +27,13 @@ export const usualPrimary = "main";
 /**
  * Reads every source that was ever filled; with versions only those, as they were then.
  *
- * @throws PortolanError when one of the versions is not in the store
+ * @param keeping what to do with a source that cannot be read; absent: the reading fails
+ * @throws PortolanError when one of the versions is not in the store; UnreadableSource as `keeping` lets it
  */
 export type SourcesReader = (
   order: readonly string[],
   versions?: readonly CompiledSource[],
+  keeping?: Keeping,
 ) => Promise<readonly Shard[]>;
 
 /**
@@ -39,24 +51,37 @@ export const orderedSources = async (store: ObjectStore, order: readonly string[
  */
 export function createSourcesReader(store: ObjectStore, written: TextsByHash = new Map()): SourcesReader {
   let before: ReadonlyMap<string, ReadShard> = new Map();
-  const collected = new Map<string, CollectedReader>();
-  const readCollected = (name: string, version: string | undefined) => {
-    const read = collected.get(name) ?? createCollectedReader(store, name);
-    collected.set(name, read);
-    return read(version);
-  };
+  let collected: ReadonlyMap<string, CollectedReader> = new Map();
   let namesBefore: readonly string[] = [];
-  return async (order, versions) => {
+  return async (order, versions, keeping) => {
     const wanted = new Map(versions?.map(({ name, version }) => [name, version]));
     // Another reading may end while this one waits: each goes on from what it began with.
     const last = before;
     const now = new Map<string, ReadShard>();
-    const readEither = async (name: string): Promise<Shard | undefined> => {
-      const version = wanted.get(name);
+    const collectors = new Map<string, CollectedReader>();
+    const lastCollectors = collected;
+    const readCollected = async (name: string, version: string | undefined): Promise<Shard | undefined> => {
+      const read = lastCollectors.get(name) ?? createCollectedReader(store, name);
+      const shard = await read(version);
+      if (shard !== undefined) collectors.set(name, read);
+      return shard;
+    };
+    const readAt = async (name: string, version: string | undefined): Promise<Shard | undefined> => {
       const read = await readShardAgain(store, name, version, { written, before: last.get(name) });
       if (read === undefined) return readCollected(name, version);
       now.set(name, read);
       return read.shard;
+    };
+    const readEither = (name: string): Promise<Shard | undefined> => {
+      const reading = readAt(name, wanted.get(name));
+      if (keeping === undefined) return reading;
+      return reading.catch(async (cause: unknown) => {
+        const version = await versionInstead(name, cause, keeping);
+        if (version === undefined) return undefined;
+        const shard = await readAt(name, version);
+        if (shard === undefined) throw cause;
+        return shard;
+      });
     };
     const readings = new Map<string, Promise<Shard | undefined>>();
     const readOne = (name: string): Promise<Shard | undefined> => {
@@ -74,6 +99,7 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     for (const { name } of shards) wanted.delete(name);
     if (wanted.size > 0) throw notHere([...wanted.keys()]);
     before = now;
+    collected = collectors;
     return shards;
   };
 }

@@ -28,6 +28,9 @@ export interface ShardFile extends FolderFile {
 /** What is said where a run of a source's list is lost: whoever brings all of the source writes it again. */
 export const lacksRun = (name: string): string => `source ${name} lacks a part of its list; fill it again`;
 
+/** What is said where the list of a source is something else. */
+export const notAList = (name: string): string => `source ${name} is no list of files`;
+
 export const listKey = (name: string) => `sources/${encodeKeyPart(name)}/list`;
 /** The same list, kept for as long as somebody may ask where an object of an earlier version stood. */
 export const versionKey = (name: string, version: string) => `sources/${encodeKeyPart(name)}/versions/${version}`;

@@ -1,4 +1,4 @@
-import { maxWanted, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
+import { recordsToDrop, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { listKey } from "./source-shard.ts";
 import { writeShard } from "./write-shard.ts";
@@ -8,7 +8,7 @@ const wantedSource = "wanted";
 
 /**
  * Fills the source of wanted classes with the records that fronts have written, so that a root follows from its sources and from nothing
- * else. Records that are too old are deleted.
+ * else. Records that are too old are deleted, and those that are too many.
  *
  * @param now the store's clock as well as it is known
  */
@@ -17,8 +17,10 @@ export async function fillWanted(store: ObjectStore, now: () => number): Promise
   // Nearly always there are none, and never were: then nobody need know how late it is.
   const records = listed.length === 0 ? [] : await recordsAt(store, listed, (await store.time?.()) ?? now());
   if (records.length === 0 && filled.kind === "absent") return;
-  // The oldest first: however many come, they take no room from those that are there.
-  const kept = records.toSorted((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1)).slice(0, maxWanted);
+  const byAge = records.toSorted((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1));
+  const dropped = new Set(recordsToDrop(byAge));
+  for (const { key } of dropped) await store.delete(key);
+  const kept = byAge.filter((record) => !dropped.has(record));
   const texts = await Promise.all(kept.map(({ key }) => textOf(store, key)));
   const lines = [...new Set(texts.filter(isObject))].sort().map((text) => `  - ${text}\n`);
   const text = lines.length === 0 ? "{}\n" : `proxies:\n${lines.join("")}`;

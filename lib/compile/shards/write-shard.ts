@@ -5,6 +5,7 @@ import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import { createSecretsFilter } from "../../config/secrets/without-secrets.ts";
 import { listChanges } from "../../registry/changes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { monotonicClock } from "../clock.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { originText } from "../collected/shard-head.ts";
 import { createFileHasher } from "./hashed-files.ts";
@@ -28,7 +29,19 @@ export interface WriteOptions extends ListOptions {
   readonly ahead?: ReadAhead | undefined;
   /** The store itself keeps from being collected what a writer finds in place. */
   readonly storeRescues?: boolean;
+  /** Waits before the write starts again, after so many were lost to other writers; some milliseconds, longer each time, when absent. */
+  readonly pause?: (losses: number) => Promise<void>;
 }
+
+/** So often a write starts again from what another writer has put in place. */
+const maxAttempts = 30;
+
+/** Longer after each loss, 2 s at most, and never twice the same: writers that lost together do not come back together. */
+const pauseAfterLoss = (losses: number): Promise<void> =>
+  monotonicClock.pause(Math.min(10 * 2 ** losses, 2_000) * (0.5 + Math.random() / 2));
+
+const contended = (name: string): string =>
+  `too many concurrent writers: source ${name} was changed by others ${maxAttempts} times while it was written, and is as they left it; try again`;
 
 type HashedText = Pick<HashedFile, "hash" | "text">;
 
@@ -83,7 +96,7 @@ export function createShardWriter(
     }
     const files = hashFiles(withoutSecrets(sources));
     const fresh = files.filter((file, at) => file !== settled[at]);
-    for (;;) {
+    for (let attempt = 1; ; attempt += 1) {
       const found = await store.get(listKey(name));
       if (found.kind === "absent") await refuseCollected(store, name);
       // What cannot be read is replaced: a folder brings everything that it has to say.
@@ -125,7 +138,11 @@ export function createShardWriter(
       });
       await options.mayWrite?.();
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
-      if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
+      if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") {
+        if (attempt >= maxAttempts) throw new PortolanError(contended(name));
+        await (options.pause ?? pauseAfterLoss)(attempt);
+        continue;
+      }
       await settle();
       known = { text: list, list: next, runs, lost: undefined };
       keepTrusted(trusted, fresh, files, runs);

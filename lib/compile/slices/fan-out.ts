@@ -3,11 +3,12 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { type Clock, monotonicClock } from "../clock.ts";
 import { compilerVersion } from "../compile.ts";
 import { type HeldVersions, nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
+import type { Keeping } from "../shards/unreadable-source.ts";
 import type { Staged } from "../telemetry/observer.ts";
-import { pause } from "../triggers/pace.ts";
 import { createSliceMaker } from "./compile-slice.ts";
 import { type JoinedSlices, joinSlices, UnreadableSlices } from "./join-slices.ts";
 import { planId, type SliceJob, type SlicePlan, sliceText } from "./plan.ts";
@@ -31,6 +32,8 @@ export interface FanOut {
   readonly waitMs: number;
   /** How often what came of slices is looked for, at first, in milliseconds. */
   readonly pollMs?: number;
+  /** The machine's when absent. */
+  readonly clock?: Clock;
   /** Is told what somebody else will mend, or has mended already. */
   readonly onTrouble?: (reason: string) => void;
 }
@@ -53,7 +56,11 @@ export interface FannedOut {
  *
  * @returns undefined where the sources are too little to be cut up
  */
-export type FannedCompile = (settings: RecordedSettings, staged: Staged) => Promise<FannedOut | undefined>;
+export type FannedCompile = (
+  settings: RecordedSettings,
+  staged: Staged,
+  keeping: Keeping,
+) => Promise<FannedOut | undefined>;
 
 export interface FannedCompileOptions {
   /** Tells the code of this compiler from that of any other. */
@@ -72,10 +79,10 @@ export function createFannedCompile(
   const { most, compilesToo = false, sliceBytes = usualSliceBytes, onTrouble = () => {} } = fanOut;
   const make = createSliceMaker(store, encoder, { build });
   let last: CompiledWorld | undefined;
-  return async (settings, staged) => {
+  return async (settings, staged, keeping) => {
     const { of, sources } = await staged("read", async () => ({
       of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
-      sources: await versionsBesideHeld(store, settings.sources, held()),
+      sources: await versionsBesideHeld(store, settings.sources, held(), keeping),
     }));
     const [primary] = sources;
     if (of <= 1 || primary === undefined) return undefined;
@@ -106,7 +113,7 @@ export function createFannedCompile(
 
 /** The roots of all slices that others compile. @throws PortolanError when one failed for good, or is not there in time */
 async function rootsOfSlices(store: ObjectStore, plan: SlicePlan, fanOut: FanOut): Promise<readonly string[]> {
-  const { waitMs, pollMs = 100, compilesToo = false, onTrouble = () => {} } = fanOut;
+  const { waitMs, pollMs = 100, compilesToo = false, clock = monotonicClock, onTrouble = () => {} } = fanOut;
   const id = planId(plan);
   const records = new Map<number, SliceRecord>();
   const told = new Map<number, number>();
@@ -135,7 +142,7 @@ async function rootsOfSlices(store: ObjectStore, plan: SlicePlan, fanOut: FanOut
   };
 
   const sending = { isOver: false, failures: [] as unknown[] };
-  const startMs = performance.now();
+  const startMs = clock.now();
   const unsent = await look();
   await Promise.all(unsent.map((index) => forgetTrouble(store, id, index)));
   const sent = unsent.map((index) => fanOut.dispatch({ plan, index }));
@@ -149,12 +156,12 @@ async function rootsOfSlices(store: ObjectStore, plan: SlicePlan, fanOut: FanOut
     },
   );
   for (let pauseMs = pollMs; ; pauseMs = Math.min(pauseMs * 1.5, 2000)) {
-    await (sending.isOver ? pause(pauseMs) : Promise.race([answered, pause(pauseMs)]));
+    await (sending.isOver ? clock.pause(pauseMs) : Promise.race([answered, clock.pause(pauseMs)]));
     for (const cause of sending.failures) throw failedSlice(cause);
     const open = await look();
     if (open.length === 0) break;
     const reasons = await troubles(open);
-    if (performance.now() - startMs > waitMs) {
+    if (clock.now() - startMs > waitMs) {
       const names = open.map((index) => index + 1).join(", ");
       const why = reasons.length === 0 ? "nobody has said why" : reasons.join("; ");
       throw new PortolanError(

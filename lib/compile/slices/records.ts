@@ -1,5 +1,6 @@
 import { isSha256 } from "../../config/canonical-json.ts";
 import { isFields, jsonIn } from "../../config/untyped.ts";
+import { cutText } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 
 /** What came of a slice: a root that has its classes, and no others. */
@@ -53,10 +54,13 @@ export async function readTrouble(store: ObjectStore, plan: string, index: numbe
   return { tries: json.tries, reason: json.reason };
 }
 
+const maxReasonBytes = 4_096;
+
 /** Says that a slice has failed once more. */
 export async function noteTrouble(store: ObjectStore, plan: string, index: number, reason: string): Promise<void> {
   const before = await readTrouble(store, plan, index);
-  await store.put(troubleKey(plan, index), bytesOf({ tries: (before?.tries ?? 0) + 1, reason } satisfies SliceTrouble));
+  const trouble: SliceTrouble = { tries: (before?.tries ?? 0) + 1, reason: cutText(reason, maxReasonBytes) };
+  await store.put(troubleKey(plan, index), bytesOf(trouble));
 }
 
 /** Forgets what went wrong before: whoever asks now has tries of his own. */

@@ -20,8 +20,11 @@ export interface Beginning {
 export interface StandingKeeper {
   /** Begins to read what may stand, in a memory that has compiled nothing yet: it takes as long as reading the sources does. */
   readAhead(base: ReadHead | undefined): void;
-  /** What stands; looked for once for each memory, since a memory that has compiled before knows better. */
-  before(beginning: Beginning): Promise<Standing | undefined>;
+  /**
+   * What stands; looked for once for each memory, since a memory that has compiled before knows better. Where there was a publish, and nothing
+   * of it can be taken, also why.
+   */
+  before(beginning: Beginning): Promise<{ readonly standing?: Standing | undefined; readonly missed?: string }>;
   /** HEAD was moved, and names a root that has all that stood. */
   moved(head: Head): void;
   /** From now on everything is made. */
@@ -51,14 +54,16 @@ export function createStandingKeeper(store: ObjectStore, readSources: SourcesRea
         lookedFor = compilers;
         publication = base?.head.publication;
         standing = undefined;
-        if (base === undefined) return undefined;
+        if (base === undefined) return {};
         const shardsAt = (versions: Parameters<SourcesReader>[1]) => readSources(order, versions);
         const root = newestRoot(base.head);
         const stored = ahead?.root === root ? ahead.stored : readStored(store, root, key);
         ahead = undefined;
-        standing = await openStanding({ stored, key, shardsAt, viewsOf: compilers.viewsOf });
+        const opened = await openStanding({ stored, key, shardsAt, viewsOf: compilers.viewsOf });
+        if ("missed" in opened) return opened;
+        ({ standing } = opened);
       } else if (publication !== base?.head.publication) standing = undefined;
-      return standing;
+      return { standing };
     },
     moved(head) {
       publication = head.publication;

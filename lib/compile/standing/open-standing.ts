@@ -37,22 +37,22 @@ export interface Finding {
   ) => ReadonlyMap<string, ProxyViews>;
 }
 
+/** Results of the newest publish that may be reused, or why none may. */
+export type Opened = { readonly standing: Standing } | { readonly missed: string };
+
 /**
  * What the newest publish has left in the store. What its classes were made from is found by going the way from the sources to the views
  * once more, with the sources as they were then: the next compile, in the same memory, gives the same objects where nothing has changed.
  *
- * @returns undefined where nothing can be taken: the root was made by another compiler, or otherwise, or is not whole, or the sources of
- * then are kept no more
+ * @returns why nothing can be taken where the root was made by another compiler, or otherwise, or is not whole, or the sources of then are
+ * kept no more: it would have saved work, and nothing else depends on it
  */
-export async function openStanding({
-  stored: reading,
-  key,
-  shardsAt,
-  viewsOf,
-}: Finding): Promise<Standing | undefined> {
+export async function openStanding({ stored: reading, key, shardsAt, viewsOf }: Finding): Promise<Opened> {
   try {
     const stored = await reading;
-    if (stored?.record.key !== key) return undefined;
+    if (stored === undefined) return { missed: "the newest root does not say how it was made, or was made otherwise" };
+    if (stored.record.key !== key)
+      return { missed: "the newest root was made by another build, with other settings, or from other sources" };
     // The same code has read the same texts, and the root has all that was said of them.
     const faulty = new Set(stored.diagnostics.map(({ origin }) => origin.file));
     const views = viewsOf(await shardsAt(stored.root.sources), (file) => !faulty.has(file));
@@ -63,10 +63,9 @@ export async function openStanding({
       const saidOf = (unit: Unit) => spoken[spokenKey(id, unit)] ?? [];
       if (of !== undefined) classes.set(id, { views: of, compiled, spoken: ofUnits(saidOf) });
     }
-    return { classes };
+    return { standing: { classes } };
   } catch (cause) {
-    // It would have saved work, and nothing else depends on it.
-    if (cause instanceof PortolanError || cause instanceof SyntaxError) return undefined;
+    if (cause instanceof PortolanError || cause instanceof SyntaxError) return { missed: cause.message };
     throw cause;
   }
 }

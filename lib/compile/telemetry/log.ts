@@ -25,6 +25,8 @@ export function logObserver(log: Log, now?: () => number): CompileObserver {
       done(report, times) {
         isEmpty = false;
         log.info({ ...report, ...timesOf(times) }, `compiled: ${report.kind}`);
+        if (report.missed !== undefined)
+          log.warn({ reason: report.missed }, "everything was compiled: nothing of the newest publish could be reused");
       },
       failed(cause, times) {
         const wasEmpty = isEmpty;

@@ -35,6 +35,8 @@ export interface CompileReport {
   readonly objectsWritten: number;
   readonly bytesWritten: number;
   readonly memo: MemoUse;
+  /** Why a process that started cold could take nothing from the newest publish, and has made everything; absent: it took, or was not to. */
+  readonly missed?: string;
   readonly errors: number;
   readonly warnings: number;
   /** Errors of the mesh's settings, of which the last valid ones count. */

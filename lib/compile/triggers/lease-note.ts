@@ -1,5 +1,6 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { isFields } from "../../config/untyped.ts";
+import { bytesUpTo, cutText, cutWords } from "../../snapshot/free-text.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
 
@@ -27,7 +28,7 @@ export interface LeaseNote {
   readonly state: "gathering" | "running" | "free";
   /** The process that has it, or had it last. */
   readonly holder: string;
-  /** When the holder gave its last sign of life, by its clock, in milliseconds since the epoch. */
+  /** When the holder gave its last sign of life, by its clock, in milliseconds since the epoch. Compared with itself only. */
   readonly atMs: number;
   /** The newest turn that is over, and what came of it. */
   readonly ended: number;
@@ -40,8 +41,12 @@ export const leaseKey = "compile/lease";
 
 /** More names than these are not handed on. */
 export const maxAsks = 20;
-/** Of a failure's diagnostics those that come first are handed on. */
-export const maxHandedOn = 50;
+/** Of a failure's diagnostics those that come first are handed on, */
+const maxHandedOn = 50;
+/** as long as they have no more bytes as JSON. The lease is read and written again and again. */
+const maxHandedOnBytes = 65_536;
+/** Of a failure's reason the beginning is. */
+const maxReasonBytes = 4_096;
 
 export const firstNote: LeaseNote = { serial: 0, turn: 0, state: "free", holder: "", atMs: 0, ended: 0, asks: [] };
 
@@ -55,6 +60,22 @@ export function readNote(text: string): LeaseNote {
   } catch {
     return firstNote;
   }
+}
+
+/** What those of other processes are told of a failure. */
+export function failedOutcome(cause: unknown): Outcome {
+  if (!(cause instanceof PortolanError))
+    return {
+      kind: "failed",
+      reason: "an error of Portolan's own; the log of who compiled has more",
+      diagnostics: [],
+    };
+  let bytes = 0;
+  const diagnostics = cause.diagnostics.slice(0, maxHandedOn).filter((diagnostic) => {
+    bytes += bytesUpTo(JSON.stringify(diagnostic), maxHandedOnBytes);
+    return bytes <= maxHandedOnBytes;
+  });
+  return { kind: "failed", reason: cutText(cause.message, maxReasonBytes), diagnostics };
 }
 
 const isNote = (json: unknown): json is LeaseNote =>
@@ -76,5 +97,5 @@ export function joinAttributions(asks: readonly Attribution[]): Attribution {
     asks.map((ask) => ask.why),
     "; ",
   );
-  return { ...(by === "" ? {} : { by }), ...(why === "" ? {} : { why }) };
+  return cutWords({ ...(by === "" ? {} : { by }), ...(why === "" ? {} : { why }) });
 }

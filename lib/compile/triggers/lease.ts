@@ -1,5 +1,6 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import type { Clock } from "../clock.ts";
 import { firstNote, type LeaseNote, leaseKey, noteText, type Outcome, readNote } from "./lease-note.ts";
 
 /** A lease with what the store says of it. */
@@ -7,8 +8,6 @@ export interface SeenLease {
   readonly note: LeaseNote;
   /** Undefined where there is none yet. */
   readonly etag: string | undefined;
-  /** How long ago its holder gave a sign of life: by the store's clock where it has one, else by the holder's and ours. */
-  readonly ageMs: number;
 }
 
 /** One process's hold on the lease. Its sign of life is renewed until it ends. */
@@ -25,33 +24,51 @@ export interface HeldLease {
 export interface LeaseOptions {
   /** Names this process. */
   readonly holder: string;
-  /** Without a sign of life for so long a holder counts as dead. */
+  /** Seen without a sign of life for so long a holder counts as dead; it gives one three times as often. */
   readonly leaseMs: number;
+  readonly clock: Clock;
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onError: (cause: unknown) => void;
 }
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-export async function seeLease(store: ObjectStore, now: () => number): Promise<SeenLease> {
+export async function seeLease(store: ObjectStore): Promise<SeenLease> {
   const found = await store.get(leaseKey);
-  if (found.kind !== "found") return { note: firstNote, etag: undefined, ageMs: 0 };
-  const note = readNote(new TextDecoder().decode(found.bytes));
-  const storeMs = found.modifiedMs === undefined ? undefined : await store.time?.();
-  // In either direction: the clock of whoever has died may have been ahead.
-  const ageMs =
-    storeMs === undefined || found.modifiedMs === undefined
-      ? Math.abs(now() - note.atMs)
-      : Math.max(0, storeMs - found.modifiedMs);
-  return { note, etag: found.etag, ageMs };
+  if (found.kind !== "found") return { note: firstNote, etag: undefined };
+  return { note: readNote(new TextDecoder().decode(found.bytes)), etag: found.etag };
 }
+
+/**
+ * Watches for signs of life. Only what a holder writes is one, and only time that this process has spent waiting counts: clocks of two
+ * processes are never compared, and while this process is busy no time passes for the holder either.
+ *
+ * @returns a function that is shown the lease and how long was waited since it was read before; it says for how long, in milliseconds, no
+ * sign was seen
+ */
+export function createSilence(): (note: LeaseNote, waitedMs: number) => number {
+  let last = "";
+  let silentMs = 0;
+  return ({ holder, turn, state, atMs }, waitedMs) => {
+    const sign = `${holder} ${turn} ${state} ${atMs}`;
+    silentMs = sign === last ? silentMs + waitedMs : 0;
+    last = sign;
+    return silentMs;
+  };
+}
+
+/** Another time than the last: whether it is another is all that is read of it. */
+const signAfter = ({ atMs }: LeaseNote, nowMs: number): Pick<LeaseNote, "atMs"> => ({
+  atMs: nowMs === atMs ? nowMs + 1 : nowMs,
+});
 
 /** Replaces a lease as it was seen. @returns undefined when somebody else was first */
 export async function writeLease(
   store: ObjectStore,
-  { note, etag }: Pick<SeenLease, "note" | "etag">,
+  { note, etag }: SeenLease,
   change: Partial<LeaseNote>,
-): Promise<Pick<SeenLease, "note" | "etag"> | undefined> {
+): Promise<SeenLease | undefined> {
   const next = { ...note, ...change, serial: note.serial + 1 };
   const condition = etag === undefined ? ({ ifNoneMatch: "*" } as const) : { ifMatch: etag };
   const put = await store.put(leaseKey, utf8(noteText(next)), condition);
@@ -68,15 +85,15 @@ export async function takeLease(
   store: ObjectStore,
   seen: SeenLease,
   turn: number | undefined,
-  { holder, leaseMs, now, onError }: LeaseOptions,
+  { holder, leaseMs, clock, now, onError }: LeaseOptions,
 ): Promise<HeldLease | undefined> {
   const taken = await writeLease(store, seen, {
     holder,
-    atMs: now(),
+    ...signAfter(seen.note, now()),
     ...(turn === undefined ? { state: "running" } : { state: "gathering", turn }),
   });
   if (taken === undefined) return undefined;
-  let current: Pick<SeenLease, "note" | "etag"> = taken;
+  let current: SeenLease = taken;
   let lost = false;
   let asks = taken.note.asks;
   let queue: Promise<unknown> = Promise.resolve();
@@ -92,13 +109,13 @@ export async function takeLease(
       while (!lost) {
         const fields = change();
         if (fields === undefined) return false;
-        const written = await writeLease(store, current, { ...fields, atMs: now() });
+        const written = await writeLease(store, current, { ...fields, ...signAfter(current.note, now()) });
         if (written !== undefined) {
           current = written;
           return true;
         }
         // Whoever asks writes too; the lease is lost only to another holder.
-        follow(await seeLease(store, now));
+        follow(await seeLease(store));
       }
       return false;
     });
@@ -110,9 +127,9 @@ export async function takeLease(
       `${current.note.holder} has taken over the lease of this compile, which had given no sign of life; what it made is not published`,
     );
   };
-  const renewal = setInterval(() => {
+  const endRenewal = clock.every(leaseMs / 3, () => {
     update(() => ({})).catch(onError);
-  }, leaseMs / 3);
+  });
 
   return {
     turn: taken.note.turn,
@@ -127,11 +144,11 @@ export async function takeLease(
     },
     async verify() {
       await queue;
-      if (!lost) follow(await seeLease(store, now));
+      if (!lost) follow(await seeLease(store));
       if (lost) refuse();
     },
     async end(outcome) {
-      clearInterval(renewal);
+      endRenewal();
       await update(() => ({
         state: "free",
         ...(outcome === undefined ? {} : { ended: current.note.turn, outcome }),

@@ -18,7 +18,7 @@ export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Prom
  */
 export function createLeasedCompiler(
   options: RecompileOptions &
-    Pick<TurnsOptions, "pace" | "onError" | "onTakenOver"> &
+    Pick<TurnsOptions, "pace" | "clock" | "onError" | "onTakenOver"> &
     Partial<Pick<TurnsOptions, "compile">>,
 ): LeasedCompiler {
   const { store, now = Date.now, observer = noObserver, compile = createRecompiler(options) } = options;

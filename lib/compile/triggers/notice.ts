@@ -1,4 +1,5 @@
 import { isFields, jsonIn, listOf, textOf } from "../../config/untyped.ts";
+import { cutText } from "../../snapshot/free-text.ts";
 
 /**
  * What an event says to the compile function: whether there may be something new, and no more. What is new the store says, so an event
@@ -33,7 +34,7 @@ export function readLambdaEvent(event: unknown, prefix = ""): Notice {
   const records = isFields(event) ? listOf(event.Records).filter(isFields) : [];
   const first = records[0];
   if (first === undefined) {
-    const from = isFields(event) ? textOf(event.source) || "event" : "event";
+    const from = nameOf(isFields(event) ? textOf(event.source) || "event" : "event");
     const sent = isFields(event) ? Date.parse(textOf(event.time)) : Number.NaN;
     return { asks: mayBeNews(event, folder), from, messages: 1, ...sentAt([sent]) };
   }
@@ -42,7 +43,7 @@ export function readLambdaEvent(event: unknown, prefix = ""): Notice {
   );
   return {
     asks: mayBeNews(event, folder),
-    from: textOf(first.eventSource) || textOf(first.EventSource) || "event",
+    from: nameOf(textOf(first.eventSource) || textOf(first.EventSource) || "event"),
     messages: records.length,
     ...sentAt(times),
   };
@@ -62,6 +63,9 @@ export function readQueueBatch(messages: readonly QueuedMessage[], prefix = ""):
     ...sentAt(messages.map(({ timestamp }) => timestamp?.getTime() ?? Number.NaN)),
   };
 }
+
+/** Anything may stand in an event; the log needs to know where it came from. */
+const nameOf = (from: string): string => cutText(from, 128);
 
 function sentAt(times: readonly number[]): { readonly sentMs?: number } {
   const known = times.filter(Number.isFinite);

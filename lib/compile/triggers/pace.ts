@@ -26,8 +26,6 @@ export const usualPace: Pace = {
 /** How long slices are waited for: less than the turn that waits for them, so that the reason is theirs. */
 export const sliceWaitMs = ({ turnMs }: Pick<Pace, "turnMs">): number => Math.round(turnMs * 0.8);
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** What a compile function's environment says of its pace: whole numbers. */
 export interface PaceSettings {
   readonly DEBOUNCE_MS?: string | undefined;

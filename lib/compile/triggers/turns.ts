@@ -1,10 +1,11 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { type Clock, monotonicClock } from "../clock.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
-import { type HeldLease, type SeenLease, seeLease, takeLease, writeLease } from "./lease.ts";
-import { joinAttributions, maxAsks, maxHandedOn, type Outcome, type ToldAsk } from "./lease-note.ts";
-import { type Pace, pause, usualPace } from "./pace.ts";
+import { createSilence, type HeldLease, type SeenLease, seeLease, takeLease, writeLease } from "./lease.ts";
+import { failedOutcome, joinAttributions, maxAsks, type ToldAsk } from "./lease-note.ts";
+import { type Pace, usualPace } from "./pace.ts";
 
 /**
  * One compile.
@@ -24,6 +25,8 @@ export interface TurnsOptions {
   /** The diagnostics of a root that another process has published. */
   readonly diagnosticsOf: (root: string) => Promise<readonly Diagnostic[]>;
   readonly pace?: Partial<Pace>;
+  readonly clock?: Clock;
+  /** Milliseconds since the epoch; the system's clock when absent. */
   readonly now?: () => number;
   readonly onError?: (cause: unknown) => void;
   /** A holder that gave no sign of life was replaced. */
@@ -56,10 +59,11 @@ interface Worker {
  * @returns a function that throws PortolanError, with HEAD untouched, when the store or the compile fails, hangs, or is overtaken
  */
 export function createTurns(options: TurnsOptions): (publishing?: Publishing) => Promise<Recompiled> {
-  const { store, compile, diagnosticsOf, now = Date.now, onError = () => {}, onTakenOver = () => {} } = options;
+  const { store, compile, diagnosticsOf, onError = () => {}, onTakenOver = () => {} } = options;
+  const { clock = monotonicClock, now = Date.now } = options;
   const pace = { ...usualPace, ...options.pace };
   const holder = crypto.randomUUID();
-  const leaseOptions = { holder, leaseMs: pace.leaseMs, now, onError };
+  const leaseOptions = { holder, leaseMs: pace.leaseMs, clock, now, onError };
   let waiting: readonly Ask[] = [];
   let worker: Worker | undefined;
   let lastAskMs = 0;
@@ -76,13 +80,13 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
   async function workFor(ask: Ask): Promise<void> {
     const me: Worker = { signs: 0 };
     worker = me;
-    const alive = setInterval(() => {
+    const endSigns = clock.every(pace.leaseMs / 8, () => {
       me.signs += 1;
-    }, pace.leaseMs / 8);
+    });
     try {
       while (ask.answer === undefined) await turn();
     } finally {
-      clearInterval(alive);
+      endSigns();
       if (worker === me) worker = undefined;
     }
   }
@@ -109,7 +113,7 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
     for (let lookMs = shortestLookMs; ask.answer === undefined; lookMs = Math.min(lookMs * 1.5, pace.pollMs)) {
       const seen = worker;
       if (seen === undefined || silentMs > pace.leaseMs) return seen;
-      await pause(lookMs);
+      await clock.pause(lookMs);
       silentMs = worker === seen && seen.signs === signs ? silentMs + lookMs : 0;
       signs = worker?.signs;
     }
@@ -123,15 +127,16 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
    * @param watch is shown each state, and who asked before it was read; may end the wait
    */
   async function waitFor(turn: (last: number) => number | undefined, watch: Watch): Promise<HeldLease | undefined> {
-    const startMs = now();
-    let unchanged = { serial: -1, sinceMs: startMs };
+    const startMs = clock.now();
+    const silence = createSilence();
+    let waitedMs = 0;
     for (let pollMs = pace.pollMs; ; pollMs = Math.min(pollMs * 1.5, pace.pollMs * 5)) {
       const known = nextBatch();
-      const seen = await seeLease(store, now);
+      const seen = await seeLease(store);
       const { note } = seen;
       if (await watch(seen, known)) return undefined;
-      if (unchanged.serial !== note.serial) unchanged = { serial: note.serial, sinceMs: now() };
-      const silentMs = Math.max(seen.ageMs, now() - unchanged.sinceMs);
+      const silentMs = silence(note, waitedMs);
+      waitedMs = 0;
       // This process does one thing at a time: a lease of its own is one that it could not give back.
       const isDead = note.state !== "free" && (note.holder === holder || silentMs > pace.leaseMs);
       if (note.state === "free" || isDead) {
@@ -140,39 +145,54 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
           if (isDead && note.holder !== holder) onTakenOver({ holder: note.holder, silentMs });
           return held;
         }
-      } else if (now() - startMs > pace.turnMs + pace.leaseMs) {
-        const seconds = Math.round((now() - startMs) / 1000);
+      } else if (clock.now() - startMs > pace.turnMs + pace.leaseMs) {
+        const seconds = Math.round((clock.now() - startMs) / 1000);
         throw new PortolanError(`${note.holder} is compiling and was not done within ${seconds} s; ask again`);
       } else {
-        await pause(pollMs);
+        await clock.pause(pollMs);
+        waitedMs = pollMs;
       }
     }
   }
 
-  /** Runs within the time that a turn has. What hangs goes on for nothing: it may not publish any more. */
+  /**
+   * Runs within the time that a turn has. What hangs goes on for nothing: it may not publish any more. What has begun to move HEAD gets as
+   * long as a lease holds to say what came of it, and is never said to be given up.
+   */
   async function run(held: HeldLease, publishing: Publishing | undefined): Promise<Recompiled> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let mayHavePublished = false;
     const ended = new AbortController();
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        ended.abort();
-        reject(new PortolanError(`the compile was not done within ${pace.turnMs / 1000} s and is given up`));
-      }, pace.turnMs);
+    const late = Promise.withResolvers<never>();
+    let endTimer = clock.after(pace.turnMs, () => {
+      if (mayHavePublished) {
+        endTimer = clock.after(pace.leaseMs, () => {
+          ended.abort();
+          late.reject(new PortolanError(unknownOutcome(pace)));
+        });
+        return;
+      }
+      ended.abort();
+      late.reject(new PortolanError(`the compile was not done within ${pace.turnMs / 1000} s and is given up`));
     });
-    const mayPublish = async () => {
+    const refuseLate = () => {
       if (ended.signal.aborted) throw new PortolanError("this compile was given up, and publishes nothing");
+    };
+    const mayPublish = async () => {
+      refuseLate();
       await held.verify();
+      refuseLate();
+      mayHavePublished = true;
     };
     try {
-      const told = await Promise.race([compile(publishing, mayPublish, ended.signal), late]);
+      const told = await Promise.race([compile(publishing, mayPublish, ended.signal), late.promise]);
       const { diagnostics: _diagnostics, ...rest } = told;
       await held.end(publishing?.share === undefined ? { kind: "compiled", told: rest } : undefined);
       return told;
     } catch (cause) {
-      await held.end(publishing?.share === undefined ? failure(cause) : undefined);
+      await held.end(publishing?.share === undefined ? failedOutcome(cause) : undefined);
       throw cause;
     } finally {
-      clearTimeout(timer);
+      endTimer();
     }
   }
 
@@ -205,12 +225,12 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
 
   /** Waits until nobody has asked for a while, or somebody has waited long enough. */
   async function gather(held: HeldLease): Promise<readonly ToldAsk[]> {
-    const startMs = now();
+    const startMs = clock.now();
     for (;;) {
-      const quietMs = pace.quietMs - (now() - lastAskMs);
-      const patienceMs = pace.longestWaitMs - (now() - startMs);
+      const quietMs = pace.quietMs - (clock.now() - lastAskMs);
+      const patienceMs = pace.longestWaitMs - (clock.now() - startMs);
       if (quietMs > 0 && patienceMs > 0) {
-        await pause(Math.min(quietMs, patienceMs));
+        await clock.pause(Math.min(quietMs, patienceMs));
         continue;
       }
       try {
@@ -220,7 +240,7 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
         await held.end(undefined);
         throw cause;
       }
-      lastAskMs = now();
+      lastAskMs = clock.now();
     }
   }
 
@@ -261,7 +281,7 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
   return async (publishing) => {
     const ask: Ask = { publishing };
     waiting = [...waiting, ask];
-    lastAskMs = now();
+    lastAskMs = clock.now();
     while (ask.answer === undefined) {
       const gone = await waitForWorker(ask);
       // Of several who have waited one goes on.
@@ -272,11 +292,9 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
   };
 }
 
+const unknownOutcome = ({ turnMs }: Pace): string =>
+  `the compile had begun to move HEAD when its ${turnMs / 1000} s were over, and the store has not said whether HEAD moved; ` +
+  "`portolan status` shows what is served. Ask again: a compile of the same sources changes nothing";
+
 /** How soon whoever waits looks for an answer first. */
 const shortestLookMs = 5;
-
-function failure(cause: unknown): Outcome {
-  return cause instanceof PortolanError
-    ? { kind: "failed", reason: cause.message, diagnostics: cause.diagnostics.slice(0, maxHandedOn) }
-    : { kind: "failed", reason: "an error of Portolan's own; the log of who compiled has more", diagnostics: [] };
-}

@@ -2,18 +2,19 @@ import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
+import { cutText, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import { checkBeforeFill, NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
 import { mustRefuseClosed } from "../shards/refuse-closed.ts";
 import { writeShard } from "../shards/write-shard.ts";
-import { problem } from "./delivery.ts";
+import { createOnce, problem } from "./delivery.ts";
 import { forgeHooks } from "./forge-hooks.ts";
 import { createGuard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
 import { objectsApp } from "./objects.ts";
-import { fillForm, readFill } from "./read-fill.ts";
+import { fillForm, readFill, tooLong } from "./read-fill.ts";
 import { askingSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
@@ -22,6 +23,11 @@ export interface WebhookOptions {
   readonly secrets: WebhookSecrets;
   /** Sources that may be filled over HTTP. */
   readonly sources: readonly string[];
+  /**
+   * The hosts, with their ports where these are not the scheme's own, that requests may be signed for: `hooks.example.com`. Absent or none:
+   * the host that a request was sent to, which is as good where that decides where a request ends up.
+   */
+  readonly audiences?: () => readonly string[];
   readonly now?: () => number;
   readonly onError?: (cause: unknown) => void;
 }
@@ -35,7 +41,8 @@ export function webhookApp(options: WebhookOptions): Hono {
   const { store, secrets, sources } = options;
   const now = options.now ?? Date.now;
   const pool = createBodyPool(limits);
-  const guard = createGuard(store, pool, now);
+  const once = createOnce(store, now);
+  const guard = createGuard({ secrets, audiences: options.audiences ?? (() => []), pool, once, now });
   const app = new Hono();
   const recompiled = async (publishing?: Publishing) => Response.json(await options.recompile(publishing));
 
@@ -61,6 +68,8 @@ export function webhookApp(options: WebhookOptions): Hono {
       if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
+      const long = tooLong(fill);
+      if (long !== undefined) return problem(422, long);
       const { files, allowEmpty, acceptClosed, publishing } = fill;
       if (files.length > limits.sourceFiles)
         return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
@@ -84,7 +93,7 @@ export function webhookApp(options: WebhookOptions): Hono {
     });
   });
 
-  app.route("/hooks", forgeHooks({ store, secrets, sources, pool, now, recompiled: () => recompiled() }));
+  app.route("/hooks", forgeHooks({ secrets, sources, pool, once, now, recompiled: () => recompiled() }));
   app.route(objectsPath, objectsApp({ store, secrets, sources, guard }));
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
@@ -103,9 +112,9 @@ export function webhookApp(options: WebhookOptions): Hono {
 const ofOperators =
   "a canary decides for all sources: sign it with the secret that is good for all of them, or push without a share";
 
-/** What a source's own secret is good for is no operator's act, whoever it says has sent it. */
+/** What a source's own secret is good for is no operator's act, whoever it says has sent it. A long name does not push out what was proven. */
 const signedBy = (by = "", source: string): string =>
-  `${by === "" ? "somebody" : by}, with the secret of source ${source}`;
+  `${by === "" ? "somebody" : cutText(by, maxFreeTextBytes.by / 2)}, with the secret of source ${source}`;
 
 function targetOf({ url }: Request): string {
   const { pathname, search } = new URL(url);

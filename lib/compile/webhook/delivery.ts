@@ -1,5 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
+import { encodeKeyPart, type FoundObject, type ObjectStore } from "../../storage/object-store.ts";
 
 /** How long a delivery is taken to be under way after whoever acts for it has last said so. */
 const underWayMs = 15_000;
@@ -17,30 +17,35 @@ class TakenOver extends PortolanError {}
  * process died on the way some seconds later; so whatever is done here has to bear being done twice. A condition that did not hold is
  * no failure: it might hold for a replay.
  *
+ * @param sender whose deliveries these are: nobody else can use up their names
  * @param delivery names it, among those of `sender`
  */
-export async function once(
-  store: ObjectStore,
+export type Once = (
   sender: string,
   delivery: string,
-  now: () => number,
   act: (stillMine: StillMine) => Promise<Response>,
-): Promise<Response> {
-  const key = `hooks/${encodeKeyPart(sender)}/${encodeKeyPart(delivery)}`;
-  const begun = await begin(store, key, now());
-  switch (begun.kind) {
-    case "done":
-      return problem(409, `the request ${delivery} was received before`);
-    case "under way": {
-      const retry = { "retry-after": String(underWayMs / 1_000) };
-      return problem(503, `the request ${delivery} is under way, or whoever acted for it has just died`, retry);
+) => Promise<Response>;
+
+/** @param monotonic a clock of this process that nobody sets, in milliseconds */
+export function createOnce(store: ObjectStore, now: () => number, monotonic = () => performance.now()): Once {
+  const silentMs = createSilence(store, monotonic);
+  return async (sender, delivery, act) => {
+    const key = `hooks/${encodeKeyPart(sender)}/${encodeKeyPart(delivery)}`;
+    const begun = await begin(store, key, now, silentMs);
+    switch (begun.kind) {
+      case "done":
+        return problem(409, `the request ${delivery} was received before`);
+      case "under way": {
+        const retry = { "retry-after": String(underWayMs / 1_000) };
+        return problem(503, `the request ${delivery} is under way, or whoever acted for it has just died`, retry);
+      }
+      case "begun":
+        return settled(store, { key, etag: begun.etag }, now, act).catch((cause: unknown) => {
+          if (!(cause instanceof TakenOver)) throw cause;
+          return problem(409, `the request ${delivery} ${cause.message}`);
+        });
     }
-    case "begun":
-      return settled(store, { key, etag: begun.etag }, now, act).catch((cause: unknown) => {
-        if (!(cause instanceof TakenOver)) throw cause;
-        return problem(409, `the request ${delivery} ${cause.message}`);
-      });
-  }
+  };
 }
 
 async function settled(
@@ -87,18 +92,40 @@ const noteOf = (state: State, nowMs: number) => new TextEncoder().encode(`${stat
 type Begun = { readonly kind: "begun"; readonly etag: string } | { readonly kind: "under way" | "done" };
 
 /** Takes note that a delivery is under way, unless it is already, or is over. */
-async function begin(store: ObjectStore, key: string, nowMs: number): Promise<Begun> {
-  const note = noteOf("begun", nowMs);
+async function begin(store: ObjectStore, key: string, now: () => number, silentMs: Silence): Promise<Begun> {
+  const note = noteOf("begun", now());
   const first = await store.put(key, note, { ifNoneMatch: "*" });
   if (first.kind === "stored") return { kind: "begun", etag: first.etag };
   const seen = await store.get(key);
   if (seen.kind !== "found") return { kind: "under way" };
-  const [, state, atMs] = /^(begun|failed) (\d+)$/.exec(new TextDecoder().decode(seen.bytes)) ?? [];
+  const [, state] = /^(begun|failed) (\d+)$/.exec(new TextDecoder().decode(seen.bytes)) ?? [];
   if (state === undefined) return { kind: "done" };
-  // In either direction: the clock of whoever has died may have been ahead.
-  if (state === "begun" && Math.abs(nowMs - Number(atMs)) <= underWayMs) return { kind: "under way" };
+  if (state === "begun" && (await silentMs(seen)) <= underWayMs) return { kind: "under way" };
   const again = await store.put(key, note, { ifMatch: seen.etag });
   return again.kind === "stored" ? { kind: "begun", etag: again.etag } : { kind: "under way" };
+}
+
+/** For how long whoever acts for a delivery has given no sign of life, by its note. */
+type Silence = (note: FoundObject) => Promise<number>;
+
+const maxSeen = 256;
+
+/**
+ * By the store's clock, which has written down when the note was written, or else since this process saw the same note first. Clocks of two
+ * processes are never compared.
+ */
+function createSilence(store: ObjectStore, monotonic: () => number): Silence {
+  /** When notes were seen first, by their tags: each sign of life has another. */
+  const firstSeen = new Map<string, number>();
+  return async ({ etag, modifiedMs }) => {
+    const storeMs = modifiedMs === undefined ? undefined : await store.time?.();
+    if (storeMs !== undefined && modifiedMs !== undefined) return storeMs - modifiedMs;
+    const seenMs = firstSeen.get(etag) ?? monotonic();
+    const [oldest] = firstSeen.keys();
+    if (firstSeen.size >= maxSeen && oldest !== undefined) firstSeen.delete(oldest);
+    firstSeen.set(etag, seenMs);
+    return monotonic() - seenMs;
+  };
 }
 
 /** A refusal for programs and people (RFC 9457). */

@@ -2,17 +2,16 @@ import { Hono } from "hono/tiny";
 import type { BodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
 import { bytesOf, readBody } from "../../limits/read-body.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
-import { once, problem } from "./delivery.ts";
+import { type Once, problem } from "./delivery.ts";
 import { judgeGithub, judgeGithubHeaders } from "./github.ts";
 import { judgeGitlab, judgeGitlabHeaders } from "./gitlab.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 interface ForgeOptions {
-  readonly store: ObjectStore;
   readonly secrets: WebhookSecrets;
   readonly sources: readonly string[];
   readonly pool: BodyPool;
+  readonly once: Once;
   readonly now: () => number;
   readonly recompiled: () => Promise<Response>;
 }
@@ -21,7 +20,7 @@ interface ForgeOptions {
  * `POST /github/<source>` and `POST /gitlab/<source>`: a delivery in the forge's own form, signed with the secret that the source
  * shares with that forge. It does one thing, a compile, so whoever holds the secret can neither read nor write.
  */
-export function forgeHooks({ store, secrets, sources, pool, now, recompiled }: ForgeOptions): Hono {
+export function forgeHooks({ secrets, sources, pool, once, now, recompiled }: ForgeOptions): Hono {
   const app = new Hono();
   // Unlike a request of our own, a delivery can only be judged when it is read.
   const bodyLimits = { maxBytes: limits.deliveryBytes, pool };
@@ -41,7 +40,7 @@ export function forgeHooks({ store, secrets, sources, pool, now, recompiled }: F
       case "ping":
         return Response.json({ kind: "pong" });
       case "push":
-        return once(store, `github ${source}`, verdict.key, now, recompiled);
+        return once(`github ${source}`, verdict.key, recompiled);
     }
   });
 
@@ -55,7 +54,7 @@ export function forgeHooks({ store, secrets, sources, pool, now, recompiled }: F
     if (read.kind === "refused") return problem(read.status, read.reason);
     const verdict = await judgeGitlab(known, header, bytesOf(read));
     if (verdict.kind === "refused") return problem(401, verdict.reason);
-    return once(store, `gitlab ${source}`, verdict.key, now, recompiled);
+    return once(`gitlab ${source}`, verdict.key, recompiled);
   });
   return app;
 }

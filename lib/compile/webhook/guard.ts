@@ -1,9 +1,9 @@
 import type { BodyPool } from "../../limits/body-pool.ts";
 import { bytesOf, type Carrier, readBody } from "../../limits/read-body.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
-import { once, problem, type StillMine } from "./delivery.ts";
+import { type Once, problem, type StillMine } from "./delivery.ts";
 import { sha256Hex } from "./hmac.ts";
 import { judgeHeaders } from "./signature.ts";
+import { senderOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface Guarded {
   /** Of which one must have signed the request. */
@@ -22,17 +22,34 @@ export type Guard = (
   act: (body: Uint8Array<ArrayBuffer>, stillMine: StillMine, secret: string) => Promise<Response>,
 ) => Promise<Response>;
 
-export function createGuard(store: ObjectStore, pool: BodyPool, now: () => number): Guard {
+/** What a guard needs to know of the compile function that it stands before. */
+export interface GuardOptions {
+  readonly secrets: WebhookSecrets;
+  /** The addresses that requests to it may be signed for; none: the one that a request was sent to. */
+  readonly audiences: () => readonly string[];
+  readonly pool: BodyPool;
+  readonly once: Once;
+  readonly now: () => number;
+}
+
+export function createGuard({ secrets: all, audiences, pool, once, now }: GuardOptions): Guard {
   return async (carrier, { secrets, target, maxBytes, once: isOnce }, act) => {
     const request = carrier.req.raw;
     const header = (name: string) => request.headers.get(name) ?? undefined;
-    const verdict = await judgeHeaders(secrets, { method: request.method, target, header }, now());
+    const named = audiences();
+    const judged = {
+      method: request.method,
+      target,
+      header,
+      audiences: named.length > 0 ? named : [new URL(request.url).host],
+    };
+    const verdict = await judgeHeaders(secrets, judged, now());
     if (verdict.kind === "refused") return problem(401, verdict.reason);
     const read = await readBody(carrier, { maxBytes, pool });
     if (read.kind === "refused") return problem(read.status, read.reason);
     const bytes = bytesOf(read);
     if ((await sha256Hex(bytes)) !== verdict.bodyHash) return problem(401, "the body is not the one that was signed");
     if (!isOnce) return act(bytes, async () => {}, verdict.secret);
-    return once(store, "portolan", verdict.key, now, (stillMine) => act(bytes, stillMine, verdict.secret));
+    return once(senderOf(all, verdict.secret), verdict.key, (stillMine) => act(bytes, stillMine, verdict.secret));
   };
 }

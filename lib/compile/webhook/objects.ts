@@ -8,6 +8,7 @@ import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "..
 import { problem } from "./delivery.ts";
 import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
+import { checkWrite, isRead, type SourceObject } from "./source-objects.ts";
 import { allSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface ObjectsOptions {
@@ -38,6 +39,7 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
         return problem(400, `not a storage key: ${path.slice(0, 200)}`);
       if (source === undefined) return problem(403, `${key} is in none of the sources taken here`);
       if (prefix !== undefined) return method === "GET" ? list(store, prefix) : problem(405, "a list is only read");
+      const object: SourceObject = { source: source.name, key, part: key.slice(source.prefix.length) };
       const ifMatch = c.req.header("if-match");
       const ifNoneMatch = c.req.header("if-none-match");
       switch (method) {
@@ -46,8 +48,11 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
         case "PUT":
           // Files and objects of a source are texts, whatever they are called.
           refuseSecrets(source.name, { file: key, text: new TextDecoder().decode(body) });
+          await checkWrite(store, object, body);
           return put(store, key, body, ifMatch, ifNoneMatch);
         case "DELETE":
+          if (isRead(object))
+            return problem(403, `${key} is deleted by \`portolan gc\`, when nothing names it any more`);
           await store.delete(key);
           return new Response(null, { status: 204 });
         default:

@@ -10,6 +10,11 @@ export type HeaderReader = (name: string) => string | undefined;
 
 export interface SignableRequest {
   readonly method: string;
+  /**
+   * The host that it is sent to, with its port unless that is the scheme's own: no function at another host takes it. Absent: as clients of
+   * 0.1 sign, so that any function with the secret takes it.
+   */
+  readonly audience?: string | undefined;
   /** Path and query from the compile function's address on, as they are sent. */
   readonly target: string;
   /** `if-match` or `if-none-match`, as sent. */
@@ -49,14 +54,32 @@ export async function signRequest(
 ): Promise<Readonly<Record<string, string>>> {
   const timestamp = String(Math.floor(nowMs / 1000));
   const bodyHash = await sha256Hex(request.body);
-  const { method, target, condition = {} } = request;
-  const text = signedText({ method, target, header: (name) => condition[name], timestamp, delivery, bodyHash });
+  const { method, audience, target, condition = {} } = request;
+  const parts = { method, audience, target, header: (name: string) => condition[name], timestamp, delivery, bodyHash };
+  const text = signedText(parts);
   return {
+    ...(audience === undefined ? {} : { "x-portolan-audience": audience }),
     "x-portolan-timestamp": timestamp,
     "x-portolan-content-sha256": bodyHash,
     "x-portolan-signature": `sha256=${hexOf(await hmacSha256(secret, text))}`,
     "idempotency-key": delivery,
   };
+}
+
+/** Hosts that requests may be signed for, out of a setting with commas between them. */
+export const readAudiences = (setting = ""): readonly string[] =>
+  setting
+    .split(",")
+    .map((host) => host.trim().toLowerCase())
+    .filter((host) => host !== "");
+
+/** What a request is judged by. */
+export interface JudgedRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly header: HeaderReader;
+  /** The hosts that it may be signed for. */
+  readonly audiences: readonly string[];
 }
 
 /**
@@ -66,7 +89,7 @@ export async function signRequest(
  */
 export async function judgeHeaders(
   secrets: readonly string[],
-  { method, target, header }: { readonly method: string; readonly target: string; readonly header: HeaderReader },
+  { method, target, header, audiences }: JudgedRequest,
   nowMs: number,
 ): Promise<Verdict> {
   const signature = header("x-portolan-signature");
@@ -78,10 +101,17 @@ export async function judgeHeaders(
     return refused(`the timestamp is more than ${windowSeconds} s away from this clock, or none`);
   if (!deliveryName.test(delivery))
     return refused("idempotency-key is absent, or not 1 to 128 letters, digits and _.:-");
-  const text = signedText({ method, target, header, timestamp, delivery, bodyHash });
+  const audience = header("x-portolan-audience");
+  const text = signedText({ method, audience, target, header, timestamp, delivery, bodyHash });
   const hex = /^sha256=([0-9a-f]{64})$/.exec(signature)?.[1] ?? "";
   const secret = await signerOf(secrets, text, hex);
   if (secret === undefined) return refused("the signature is wrong");
+  // Clients of 0.1 sign no audience; the release after this one refuses them.
+  if (audience !== undefined && !audiences.includes(audience.toLowerCase()))
+    return refused(
+      `the request was signed for ${audience.slice(0, 200)}, and this function is ${audiences.join(", ")}; ` +
+        "where a proxy changes the host, name the one that clients use in the setting `audience`",
+    );
   return { kind: "genuine", key: delivery, bodyHash, secret };
 }
 
@@ -94,6 +124,8 @@ export const refused = (reason: string): Refusal => ({ kind: "refused", reason }
 
 interface SignedParts {
   readonly method: string;
+  /** Absent: as clients of 0.1 sign. */
+  readonly audience: string | undefined;
   readonly target: string;
   readonly header: HeaderReader;
   readonly timestamp: string;
@@ -102,7 +134,8 @@ interface SignedParts {
 }
 
 /** The first line keeps the signature from being one over anything else; no part can hold a line's end. */
-function signedText({ method, target, header, timestamp, delivery, bodyHash }: SignedParts): string {
+function signedText({ method, audience, target, header, timestamp, delivery, bodyHash }: SignedParts): string {
   const [ifMatch, ifNoneMatch] = [header("if-match") ?? "", header("if-none-match") ?? ""];
-  return ["portolan request 1", method, target, timestamp, delivery, ifMatch, ifNoneMatch, bodyHash].join("\n");
+  const form = audience === undefined ? ["portolan request 1"] : ["portolan request 2", audience];
+  return [...form, method, target, timestamp, delivery, ifMatch, ifNoneMatch, bodyHash].join("\n");
 }

@@ -40,6 +40,16 @@ export const askingSecrets = (secrets: WebhookSecrets): readonly string[] => [
   ...secrets.fronts,
 ];
 
+/**
+ * Whose deliveries a secret signs. Each source has names of its own, and the operators have: who holds a source's secret cannot use up a name
+ * that others will use. The old and the new secret of one of them share its names, so that a change of secrets makes nothing good for twice.
+ */
+export function senderOf({ operators, sources }: WebhookSecrets, secret: string): string {
+  if (operators.includes(secret)) return "portolan";
+  const source = [...sources].find(([, secrets]) => secrets.includes(secret))?.[0] ?? "";
+  return `portolan source ${source}`;
+}
+
 /** What a compile function's environment says of its secrets. */
 export interface SecretSettings {
   /** One secret, or the new and the old with a blank between them. */

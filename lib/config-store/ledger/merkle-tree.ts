@@ -1,5 +1,6 @@
-import { canonicalJson, sha256 } from "../../config/canonical-json.ts";
+import { canonicalJson, isSha256, sha256 } from "../../config/canonical-json.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { isFields, jsonIn } from "../../config/untyped.ts";
 
 /**
  * A Merkle tree over key → hash. Keys are placed by the digits of their own hash, sixteen ways at each level, and a node
@@ -30,6 +31,26 @@ export interface NodeSource {
 export function encodeNode(node: TreeNode): string {
   return canonicalJson(node);
 }
+
+/** A node as `encodeNode` wrote it. @returns undefined for what is none */
+export function readNode(text: string): TreeNode | undefined {
+  const json = jsonIn(text);
+  if (!isFields(json)) return undefined;
+  const { kind, entries, size, children } = json;
+  if (kind === "leaf") return isListOf(entries, isEntry) ? { kind, entries } : undefined;
+  if (kind !== "branch" || !isCount(size)) return undefined;
+  return isListOf(children, isChild) && children.length === 16 ? { kind, size, children } : undefined;
+}
+
+const isListOf = <T>(value: unknown, isElement: (element: unknown) => element is T): value is readonly T[] =>
+  Array.isArray(value) && value.every(isElement);
+
+const isEntry = (value: unknown): value is TreeEntry =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isChild = (value: unknown): value is string => value === "" || isSha256(value);
 
 function hashOfNode(node: TreeNode): string {
   return sha256(encodeNode(node));

@@ -88,12 +88,14 @@ async function readSettled(file: string, path: string): Promise<SourceFile | und
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const before = await stampOf(path);
     if (before === undefined) return (await isThere(path)) ? unreadable(file, linkToNothing) : undefined;
+    if ("problem" in before) return unreadable(file, before.problem);
     // Reading a pipe would wait for somebody to write.
     if (!before.isFile) return unreadable(file, "it is no file, but a pipe, a socket, a device or a folder");
     if (Date.now() - before.modifiedMs < settleMs) await new Promise((resolve) => setTimeout(resolve, settleMs));
     const text = await readFile(path, "utf8").catch((cause: unknown) => ({ reason: reasonOf(cause) }));
     const after = await stampOf(path);
-    if (after?.modifiedMs !== before.modifiedMs || after.size !== before.size) continue;
+    const isSame = after !== undefined && !("problem" in after) && isSameStamp(after, before);
+    if (!isSame) continue;
     if (typeof text === "string") return { file, text };
     ({ reason: problem } = text);
     break;
@@ -107,9 +109,16 @@ interface Stamp {
   readonly isFile: boolean;
 }
 
-async function stampOf(path: string): Promise<Stamp | undefined> {
-  const found = await stat(path).catch(absentAsUndefined);
-  return found === undefined ? undefined : { modifiedMs: found.mtimeMs, size: found.size, isFile: found.isFile() };
+const isSameStamp = (a: Stamp, b: Stamp): boolean => a.modifiedMs === b.modifiedMs && a.size === b.size;
+
+/** @returns undefined for what is not there; a disk or a server that fails has not said that, and what a file held stays then */
+async function stampOf(path: string): Promise<Stamp | { readonly problem: string } | undefined> {
+  try {
+    const found = await stat(path);
+    return { modifiedMs: found.mtimeMs, size: found.size, isFile: found.isFile() };
+  } catch (cause) {
+    return isAbsence(cause) ? undefined : { problem: reasonOf(cause) };
+  }
 }
 
 /** Whether there is anything of the name, be it a link that leads nowhere. */
@@ -127,9 +136,13 @@ function leadsAstray(path: string): boolean {
 
 /** Nothing is at a path, or a link to nothing or to itself. Any other failure says nothing of that, and is thrown. */
 function absentAsUndefined(cause: unknown): undefined {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
+  if (isAbsence(cause)) return undefined;
   throw cause;
+}
+
+function isAbsence(cause: unknown): boolean {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP";
 }
 
 /** What went wrong, without the path: whoever tells it names the file. */

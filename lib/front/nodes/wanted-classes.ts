@@ -1,6 +1,16 @@
-import { hashOf } from "../../snapshot/blob.ts";
 import type { Classifier, NodeClaims } from "../../snapshot/classifier.ts";
-import { maxWanted, wantedPrefix, wantedRecord } from "../../snapshot/wanted.ts";
+import {
+  countByNamespace,
+  maxWanted,
+  maxWritten,
+  ownerOf,
+  ownerPrefix,
+  unproven,
+  type WantedOwner,
+  wantedOwner,
+  wantedPrefix,
+  wantedRecord,
+} from "../../snapshot/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Caller, identityOf } from "../auth/caller.ts";
 
@@ -23,9 +33,9 @@ export interface WantedOptions {
 /** What became of a record; `none`: there is no room for it. */
 type Written = Awaited<ReturnType<ObjectStore["put"]>>["kind"] | "none";
 
-/** Records of one who has proven who he is, and of all who have not. */
+/** Records of one subject that has proven itself, and of all that have not. */
 const maxOfSubject = 8;
-const maxOfAnyone = 32;
+const maxUnproven = 32;
 
 const usualPatienceMs = 30_000;
 
@@ -34,31 +44,36 @@ const maxAsked = 2 * maxWanted;
 
 /**
  * Writes a record once, and never over another: what is there is somebody's. Whoever proves nothing can have a few records written and as
- * many compiles made in a day, all strangers together; nobody else notices.
+ * many compiles made in a day, all strangers together; nobody else notices. Where all places are taken, a namespace with fewer than its share
+ * of them still writes, and the next compile drops records of those that have more.
  */
 export function createWantedClasses(options: WantedOptions): WantedClasses {
   const { store, now, trigger, onError, patienceMs = usualPatienceMs } = options;
-  /** By key, when it was first asked for here; and by whose records had no room, when they had none. */
+  /** By key, when it was first asked for here; and by subjects whose records had no room, when they had none. */
   const asked = new Map<string, number>();
   /** Whoever has no room is not counted again for a while: a listing for each name made up would have everybody else wait in line. */
-  const isFull = (whose: string) => now() - (asked.get(whose) ?? -patienceMs) < patienceMs;
+  const isFull = (subject: string) => now() - (asked.get(subject) ?? -patienceMs) < patienceMs;
   /** One listing at a time: what it counts is what the next may add to. */
   let last: Promise<unknown> = Promise.resolve();
 
-  async function hasRoom(whose: string, most: number): Promise<boolean> {
-    let [own, all] = [0, 0];
+  async function hasRoom({ namespace, subject }: WantedOwner): Promise<boolean> {
+    const keys: string[] = [];
     for await (const { key } of store.list(wantedPrefix)) {
-      all += 1;
-      if (key.startsWith(whose)) own += 1;
-      if (own >= most || all >= maxWanted) return false;
+      if (keys.push(key) >= maxWritten) return false;
     }
-    return true;
+    const own = keys.filter((key) => ownerOf(key).subject === subject).length;
+    if (own >= (subject === unproven ? maxUnproven : maxOfSubject)) return false;
+    if (keys.length < maxWanted) return true;
+    const counts = countByNamespace(keys);
+    const ofNamespace = counts.get(namespace) ?? 0;
+    const namespaces = counts.size + (ofNamespace === 0 ? 1 : 0);
+    return subject !== unproven && (ofNamespace + 1) * namespaces <= maxWanted;
   }
 
-  async function write(key: string, whose: string, most: number, bytes: Uint8Array<ArrayBuffer>): Promise<Written> {
-    if (isFull(whose)) return "none";
-    if (!(await hasRoom(whose, most))) {
-      asked.set(whose, now());
+  async function write(key: string, owner: WantedOwner, bytes: Uint8Array<ArrayBuffer>): Promise<Written> {
+    if (isFull(owner.subject)) return "none";
+    if (!(await hasRoom(owner))) {
+      asked.set(owner.subject, now());
       return "none";
     }
     return (await store.put(key, bytes, { ifNoneMatch: "*" })).kind;
@@ -69,15 +84,14 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
       if (caller.kind !== "node" && caller.kind !== "anyone") return false;
       const record = wantedRecord(classifier, claims);
       if (record === undefined) return false;
-      const whose = `${wantedPrefix}${caller.kind === "node" ? hashOf(identityOf(caller)).slice(0, 16) : "anyone"}-`;
-      const key = whose + record.name.slice(0, 32);
+      const owner = wantedOwner(record.namespace, caller.kind === "node" ? identityOf(caller) : undefined);
+      const key = ownerPrefix(owner) + record.name.slice(0, 32);
       const sinceMs = asked.get(key);
       if (sinceMs !== undefined) return now() - sinceMs < patienceMs;
-      if (isFull(whose)) return false;
+      if (isFull(owner.subject)) return false;
       if (asked.size >= maxAsked) asked.clear();
       asked.set(key, now());
-      const most = caller.kind === "node" ? maxOfSubject : maxOfAnyone;
-      const written = last.then(() => write(key, whose, most, record.bytes));
+      const written = last.then(() => write(key, owner, record.bytes));
       last = written.catch(() => {});
       // Whoever comes next does not wait for it. A record that nobody was told of is found by whoever compiles next.
       const told = written.then(async (record) => {

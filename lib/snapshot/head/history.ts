@@ -1,3 +1,4 @@
+import { cutWords } from "../free-text.ts";
 import type { Publication } from "../root.ts";
 import type { SnapshotReader } from "../snapshot-reader.ts";
 
@@ -15,7 +16,8 @@ export async function* readHistory(reader: SnapshotReader, publication: string):
     const text = await reader.textIfWhole(hash);
     if (text === undefined) return;
     const entry: Publication = JSON.parse(text);
-    yield { ...entry, hash };
+    // Earlier versions wrote texts of any length.
+    yield { ...cutWords(entry), hash };
     hash = entry.parent;
   }
 }

@@ -1,6 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "../blob.ts";
+import { cutWords } from "../free-text.ts";
 import type { Canary, Cohort, Head, Pin, Publication, PublicationReason } from "../root.ts";
 import { lastRoot, type ReadHead } from "./head.ts";
 import { type HeadCopy, keepHeadCopy } from "./head-copy.ts";
@@ -38,7 +39,8 @@ export async function planMove(
   nowMs: number,
   signer?: SigningJwk,
 ): Promise<PlannedMove> {
-  const { steps, canary, pin, newest, cohorts, reason, root = lastRoot(steps), held, by, why } = change;
+  const { steps, canary, newest, cohorts, reason, root = lastRoot(steps), held, by, why } = cutWords(change);
+  const pin = change.pin && cutWords(change.pin);
   if (base?.head.signatures !== undefined && signer === undefined) {
     throw new PortolanError("HEAD is signed, and there is no key to sign it with: `portolan keys list --use roots`");
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
+import { fillWanted } from "../../../lib/compile/shards/wanted-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
-import { wantedMs, wantedPrefix } from "../../../lib/snapshot/wanted.ts";
+import { maxWanted, ownerOf, ownerPrefix, wantedMs, wantedOwner, wantedPrefix } from "../../../lib/snapshot/wanted.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { nodeOf, pollBody, testFront } from "../../front/fixtures.ts";
 import { bare, filesOf, networking } from "../pods/manifests.ts";
@@ -115,6 +116,41 @@ describe("a node that no class was compiled for", () => {
     await createWorldRecompiler({ store: { ...store, list, folders }, world: defaultWorldOptions })();
     expect(lists.filter((prefix) => prefix === "sources/")).toHaveLength(1);
     expect(lists.filter((prefix) => prefix === wantedPrefix)).toHaveLength(1);
+  });
+
+  it("leaves its place to others by namespaces where there are too many: the oldest of those that have most go first", async () => {
+    let nowMs = 1_000_000_000;
+    const store = memoryStore(() => nowMs);
+    const write = async (namespace: string, count: number, subject?: string) => {
+      for (let i = 0; i < count; i += 1) {
+        nowMs += 1;
+        const name = `${i}`.padStart(4, "0");
+        await store.put(`${ownerPrefix(wantedOwner(namespace, subject))}${name}`, new TextEncoder().encode("{}"));
+      }
+    };
+    await write("any", 12);
+    await write("evil", 512, "evil");
+    await write("team", 20, "team");
+    await fillWanted(store, () => nowMs);
+    const keys: string[] = [];
+    for await (const { key } of store.list(wantedPrefix)) keys.push(key);
+    const of = (namespace: string, subject: string | undefined) =>
+      keys.filter((key) => key.startsWith(ownerPrefix(wantedOwner(namespace, subject))));
+    expect(keys).toHaveLength(maxWanted);
+    expect(of("any", undefined)).toHaveLength(0);
+    expect(of("team", "team")).toHaveLength(20);
+    expect(of("evil", "evil").map((key) => key.slice(-4))).toEqual(
+      Array.from({ length: 492 }, (_, i) => `${i + 20}`.padStart(4, "0")),
+    );
+  });
+
+  it("keeps the records of an earlier version, each subject by itself", async () => {
+    const store = memoryStore(() => 1_000_000_000);
+    const key = `${wantedPrefix}0123456789abcdef-0000`;
+    await store.put(key, new TextEncoder().encode("{}"));
+    await fillWanted(store, () => 1_000_000_000);
+    expect((await store.get(key)).kind).toBe("found");
+    expect(ownerOf(key)).toEqual({ namespace: "0123456789abcdef", subject: "0123456789abcdef" });
   });
 
   it("is not stood for by what a hand has left among the records", async () => {

@@ -196,7 +196,13 @@ describe("a compile that is fanned out", () => {
     const { store } = await shopStore();
     const queue = queueFor(store);
     const log: string[] = [];
-    const fanOut = handingTo(queue.dispatch, { onTrouble: (reason) => log.push(reason) });
+    let lostKey: string | undefined;
+    // Lost once the plan is made: before, the source's last published version would be compiled in its place.
+    const losing: FanOut["dispatch"] = async (job) => {
+      if (lostKey !== undefined) await store.delete(lostKey);
+      return queue.dispatch(job);
+    };
+    const fanOut = handingTo(losing, { onTrouble: (reason) => log.push(reason) });
     const recompile = createLeasedCompiler({ store, fanOut, pace: { quietMs: 0 } });
     await recompile();
     const head = await headOf(store);
@@ -204,11 +210,12 @@ describe("a compile that is fanned out", () => {
     await writeShard(store, "main", files);
     const [lost] = files.filter(({ text }) => text.includes("weight: 12"));
     const key = fileKey("main", sha256(lost?.text ?? ""));
-    await store.delete(key);
+    lostKey = key;
     const reason = `source main lacks the content of ${lost?.file}; fill it again`;
     await expect(recompile()).rejects.toThrow(reason);
     expect(log.some((line) => line.includes(reason))).toBe(true);
     expect(await headOf(store)).toEqual(head);
+    lostKey = undefined;
     await store.put(key, new TextEncoder().encode(lost?.text ?? ""));
     expect(await recompile()).toMatchObject({ kind: "published", version: (await shopStore(12)).version });
   });

@@ -7,6 +7,7 @@ import { createRecompiler, createWorldRecompiler } from "../../../lib/compile/re
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
 import type { SliceJob } from "../../../lib/compile/slices/plan.ts";
+import { consoleLog, logObserver } from "../../../lib/compile/telemetry/log.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
@@ -157,6 +158,55 @@ describe("a process that starts cold", () => {
       change: { certificates: "files" },
     })();
     expect(madePartsIn(compiled.value).taken).toBe(0);
+  });
+
+  it.each([
+    ["another build has made the newest root", "another one", async () => {}, "another build"],
+    [
+      "what it was compiled from is kept no more",
+      "this one",
+      async (store: ObjectStore) => {
+        for await (const { key } of store.list("sources/main/versions/")) await store.delete(key);
+        await fill(store, changed);
+        for await (const { key } of store.list("sources/main/versions/")) await store.delete(key);
+      },
+      "is not in this store",
+    ],
+    [
+      "a blob is gone",
+      "this one",
+      async (store: ObjectStore) => {
+        const { root } = await createSnapshotReader(store).root(await newestIn(store));
+        await store.delete(blobKey(root.diagnostics));
+        await fill(store, changed);
+      },
+      "",
+    ],
+  ])("says in its log why it makes everything: %s", async (_what, build, change, reason) => {
+    const store = await published();
+    await change(store);
+    const lines: { readonly msg: string; readonly reason?: string; readonly missed?: string }[] = [];
+    const log = consoleLog((line) => lines.push(JSON.parse(line)));
+    await createRecompiler({ store, build, observer: logObserver(log) })();
+    const warning = lines.find(({ msg }) => msg.startsWith("everything was compiled"));
+    expect(warning?.reason).toContain(reason);
+    expect(warning?.reason).not.toBe("");
+    expect(lines.find(({ msg }) => msg.startsWith("compiled:"))?.missed).toBe(warning?.reason);
+  });
+
+  it("says nothing of it where it took what stands, goes on, or is the first", async () => {
+    const store = memoryStore();
+    await fill(store, files);
+    const lines: string[] = [];
+    const observer = logObserver(consoleLog((line) => lines.push(line)));
+    await createRecompiler({ store, build: "this one", observer })();
+    await fill(store, changed);
+    const second = createRecompiler({ store, build: "this one", observer });
+    await second();
+    await fill(store, files);
+    await second();
+    expect(lines).toHaveLength(3);
+    expect(lines.join("")).not.toContain("missed");
   });
 
   it("takes nothing where the caller looks into what was compiled", async () => {

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Recompiled } from "../../../lib/compile/recompile/recompiled.ts";
 import { seeLease } from "../../../lib/compile/triggers/lease.ts";
@@ -9,9 +8,9 @@ import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/
 import type { Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { manualClock } from "../manual-clock.ts";
 
-/** Times short enough to wait for, long enough for a busy machine. */
-const pace = { quietMs: 0, longestWaitMs: 1000, leaseMs: 400, turnMs: 2000, pollMs: 10 };
+const pace = { quietMs: 0, longestWaitMs: 1000, leaseMs: 60_000, turnMs: 600_000, pollMs: 200 };
 const warning: Diagnostic = {
   code: "no-effect",
   severity: "warning",
@@ -23,6 +22,7 @@ const warning: Diagnostic = {
 
 /** Compiles that end when they are told to, of all processes on one store. */
 function workshop(store: ObjectStore = memoryStore()) {
+  const clock = manualClock();
   const runs: { readonly publishing: Publishing | undefined; readonly end: (cause?: unknown) => void }[] = [];
   let atATime = 0;
   let most = 0;
@@ -44,16 +44,19 @@ function workshop(store: ObjectStore = memoryStore()) {
     createTurns({
       store,
       compile,
+      clock,
       diagnosticsOf: async () => [warning],
       ...options,
       pace: { ...pace, ...options.pace },
     });
   const started = async (count: number) => {
-    for (let i = 0; i < 400 && runs.length < count; i += 1) await sleep(5);
+    await clock.until(() => runs.length >= count);
     expect(runs.length).toBe(count);
   };
   const end = (run: number, cause?: unknown) => runs[run - 1]?.end(cause);
-  return { store, process, runs, started, end, most: () => most };
+  const { settled } = clock;
+  const all = (asked: readonly Promise<Recompiled>[]) => settled(generations(asked));
+  return { clock, settled, store, process, runs, started, end, all, most: () => most };
 }
 
 const generations = async (asked: readonly Promise<Recompiled>[]) =>
@@ -75,7 +78,7 @@ describe("a compile that takes too long", () => {
 
 describe("triggers of one process", () => {
   it("make one compile and one more of a burst", async () => {
-    const { process, started, end, runs } = workshop();
+    const { process, started, end, runs, all } = workshop();
     const ask = process();
     const first = ask();
     await started(1);
@@ -83,52 +86,48 @@ describe("triggers of one process", () => {
     end(1);
     await started(2);
     end(2);
-    expect(await generations([first, ...burst])).toEqual([1, ...burst.map(() => 2)]);
+    expect(await all([first, ...burst])).toEqual([1, ...burst.map(() => 2)]);
     expect(runs.length).toBe(2);
   });
 
   it("are carried out by whoever waits for an answer, and never by whoever has one", async () => {
     const requests = new AsyncLocalStorage<string>();
     const by: (string | undefined)[] = [];
-    const { store, runs, started, end } = workshop();
+    const { clock, settled, all, store, runs, started, end } = workshop();
     const compile: Compile = async () => {
       by.push(requests.getStore());
       await new Promise<void>((resolve) => runs.push({ publishing: undefined, end: () => resolve() }));
       return { kind: "published", version: "v", generation: by.length, diagnostics: [] };
     };
-    const ask = createTurns({ store, compile, diagnosticsOf: async () => [], pace });
+    const ask = createTurns({ store, compile, clock, diagnosticsOf: async () => [], pace });
     const first = requests.run("first", () => ask());
     await started(1);
     const second = requests.run("second", () => ask());
     const third = requests.run("third", () => ask());
     end(1);
-    await first;
+    await settled(first);
     await started(2);
     end(2);
-    expect(await generations([second, third])).toEqual([2, 2]);
+    expect(await all([second, third])).toEqual([2, 2]);
     expect(by).toEqual(["first", expect.stringMatching(/second|third/)]);
   });
 
   it("wait until nobody has asked for a while, but no longer than the longest wait", async () => {
-    const { process, runs, end } = workshop();
+    const { clock, process, runs, end, all } = workshop();
     const ask = process({ pace: { quietMs: 60, longestWaitMs: 300 } });
     const asked: Promise<Recompiled>[] = [];
-    const startMs = performance.now();
-    while (runs.length === 0 && performance.now() - startMs < 3000) {
+    const startMs = clock.now();
+    while (runs.length === 0) {
       asked.push(ask());
-      await sleep(10);
+      await clock.passes(10);
     }
-    const waitedMs = performance.now() - startMs;
-    expect(waitedMs).toBeGreaterThan(250);
-    expect(waitedMs).toBeLessThan(2000);
+    expect(clock.now() - startMs).toBe(300);
     end(1);
-    await sleep(500);
-    end(2);
-    expect(new Set(await generations(asked)).size).toBeLessThanOrEqual(2);
+    expect(new Set(await all(asked))).toEqual(new Set([1]));
   });
 
   it("say of one compile who asked for it, each once", async () => {
-    const { process, runs, started, end } = workshop();
+    const { all, process, runs, started, end } = workshop();
     const ask = process();
     void ask();
     await started(1);
@@ -137,11 +136,11 @@ describe("triggers of one process", () => {
     await started(2);
     expect(runs[1]?.publishing).toEqual({ by: "ann, ben", why: "a; b" });
     end(2);
-    expect(await generations(asked)).toEqual([2, 2, 2, 2]);
+    expect(await all(asked)).toEqual([2, 2, 2, 2]);
   });
 
   it("give a canary a compile of its own, which nobody else gets the answer of", async () => {
-    const { process, runs, started, end } = workshop();
+    const { all, process, runs, started, end } = workshop();
     const ask = process();
     const first = ask();
     await started(1);
@@ -153,79 +152,79 @@ describe("triggers of one process", () => {
     end(2);
     await started(3);
     end(3);
-    expect(await generations([first, canary, other])).toEqual([1, 2, 3]);
+    expect(await all([first, canary, other])).toEqual([1, 2, 3]);
   });
 });
 
 describe("triggers of many processes", () => {
   it("make one compile and one more, and all are told what came of theirs", async () => {
-    const { process, runs, started, end, most } = workshop();
+    const { clock, all, process, runs, started, end, most } = workshop();
     const first = process()();
     await started(1);
     const others = Array.from({ length: 8 }, () => process()).flatMap((ask) => [ask(), ask(), ask()]);
-    await sleep(100);
+    await clock.passes(100);
     expect(runs.length).toBe(1);
     end(1);
     await started(2);
-    await sleep(100);
+    await clock.passes(100);
     end(2);
-    expect(await generations([first, ...others])).toEqual([1, ...others.map(() => 2)]);
+    expect(await all([first, ...others])).toEqual([1, ...others.map(() => 2)]);
     expect([runs.length, most()]).toEqual([2, 1]);
     expect((await others[20])?.diagnostics).toEqual([warning]);
   });
 
   it("join a compile that has not begun, and make it wait for them", async () => {
-    const { process, runs, started, end } = workshop();
+    const { clock, all, process, runs, started, end } = workshop();
     const slow = { pace: { quietMs: 150, longestWaitMs: 2000 } };
     const [a, b] = [process(slow), process(slow)];
     const asked = [a({ by: "ann" })];
-    await sleep(75);
+    await clock.passes(75);
     asked.push(b({ by: "ben" }));
     await started(1);
     expect(runs[0]?.publishing).toEqual({ by: "ann, ben" });
     end(1);
-    expect(await generations(asked)).toEqual([1, 1]);
+    expect(await all(asked)).toEqual([1, 1]);
   });
 
   it("hand on by whom the next compile was asked for", async () => {
-    const { process, runs, started, end } = workshop();
+    const { clock, all, process, runs, started, end } = workshop();
     const [a, b, c] = [process(), process(), process()];
     const first = a();
     await started(1);
     const asked = [b({ by: "ben" }), c({ by: "cleo" })];
-    await sleep(150);
+    await clock.passes(1_000);
     end(1);
     await started(2);
     expect(runs[1]?.publishing?.by?.split(", ").sort()).toEqual(["ben", "cleo"]);
     end(2);
-    expect(await generations([first, ...asked])).toEqual([1, 2, 2]);
+    expect(await all([first, ...asked])).toEqual([1, 2, 2]);
   });
 
   it("all hear why a compile failed, and the next trigger compiles again", async () => {
-    const { process, started, end } = workshop();
+    const { settled, process, started, end } = workshop();
     const [a, b] = [process(), process()];
     const first = a();
     await started(1);
     const second = b();
     const third = a();
     end(1, new PortolanError("the store is full", [warning]));
-    await expect(first).rejects.toThrow("the store is full");
+    await expect(settled(first)).rejects.toThrow("the store is full");
     await started(2);
     end(2, new TypeError("secret detail"));
-    const told = await Promise.allSettled([second, third]);
+    const told = await settled(Promise.allSettled([second, third]));
     const reasons = told.map((one) => (one.status === "rejected" ? String(one.reason) : "done"));
     expect(reasons.filter((reason) => reason.includes("secret detail")).length).toBe(1);
     expect(reasons.filter((reason) => reason.includes("an error of Portolan's own")).length).toBe(1);
     const again = b();
     await started(3);
     end(3);
-    expect((await again).generation).toBe(3);
+    expect((await settled(again)).generation).toBe(3);
   });
 });
 
 describe("a holder of the lease", () => {
   it("is replaced when it has died, and what it made late is not published", async () => {
-    const { store, process, started, end } = workshop();
+    const { settled, store, process, started, end } = workshop();
     // A process that is stopped: neither its timers nor its compile go on.
     const dead = process({ pace: { leaseMs: 1e9 } });
     const first = dead();
@@ -233,39 +232,39 @@ describe("a holder of the lease", () => {
     await started(1);
     const takenOver: string[] = [];
     const alive = process({ onTakenOver: ({ holder }) => takenOver.push(holder) });
-    const { holder } = (await seeLease(store, Date.now)).note;
+    const { holder } = (await seeLease(store)).note;
     const second = alive();
     await started(2);
     expect(takenOver).toEqual([holder]);
     end(1);
-    await expect(first).rejects.toThrow("has taken over the lease of this compile");
+    await expect(settled(first)).rejects.toThrow("has taken over the lease of this compile");
     end(2);
-    expect((await second).generation).toBe(2);
-    expect((await seeLease(store, Date.now)).note.state).toBe("free");
+    expect((await settled(second)).generation).toBe(2);
+    expect((await seeLease(store)).note.state).toBe("free");
   });
 
   it("is not replaced while it gives signs of life, however long it compiles", async () => {
-    const { process, runs, started, end } = workshop();
+    const { clock, all, process, runs, started, end } = workshop();
     const first = process()();
     await started(1);
     const second = process()();
-    await sleep(3 * pace.leaseMs);
+    await clock.passes(3 * pace.leaseMs);
     expect(runs.length).toBe(1);
     end(1);
     await started(2);
     end(2);
-    expect(await generations([first, second])).toEqual([1, 2]);
+    expect(await all([first, second])).toEqual([1, 2]);
   });
 
   it("that hangs is given up after the time of a turn, with the reason in the answer, and the next trigger compiles", async () => {
-    const { process, started, end } = workshop();
-    const ask = process({ pace: { turnMs: 200 } });
+    const { settled, process, started, end } = workshop();
+    const ask = process({ pace: { turnMs: 2_000 } });
     const hanging = ask();
-    await expect(hanging).rejects.toThrow("was not done within 0.2 s and is given up");
+    await expect(settled(hanging)).rejects.toThrow("was not done within 2 s and is given up");
     const next = process()();
     await started(2);
     end(2);
-    expect((await next).generation).toBe(2);
+    expect((await settled(next)).generation).toBe(2);
     end(1);
   });
 
@@ -280,19 +279,19 @@ describe("a holder of the lease", () => {
       },
     };
     const errors: unknown[] = [];
-    const { process, started, end } = workshop(flaky);
+    const { settled, process, started, end } = workshop(flaky);
     const ask = process({ onError: (cause) => errors.push(cause), pace: { leaseMs: 60_000 } });
     const first = ask();
     await started(1);
     fails = true;
     end(1);
-    expect((await first).generation).toBe(1);
+    expect((await settled(first)).generation).toBe(1);
     expect(errors.map(String)).toEqual(["PortolanError: the store fails"]);
     fails = false;
     const second = ask();
     await started(2);
     end(2);
-    expect((await second).generation).toBe(2);
+    expect((await settled(second)).generation).toBe(2);
   });
 
   it("that the store fails for is told so, and nothing is under way after it", async () => {
@@ -302,20 +301,127 @@ describe("a holder of the lease", () => {
         throw new PortolanError("the store cannot be reached");
       },
     };
-    const ask = workshop(broken).process();
-    await expect(ask()).rejects.toThrow("the store cannot be reached");
-    await expect(ask({ share: { percent: 1, labels: {} } })).rejects.toThrow("the store cannot be reached");
+    const { settled, process } = workshop(broken);
+    const ask = process();
+    await expect(settled(ask())).rejects.toThrow("the store cannot be reached");
+    await expect(settled(ask({ share: { percent: 1, labels: {} } }))).rejects.toThrow("the store cannot be reached");
+  });
+});
+
+describe("a compile that is late", () => {
+  /** A compile that has begun to move HEAD, and says nothing until it is told to. */
+  function publisher() {
+    const { clock, settled, store } = workshop();
+    const moved = Promise.withResolvers<void>();
+    let mayPublish = false;
+    let compiles = 0;
+    const compile: Compile = async (_publishing, ask) => {
+      compiles += 1;
+      await ask();
+      mayPublish = true;
+      await moved.promise;
+      return { kind: "published", version: "v", generation: 7, diagnostics: [] };
+    };
+    const ask = createTurns({ store, compile, clock, diagnosticsOf: async () => [], pace: { ...pace, turnMs: 2_000 } });
+    return { clock, settled, store, ask, moved, begun: () => clock.until(() => mayPublish), compiles: () => compiles };
+  }
+
+  it("is not said to be given up once it moves HEAD", async () => {
+    const { clock, settled, store, ask, moved, begun } = publisher();
+    const asked = ask();
+    await begun();
+    await clock.passes(10_000);
+    moved.resolve();
+    expect(await settled(asked)).toMatchObject({ kind: "published", generation: 7 });
+    expect((await seeLease(store)).note.outcome).toMatchObject({ kind: "compiled", told: { generation: 7 } });
+  });
+
+  it("is said to be of unknown outcome where the store never says whether HEAD moved", async () => {
+    const { settled, ask, begun } = publisher();
+    const asked = ask();
+    asked.catch(() => {});
+    await begun();
+    await expect(settled(asked)).rejects.toThrow("the store has not said whether HEAD moved");
+  });
+});
+
+describe("the time of day", () => {
+  it.each([60_000, -60_000, 86_400_000])(
+    "takes no lease from a holder that lives when it jumps by %s ms",
+    async (jumpMs) => {
+      let jumped = 0;
+      const { clock, all, process, runs, started, end } = workshop(memoryStore(() => 1e12 + jumped));
+      const takenOver: string[] = [];
+      const options = {
+        now: () => 1e12 + jumped,
+        onTakenOver: ({ holder }: { readonly holder: string }) => takenOver.push(holder),
+      };
+      const first = process(options)();
+      await started(1);
+      const second = process(options)();
+      await clock.passes(1_000);
+      jumped = jumpMs;
+      await clock.passes(5 * pace.leaseMs);
+      expect([runs.length, takenOver]).toEqual([1, []]);
+      end(1);
+      await started(2);
+      end(2);
+      expect(await all([first, second])).toEqual([1, 2]);
+    },
+  );
+
+  it("does not keep a lease with a holder whose clock was ahead when it died", async () => {
+    const { settled, process, started, end } = workshop();
+    const dead = process({ now: () => 1e15, pace: { leaseMs: 1e9 } });
+    dead().catch(() => {});
+    await started(1);
+    const second = process({ now: () => 1e12 })();
+    await started(2);
+    end(2);
+    expect((await settled(second)).generation).toBe(2);
+  });
+
+  it("is no sign of life when it is somebody else who writes the lease, to ask", async () => {
+    const { clock, settled, process, started, end } = workshop();
+    const dead = process({ pace: { leaseMs: 1e9 } });
+    dead().catch(() => {});
+    await started(1);
+    const silent: number[] = [];
+    const asked = Array.from({ length: 10 }, () => process({ onTakenOver: ({ silentMs }) => silent.push(silentMs) }));
+    const answers: Promise<Recompiled>[] = [];
+    for (const [i, ask] of asked.entries()) {
+      answers.push(ask({ by: `n${i}` }));
+      await clock.passes(pace.leaseMs / 8);
+    }
+    await started(2);
+    expect(silent).toHaveLength(1);
+    end(2);
+    expect((await settled(answers[0] ?? Promise.reject(new Error("nobody asked")))).generation).toBe(2);
+  });
+});
+
+describe("what is handed on through the lease", () => {
+  it("has a bound, however long the texts are", async () => {
+    const { settled, store, process, started, end } = workshop();
+    const asked = process()({ by: "b".repeat(10_000), why: "w".repeat(1_000_000) });
+    asked.catch(() => {});
+    await started(1);
+    const long: Diagnostic = { ...warning, message: "m".repeat(40_000) };
+    end(1, new PortolanError("r".repeat(1_000_000), [long, long, long]));
+    await expect(settled(asked)).rejects.toThrow("rrr");
+    const found = await store.get(leaseKey);
+    expect(found.kind === "found" ? found.bytes.length : 0).toBeLessThan(100_000);
   });
 });
 
 describe("a lease that cannot be read", () => {
   it.each(["", "rubbish", "[]", '{"serial":1}'])("counts as none: %j", async (text) => {
-    const { store, process, started, end } = workshop();
+    const { settled, store, process, started, end } = workshop();
     await store.put(leaseKey, new TextEncoder().encode(text));
     const asked = process()();
     await started(1);
     end(1);
-    expect((await asked).generation).toBe(1);
+    expect((await settled(asked)).generation).toBe(1);
     const found = await store.get(leaseKey);
     expect(readNote(found.kind === "found" ? new TextDecoder().decode(found.bytes) : "").ended).toBe(1);
   });

@@ -5,6 +5,7 @@ import { readNewestStatuses } from "../../../lib/compile/newest-statuses.ts";
 import type { Recompiled } from "../../../lib/compile/recompile/recompiled.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
+import { joinAttributions } from "../../../lib/compile/triggers/lease-note.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets, type WebhookSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
@@ -134,13 +135,15 @@ describe("POST /hooks/recompile", () => {
     const dying = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const { post, store } = testApp(() => {
+    let atMs = nowMs;
+    const store = memoryStore(() => atMs);
+    const hangs = () => {
       begun();
       return new Promise<never>(() => {});
-    });
+    };
+    const { post } = testApp(hangs, { store });
     void post("/hooks/recompile", await signed());
     await dying;
-    let atMs = nowMs;
     const restarted = testApp(async () => done, { store, now: () => atMs });
     const again = async () => (await restarted.post("/hooks/recompile", await signed("", "k1", atMs))).status;
     expect(await again()).toBe(503);
@@ -153,10 +156,11 @@ describe("POST /hooks/recompile", () => {
   it.each(["get", "put"] as const)(
     "fills no source any more for a delivery that was taken over while this process stood still, at its %s",
     async (still) => {
-      const store = memoryStore();
+      let atMs = nowMs;
+      const store = memoryStore(() => atMs);
       const list = "sources/main/list";
       const fill = (name: string) => JSON.stringify({ files: [{ file: "a.yaml", text: service(name) }] });
-      const push = async ({ post }: ReturnType<typeof testApp>, name: string, delivery: string, atMs = nowMs) =>
+      const push = async ({ post }: ReturnType<typeof testApp>, name: string, delivery: string) =>
         (await post("/sources/main", await sign(secret, "/sources/main", fill(name), delivery, atMs), fill(name)))
           .status;
       const held = Promise.withResolvers<void>();
@@ -179,14 +183,14 @@ describe("POST /hooks/recompile", () => {
       };
       const stopped = push(testApp(undefined, { store: slow }), "old", "k1");
       await reached.promise;
-      const atMs = nowMs + 15_001;
+      atMs = nowMs + 15_001;
       const other = testApp(undefined, { store, now: () => atMs });
-      expect(await push(other, "old", "k1", atMs)).toBe(200);
-      expect(await push(other, "new", "k2", atMs)).toBe(200);
+      expect(await push(other, "old", "k1")).toBe(200);
+      expect(await push(other, "new", "k2")).toBe(200);
       held.resolve();
       expect(await stopped).toBe(409);
       expect((await readShard(store, "main"))?.files[0]?.text).toBe(service("new"));
-      expect(await push(other, "old", "k1", atMs)).toBe(409);
+      expect(await push(other, "old", "k1")).toBe(409);
     },
   );
 
@@ -199,6 +203,83 @@ describe("POST /hooks/recompile", () => {
     const response = await post("/hooks/recompile", await signed());
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ diagnostics: [{ code: "invalid-value" }] });
+  });
+});
+
+describe("deliveries of several secrets", () => {
+  const secrets = {
+    ...noSecrets,
+    operators: [secret, "new secret"],
+    sources: new Map([
+      ["main", ["of main"]],
+      ["b", ["of b"]],
+    ]),
+  };
+  const status = async ({ post }: ReturnType<typeof testApp>, key: string, target: string, delivery: string) => {
+    const body = JSON.stringify({ files: [{ file: "a.yaml", text: service("a") }] });
+    return (await post(target, await sign(key, target, body, delivery), body)).status;
+  };
+
+  it("have names of their own: nobody uses up the name of another's", async () => {
+    const app = testApp(undefined, { secrets });
+    for (const key of ["of b", "of main", secret])
+      expect(await status(app, key, "/hooks/recompile", "deploy-4711")).toBe(200);
+    for (const key of ["of b", "of main", secret])
+      expect(await status(app, key, "/hooks/recompile", "deploy-4711")).toBe(409);
+  });
+
+  it("share their names where one is the old secret and one the new, so that a change of secrets replays nothing", async () => {
+    const app = testApp(undefined, { secrets });
+    expect(await status(app, secret, "/sources/main", "k")).toBe(200);
+    expect(await status(app, "new secret", "/sources/main", "k")).toBe(409);
+  });
+});
+
+describe("the audience of a request", () => {
+  const ask = async (
+    host: string,
+    audience: string | undefined,
+    named: readonly string[] = [],
+    change: Readonly<Record<string, string>> = {},
+    leftOut = "",
+  ) => {
+    const secrets = { ...noSecrets, operators: [secret] };
+    const recompile = async () => done;
+    const options = { store: memoryStore(), secrets, sources: ["main"], now: () => nowMs, recompile };
+    const app = webhookApp({ ...options, audiences: () => named });
+    const target = "/hooks/recompile";
+    const headers = await signRequest(secret, { method: "POST", audience, target, body: new Uint8Array() }, "k", nowMs);
+    const sent = Object.entries({ ...headers, ...change }).filter(([name]) => name !== leftOut);
+    return app.fetch(new Request(`https://${host}${target}`, { method: "POST", headers: sent }));
+  };
+
+  it.each([
+    ["the host that it is sent to", "a.example", "a.example", [], 200],
+    ["a host with a port", "a.example:8443", "a.example:8443", [], 200],
+    ["another function that knows the secret", "b.example", "a.example", [], 401],
+    ["the name before a proxy that is named", "inside.example", "a.example", ["a.example"], 200],
+    ["the host that it is sent to where another is named", "b.example", "b.example", ["a.example"], 401],
+    ["none, as clients of 0.1 sign", "a.example", undefined, [], 200],
+    ["none, as clients of 0.1 sign, where one is named", "a.example", undefined, ["a.example"], 200],
+  ])("is held against the function's: %s", async (_what, host, audience, named, status) => {
+    expect((await ask(host, audience, named)).status).toBe(status);
+  });
+
+  it("is part of what is signed: it can be neither changed nor left out", async () => {
+    const changed = await ask("b.example", "a.example", [], { "x-portolan-audience": "b.example" });
+    expect(await changed.json()).toMatchObject({ status: 401, detail: "the signature is wrong" });
+    const emptied = await ask("b.example", "a.example", [], { "x-portolan-audience": "" });
+    expect(emptied.status).toBe(401);
+    const without = await ask("b.example", "a.example", [], undefined, "x-portolan-audience");
+    expect(await without.json()).toMatchObject({ status: 401, detail: "the signature is wrong" });
+    const added = await ask("b.example", undefined, [], { "x-portolan-audience": "b.example" });
+    expect(added.status).toBe(401);
+  });
+
+  it("that is wrong is told with the setting that names others", async () => {
+    expect(await (await ask("b.example", "a.example")).json()).toMatchObject({
+      detail: expect.stringContaining("signed for a.example, and this function is b.example"),
+    });
   });
 });
 
@@ -252,6 +333,35 @@ describe("POST /sources/<name>", () => {
     expect(await readShard(store, "main")).toBeUndefined();
     expect(await push({ files, by: "the operator", why: "try" }, "2")).toBe(200);
     expect(asked).toEqual([{ by: "the operator, with the secret of source main", why: "try" }]);
+  });
+
+  it.each([
+    ["by", { by: "b".repeat(513) }],
+    ["why", { why: "w".repeat(2_049) }],
+    ["why", { why: "ä".repeat(1_025) }],
+    ["share.labels", { share: { percent: 1, labels: { a: "l".repeat(4_097) } } }],
+    ["files[0].file", { files: [{ file: "f".repeat(1_025), text: "" }] }],
+    ["files[0].file", { files: [{ file: "a.yaml", text: "", problem: "p".repeat(1_025) }] }],
+  ])("refuses a text for people that is too long, and changes nothing: %s", async (what, said) => {
+    const { post, store, runs } = testApp();
+    const body = JSON.stringify({ files: [{ file: "a.yaml", text: service("a") }], ...said });
+    const answer = await post("/sources/main", await sign(secret, "/sources/main", body), body);
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toContain(what);
+    expect([runs(), await readShard(store, "main")]).toEqual([0, undefined]);
+  });
+
+  it("says whose secret it was, however long the name is that a source's own secret comes with", async () => {
+    const asked: (Publishing | undefined)[] = [];
+    const secrets = { ...noSecrets, operators: [secret], sources: new Map([["main", ["own"]]]) };
+    const recompile = async (publishing?: Publishing) => {
+      asked.push(publishing);
+      return done;
+    };
+    const { post } = testApp(recompile, { secrets });
+    const body = JSON.stringify({ files: [{ file: "a.yaml", text: service("a") }], by: "b".repeat(512) });
+    expect((await post("/sources/main", await sign("own", "/sources/main", body), body)).status).toBe(200);
+    expect(joinAttributions(asked.map((one) => one ?? {})).by).toContain("with the secret of source main");
   });
 
   it("refuses a canary where nothing was published before it fills the source", async () => {

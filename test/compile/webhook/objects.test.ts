@@ -30,7 +30,7 @@ const aRequest = (change: Partial<StoreRequest> = {}): StoreRequest => ({
 /** What goes over the wire, so that it can be sent twice or be tampered with. */
 async function signed(change: Partial<StoreRequest>, atMs = nowMs) {
   const request = aRequest(change);
-  const headers = { ...request.condition, ...(await objectSigner(secret, () => atMs)(request)) };
+  const headers = { ...request.condition, ...(await objectSigner(secret, undefined, () => atMs)(request)) };
   const { method, target, body } = request;
   return { path: `/objects${target}`, init: { method, headers, ...(method === "PUT" ? { body } : {}) } };
 }
@@ -141,7 +141,7 @@ describe("/objects", () => {
   it("gives a source's objects to who holds its secret, and no other's", async () => {
     const { app } = testApp();
     const status = async (target: string) => {
-      const headers = await objectSigner("team secret", () => nowMs)(aRequest({ target }));
+      const headers = await objectSigner("team secret", undefined, () => nowMs)(aRequest({ target }));
       return (await app.request(`/objects${target}`, { headers })).status;
     };
     expect(await status("/?prefix=sources/team/")).toBe(200);

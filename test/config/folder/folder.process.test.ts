@@ -65,7 +65,7 @@ describe("readFolder", () => {
     expect(await readFolder(root)).toEqual([
       { file: "a.yaml", text: rule("a") },
       { file: "link.yaml", text: "", problem: "it is a link to nothing" },
-      { file: "linked.yaml", text: "", problem: "it is a link to nothing" },
+      { file: "linked.yaml", text: "", problem: "it is a link to itself" },
       { file: "pipe.yaml", text: "", problem: "it is no file, but a pipe, a socket, a device or a folder" },
       { file: "round.yaml", text: "", problem: "it is no file, but a pipe, a socket, a device or a folder" },
       { file: "same.yaml", text: rule("a") },

@@ -115,6 +115,34 @@ describe("a node that wants a class", () => {
     expect((await keys()).length).toBe(32 + 1 + 8);
   });
 
+  it("finds room in a namespace with few, where one tenant has filled all places, until each has its share", async () => {
+    const { want, keys, told } = wantedIn();
+    const of = (namespace: string, subject: string): Caller => ({ kind: "node", subject, namespace });
+    const nodeIn = (namespace: string, name: string): NodeClaims => ({
+      ...node(name, { app: name }),
+      id: `sidecar~10.0.0.5~${name}.${namespace}~${namespace}.svc.cluster.local`,
+      metadata: { NAMESPACE: namespace, LABELS: { app: name } },
+    });
+    for (let account = 0; account < 80; account += 1)
+      for (let i = 0; i < 10; i += 1)
+        await want(nodeIn("evil", `a${account}-${i}`), of("evil", `system:serviceaccount:evil:sa-${account}`));
+    expect((await keys()).length).toBe(512);
+    expect(await want(nodeIn("newteam", "web"), of("newteam", "system:serviceaccount:newteam:web"))).toBe(true);
+    expect(await want(nodeIn("evil", "one-more"), of("evil", "system:serviceaccount:evil:late"))).toBe(false);
+    // Of two namespaces each has half of the places, and no more while the other has its own.
+    let written = 1;
+    for (let account = 0; account < 80; account += 1)
+      for (let i = 0; i < 8; i += 1)
+        if (
+          await want(
+            nodeIn("newteam", `b${account}-${i}`),
+            of("newteam", `system:serviceaccount:newteam:sa-${account}`),
+          )
+        )
+          written += 1;
+    expect([written, (await keys()).length, told.errors]).toEqual([256, 768, 0]);
+  });
+
   it("does not have the store listed for every name that is made up, nor others wait for that", async () => {
     const memory = memoryStore();
     let listings = 0;

@@ -1,0 +1,51 @@
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
+import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import type { Keeping } from "./unreadable-source.ts";
+
+/** What is wrong with the sources of one compile. */
+export interface UnreadSources {
+  readonly keeping: Keeping;
+  /** Of sources that were read so far. */
+  readonly diagnostics: () => readonly Diagnostic[];
+  /** For when no source at all can be read. @returns undefined where none was found damaged */
+  readonly nothingRead: () => PortolanError | undefined;
+}
+
+/** @param base HEAD, as it was read for the compile */
+export function createUnreadSources(store: ObjectStore, base: ReadHead | undefined): UnreadSources {
+  const diagnostics: Diagnostic[] = [];
+  const reasons: string[] = [];
+  const tell: Keeping["tell"] = (diagnostic, reason) => {
+    diagnostics.push(diagnostic);
+    reasons.push(reason);
+  };
+  return {
+    keeping: { published: publishedVersions(store, base), tell },
+    diagnostics: () => diagnostics,
+    nothingRead() {
+      if (reasons.length === 0) return undefined;
+      return new PortolanError(`no source can be read, and HEAD is as it was: ${reasons.join("; ")}`, diagnostics);
+    },
+  };
+}
+
+/**
+ * The versions of sources that the newest publish was compiled from, by source; none before the first publish. Read when it is asked for,
+ * once.
+ *
+ * @param base HEAD, as it was read for the compile
+ */
+function publishedVersions(store: ObjectStore, base: ReadHead | undefined): () => Promise<ReadonlyMap<string, string>> {
+  let reading: Promise<ReadonlyMap<string, string>> | undefined;
+  const read = async (): Promise<ReadonlyMap<string, string>> => {
+    if (base === undefined) return new Map();
+    const { root } = await createSnapshotReader(store).root(newestRoot(base.head));
+    return new Map(root.sources.map(({ name, version }) => [name, version]));
+  };
+  return () => {
+    reading ??= read();
+    return reading;
+  };
+}
