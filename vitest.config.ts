@@ -7,6 +7,9 @@ import { TimesReporter } from "./test/times-reporter.ts";
  */
 const tiers = ["process", "mocked", "main", "envoy", "edge", "servers", "browser", "soak"] as const;
 
+// Workers, and the programs that tests start, load compiled code instead of stripping types again: a command starts in half the time.
+process.env.NODE_COMPILE_CACHE ??= new URL(".cache/compiled", import.meta.url).pathname;
+
 const endingOf = (tier: string) => `test/**/*.${tier}.test.ts`;
 
 export default defineConfig({

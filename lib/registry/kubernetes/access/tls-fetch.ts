@@ -78,6 +78,8 @@ const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 /** Node's answer as the web's. @throws RangeError for a status that is none, TypeError for a header that is none */
 function answerOf(response: IncomingMessage): Response {
   const { statusCode: status = 500 } = response;
+  // `Response` checks that, but not the one that @hono/node-server puts in its place in a process that also serves.
+  if (status < 200 || status > 599) throw new RangeError(`${status} is no status of an answer`);
   const headers = new Headers();
   for (const [name, value = ""] of Object.entries(response.headers)) headers.set(name, String(value));
   if (!bodiless.has(status)) return new Response(streamOf(response), { status, headers });
