@@ -2,6 +2,7 @@ import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
 import type { FolderState } from "../config/folder/folder-state.ts";
 import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
+import { withConfigurationOf } from "../config/folder/planes.ts";
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { sameElements } from "../config/same-elements.ts";
@@ -14,9 +15,14 @@ import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { joinShards } from "./collected/join-shards.ts";
-import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
+import {
+  type CollectedLoader,
+  type CollectedReads,
+  createCollectedLoader,
+  type LoadedShard,
+} from "./collected/load-collected.ts";
 import { type CountedWorld, compile, countClasses, type Reuse } from "./compile.ts";
-import { isCollected, type Shard } from "./shards/read-sources.ts";
+import { isCollected, isHeld, type Shard, type ShardContent, versionsOf } from "./shards/shard.ts";
 import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
@@ -99,9 +105,6 @@ export function loadWorld(shards: readonly Shard[], options: WorldOptions): Load
   };
 }
 
-const versionsOf = (shards: readonly Shard[]): readonly CompiledSource[] =>
-  shards.map(({ name, version }) => ({ name, version }));
-
 const objectsIn = ({ configs, objects, clusters }: LoadedDirectory, consul: readonly ConsulListing[]): number =>
   configs.length + objects.length + clusters.length + consul.length;
 
@@ -125,32 +128,61 @@ function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnosti
 /** What shards say together; files and objects that read as before keep their identity. */
 function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
   let folders: ReadonlyMap<string, LoadedFolder> = new Map();
-  let last: LoadedDirectory | undefined;
-  const loaders = new Map<string, CollectedLoader>();
-  const load = (name: string): CollectedLoader => {
-    const loader = loaders.get(name) ?? createCollectedLoader();
-    loaders.set(name, loader);
-    return loader;
+  /** By the configuration that is held, the newest under "": the lists of two are compared with their own. */
+  let lasts: ReadonlyMap<string, LoadedDirectory> = new Map();
+  const heldFolders = new WeakMap<ShardContent, LoadedFolder>();
+  const heldLoaders = new WeakMap<ShardContent, CollectedLoader>();
+  const loaders = new Map<string, { readonly reads: CollectedReads; readonly load: CollectedLoader }>();
+  const loadersOf = (name: string) => {
+    const reads: CollectedReads = new WeakMap();
+    const found = loaders.get(name) ?? { reads, load: createCollectedLoader(reads) };
+    loaders.set(name, found);
+    return found;
   };
   return (shards: readonly Shard[], isFaultless?: IsFaultless) => {
     const now = new Map<string, LoadedFolder>();
-    const loaded = shards.map((shard, i): LoadedShard => {
-      if (isCollected(shard)) return load(shard.name)(shard);
-      const under = i === 0 ? "" : `${shard.name}/`;
+    const loadNewest = (shard: ShardContent, isFirst: boolean): LoadedShard => {
+      if (isCollected(shard)) return loadersOf(shard.name).load(shard);
       const before = folders.get(shard.name);
-      const folder =
-        before?.state.under === under
-          ? folderAfter(before, shard, isFaultless)
-          : loadFolder(shard, (i === 0 ? ahead?.take() : undefined) ?? emptyFolder(under), isFaultless);
+      const fresh = () => (isFirst ? ahead?.take() : undefined) ?? emptyFolder(underOf(shard, isFirst));
+      const folder = folderAfter(before, shard, { under: underOf(shard, isFirst), fresh, isFaultless });
       now.set(shard.name, folder);
       return { content: folder.content };
+    };
+    const loadHeld = (shard: ShardContent, isFirst: boolean): LoadedShard => {
+      if (isCollected(shard)) {
+        const load = heldLoaders.get(shard) ?? createCollectedLoader(loadersOf(shard.name).reads);
+        heldLoaders.set(shard, load);
+        return load(shard);
+      }
+      const under = underOf(shard, isFirst);
+      // Files that are in the newest version as well are read once.
+      const newest = now.get(shard.name);
+      const fresh = () => (newest?.state.under === under ? newest.state : emptyFolder(under));
+      const folder = folderAfter(heldFolders.get(shard), shard, { under, fresh, isFaultless });
+      heldFolders.set(shard, folder);
+      return { content: folder.content };
+    };
+    const loaded = shards.map((shard, i): LoadedShard => {
+      if (!isHeld(shard)) return loadNewest(shard, i === 0);
+      const newest = loadNewest(shard.newest, i === 0);
+      const held = loadHeld(shard.held.content, i === 0);
+      return { ...newest, content: withConfigurationOf(newest.content, held.content) };
     });
     folders = now;
     const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
-    last = withListsOf(last, content);
-    return { content: last, consul, clusterId: primaryCluster };
+    const held = JSON.stringify(shards.map((shard) => (isHeld(shard) ? shard.held.version : undefined)));
+    const joined = withListsOf(lasts.get(held), content);
+    lasts = new Map([[held, joined], ...[...lasts].filter(([key]) => key !== held).slice(0, maxConfigurations - 1)]);
+    return { content: joined, consul, clusterId: primaryCluster };
   };
 }
+
+/** The newest, everybody's, a canary's. */
+const maxConfigurations = 3;
+
+/** What is put before the names of a source's files. */
+const underOf = ({ name }: ShardContent, isFirst: boolean): string => (isFirst ? "" : `${name}/`);
 
 /** What sources say, with the lists of before where they have the same elements: what was made of such a list is found by it. */
 const withListsOf = (before: LoadedDirectory | undefined, now: LoadedDirectory): LoadedDirectory => ({
@@ -172,11 +204,21 @@ interface LoadedFolder {
 
 type IsFaultless = ((file: string) => boolean) | undefined;
 
-const folderAfter = (before: LoadedFolder, shard: SourceShard, isFaultless: IsFaultless): LoadedFolder =>
-  before.shard === shard ? before : loadFolder(shard, before.state, isFaultless);
+interface FolderReading {
+  readonly under: string;
+  /** What a source is read from that was not read before, or under another name. */
+  readonly fresh: () => FolderState;
+  readonly isFaultless: IsFaultless;
+}
 
-function loadFolder(shard: SourceShard, before: FolderState, isFaultless: IsFaultless): LoadedFolder {
-  const state = folderOf(textsOfShard(shard), before, isFaultless);
+function folderAfter(
+  before: LoadedFolder | undefined,
+  shard: SourceShard,
+  { under, fresh, isFaultless }: FolderReading,
+): LoadedFolder {
+  const isSame = before?.state.under === under;
+  if (isSame && before.shard === shard) return before;
+  const state = folderOf(textsOfShard(shard), isSame ? before.state : fresh(), isFaultless);
   return { shard, state, content: wholeFolder(state) };
 }
 

@@ -1,9 +1,8 @@
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { RootObjects } from "../xds/explain/root-object.ts";
-import { createCollectedReader } from "./collected/collected-shard.ts";
-import { objectsOfShards } from "./explain/root-objects.ts";
-import { readShard } from "./shards/read-shard.ts";
+import { objectsOfShards, shardsOfRoot } from "./explain/root-objects.ts";
+import { SourceNotKept } from "./shards/held-configuration.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;
@@ -17,12 +16,14 @@ export type Places = ReadonlyMap<string, string>;
  */
 export async function placesOf(store: ObjectStore, sources: readonly CompiledSource[]): Promise<Places> {
   const shards = await Promise.all(
-    sources.map(
-      async ({ name, version }) =>
-        (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version)),
-    ),
+    sources.map(async (source) => (await shardsOfRoot(store, [source]).catch(nothingKept))[0]),
   );
   return placesIn(objectsOfShards(shards));
+}
+
+function nothingKept(cause: unknown): readonly [] {
+  if (cause instanceof SourceNotKept) return [];
+  throw cause;
 }
 
 /** The same of objects that are read already. */

@@ -1,5 +1,6 @@
 import { readShard } from "../../compile/shards/read-shard.ts";
-import { createSourcesReader, isCollected, type Shard } from "../../compile/shards/read-sources.ts";
+import { createSourcesReader } from "../../compile/shards/read-sources.ts";
+import { isCollected, isHeld, type Shard } from "../../compile/shards/shard.ts";
 import { type SourceShard, textsOfShard } from "../../compile/shards/source-shard.ts";
 import { type Diagnostic, keyText, type Origin } from "../../config/diagnostic.ts";
 import { readFiles } from "../../config/folder/directory.ts";
@@ -64,7 +65,7 @@ interface Form {
 
 /** An object as a shard's files have it. */
 function formIn(shard: Shard | SourceShard | undefined, key: string): Form | undefined {
-  if (shard === undefined || isCollected(shard)) return undefined;
+  if (shard === undefined || isCollected(shard) || isHeld(shard)) return undefined;
   const name = key.slice(key.lastIndexOf("/") + 1);
   // Whatever has its name in it may hold it.
   const files = textsOfShard(shard).files.filter(({ text }) => text.includes(name));

@@ -22,19 +22,23 @@ export interface LoadedShard {
 /** Loads one source again and again: each object is read once for each of its forms. */
 export type CollectedLoader = (shard: CollectedShard) => LoadedShard;
 
-export function createCollectedLoader(): CollectedLoader {
-  let known: ReadonlyMap<string, { readonly from: OriginObject; readonly read: ReadObject }> = new Map();
+/** What objects were read as, with what their origin is. */
+export type CollectedReads = WeakMap<OriginObject, { readonly about: string; readonly read: ReadObject }>;
+
+/** @param reads shared by loaders of several versions of one source */
+export function createCollectedLoader(reads: CollectedReads = new WeakMap()): CollectedLoader {
   let last: { readonly objects: CollectedShard["objects"]; readonly loaded: LoadedShard } | undefined;
   return (shard) => {
     if (last?.objects === shard.objects) return last.loaded;
-    const read = new Map<string, { readonly from: OriginObject; readonly read: ReadObject }>();
-    for (const [key, from] of shard.objects) {
-      const before = known.get(key);
-      read.set(key, before?.from === from ? before : { from, read: readCollected(shard, from) });
-    }
-    known = read;
-    const reads = [...read.values()].map((one) => one.read);
-    last = { objects: shard.objects, loaded: { ...beside(shard.about, reads), content: joined(reads) } };
+    const about = JSON.stringify(shard.about);
+    const all = Array.from(shard.objects.values(), (from) => {
+      const before = reads.get(from);
+      if (before?.about === about) return before.read;
+      const read = readCollected(shard, from);
+      reads.set(from, { about, read });
+      return read;
+    });
+    last = { objects: shard.objects, loaded: { ...beside(shard.about, all), content: joined(all) } };
     return last.loaded;
   };
 }

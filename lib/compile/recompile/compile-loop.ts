@@ -10,6 +10,7 @@ import { staleSources } from "../collected/stale-sources.ts";
 import { haveChangedSince } from "../shards/changed-since.ts";
 import { fillWanted } from "../shards/wanted-shard.ts";
 import { type CompileReport, countOf, noObserver, stagedBy } from "../telemetry/observer.ts";
+import { holdWorlds } from "./hold-worlds.ts";
 import { createPublishers } from "./publishers.ts";
 import type { Compiling, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompiled.ts";
 
@@ -86,7 +87,8 @@ function compileOnce<C extends Published>(
         ({ pollDelayMs } = settings);
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
-        const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
+        const held = await holdWorlds(store, { base, publishing, newest: compiled.value }, made.withConfiguration);
+        const laid = laidOf([made.laid ?? made.early?.then(({ blobs }) => blobs), ...held.laid]);
         let haveChanged = false;
         const beside: Beside = {
           ...(laid === undefined ? {} : { laid }),
@@ -97,7 +99,7 @@ function compileOnce<C extends Published>(
             haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => false);
           },
         };
-        const publish = () => publisher.publish(compiled.value, base, publishing, beside);
+        const publish = () => publisher.publish(compiled.value, base, publishing, beside, held.worlds);
         // No part of the root: what is published does not depend on the hour.
         const stale = staleSources(
           store,
@@ -134,7 +136,7 @@ function compileOnce<C extends Published>(
           ...unread,
           primary,
         };
-        const diagnostics = [...compiled.diagnostics, ...(await stale)];
+        const diagnostics = [...compiled.diagnostics, ...held.diagnostics, ...(await stale)];
         watch.done(reportOf(result, compiled, attempt, diagnostics));
         const came = { ...told, diagnostics, compiled, result };
         return { made: came, haveChanged: haveChanged && kind === "published" };
@@ -150,6 +152,15 @@ function compileOnce<C extends Published>(
     }
   };
   return (...asked) => withHeld(() => compileOne(...asked));
+}
+
+/** Blobs that lie in the store already, of all worlds; undefined where there are none. */
+function laidOf(
+  parts: readonly (ReadonlySet<string> | Promise<ReadonlySet<string>> | undefined)[],
+): Beside["laid"] | undefined {
+  const [first, ...more] = parts.filter((part) => part !== undefined);
+  if (more.length === 0) return first;
+  return Promise.all([first, ...more]).then((sets) => new Set(sets.flatMap((set) => [...(set ?? [])])));
 }
 
 /** What was published, counted with what was written of it before. */

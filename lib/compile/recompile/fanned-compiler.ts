@@ -1,7 +1,10 @@
+import type { ReadHead } from "../../snapshot/head/head.ts";
+import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
-import { settleSettings } from "../recorded-settings.ts";
+import { type RecordedSettings, settleSettings } from "../recorded-settings.ts";
 import { createFannedCompile, type FanOut } from "../slices/fan-out.ts";
-import type { Compiling, Published, RecompileOptions } from "./recompiled.ts";
+import type { Staged } from "../telemetry/observer.ts";
+import type { Compiling, HeldOnly, Published, RecompileOptions } from "./recompiled.ts";
 import { createStandingCompiler, givenSettings } from "./standing-compiler.ts";
 
 /** Compiles a world in slices, and one that is too small for that here. */
@@ -19,7 +22,23 @@ export function createFannedCompiler(
     if (fanned === undefined) return here.compile(staged, base, filled);
     const { primary, world: value, laid } = fanned;
     const compiled = { value, diagnostics: value.diagnostics, memo: { hits: 0, misses: 0 } };
-    return { primary, settings, compiled, laid };
+    const withConfiguration = (configuration: Configuration) => holding({ settings, staged, base }, configuration);
+    return { primary, settings, compiled, laid, withConfiguration };
   };
-  return { compile, standing: here.standing };
+  const holding = async (
+    { settings, staged, base }: { readonly settings: RecordedSettings; readonly staged: Staged; readonly base: ReadHead | undefined },
+    configuration: Configuration,
+  ): Promise<HeldOnly> => {
+    const fanned = await compileSlices(settings, staged, configuration.sources);
+    if (fanned === undefined) return here.compileHeld(staged, base, configuration);
+    return { settings, world: fanned.world, laid: fanned.laid };
+  };
+  return {
+    compile,
+    async compileHeld(staged, base, configuration) {
+      const settings = await settleSettings(store, givenSettings(options));
+      return holding({ settings, staged, base }, configuration);
+    },
+    standing: here.standing,
+  };
 }

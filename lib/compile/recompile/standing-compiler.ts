@@ -1,16 +1,22 @@
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
+import type { ReadHead } from "../../snapshot/head/head.ts";
+import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
 import { layLists } from "../lay-lists.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../recorded-settings.ts";
+import { createConfigurationHolder } from "../shards/held-configuration.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
+import type { Shard } from "../shards/shard.ts";
 import { wholeWorld } from "../slices/slice.ts";
 import { createStandingKeeper } from "../standing/keep-standing.ts";
 import { standingKey } from "../standing/open-standing.ts";
+import type { Standing } from "../standing/standing.ts";
+import type { Staged } from "../telemetry/observer.ts";
 import { defaultWorldOptions, type WorldOptions } from "../world-of.ts";
-import type { Compiling, Published, RecompileOptions } from "./recompiled.ts";
+import type { Compiling, HeldCompiled, Published, RecompileOptions } from "./recompiled.ts";
 
 export interface SourcesCompiled {
   readonly primary: string;
@@ -20,6 +26,16 @@ export interface SourcesCompiled {
 
 interface StandingCompiled extends SourcesCompiled {
   readonly early: Published["early"];
+  readonly withConfiguration: Published["withConfiguration"];
+}
+
+/** All that a compile needs, with the sources as they were read. */
+interface Prepared {
+  readonly settings: RecordedSettings;
+  readonly shards: readonly Shard[];
+  readonly compilers: ShardCompilers;
+  readonly key: string | undefined;
+  readonly found: Standing | undefined;
 }
 
 /** @param encoder the publisher's, so that nothing is encoded twice */
@@ -31,17 +47,17 @@ export function createStandingCompiler(
   // Later compiles make little.
   let { startLaying } = options;
   const readSources = createSourcesReader(store, texts);
+  const holdConfiguration = createConfigurationHolder(store);
   const standing = createStandingKeeper(store, readSources);
   const compilerFor = createCompilers(world, ahead);
   const looks = build !== undefined && !looksInto;
-  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
+  const prepare = async (staged: Staged, base: ReadHead | undefined, filled: Promise<void>): Promise<Prepared> => {
     if (looks) standing.readAhead(base);
     const { settings, shards } = await staged("read", async () => {
       const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
       return { settings, shards: await readSources(settings.sources) };
     });
-    const [primary] = shards;
-    if (primary === undefined) throw new NothingFilled();
+    if (shards.length === 0) throw new NothingFilled();
     const compilers = compilerFor(settings);
     const order = shards.map(({ name }) => name);
     const key = build && standingKey({ build, options: worldOptionsOf(settings, world), order });
@@ -49,6 +65,19 @@ export function createStandingCompiler(
       key === undefined || looksInto
         ? undefined
         : await standing.before({ base, key, compilers, order: settings.sources });
+    return { settings, shards, compilers, key, found };
+  };
+  const holding = async (
+    { shards, compilers, key, found }: Prepared,
+    { sources }: Configuration,
+    staged: Staged,
+  ): Promise<HeldCompiled> => {
+    const held = await staged("read", () => holdConfiguration(shards, sources));
+    return { world: compilers.compile(held, staged, wholeWorld, { key, standing: found }).value };
+  };
+  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
+    const prepared = await prepare(staged, base, filled);
+    const { settings, shards, compilers, key, found } = prepared;
     const laying = found === undefined ? startLaying?.() : undefined;
     startLaying = undefined;
     const onMade = laying && layLists(laying, encoder.runsOf);
@@ -60,9 +89,18 @@ export function createStandingCompiler(
       early = laying?.end();
     }
     refuseRubbish(compiled, shards);
-    return { primary: primary.name, compiled, settings, early };
+    const primary = shards[0]?.name ?? "";
+    const withConfiguration = (configuration: Configuration) => holding(prepared, configuration, staged);
+    return { primary, compiled, settings, early, withConfiguration };
   };
-  return { compile, standing };
+  return {
+    compile,
+    async compileHeld(staged, base, configuration) {
+      const prepared = await prepare(staged, base, Promise.resolve());
+      return { settings: prepared.settings, ...(await holding(prepared, configuration, staged)) };
+    },
+    standing,
+  };
 }
 
 /** What a caller says about how to compile. */

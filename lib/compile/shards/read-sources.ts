@@ -1,21 +1,17 @@
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
+import { type CollectedReader, createCollectedReader } from "../collected/collected-shard.ts";
+import { createConfigurationHolder, notHere } from "./held-configuration.ts";
 import { type ReadShard, readShardAgain } from "./read-shard.ts";
+import { emptySource, type Shard, type ShardContent } from "./shard.ts";
 import { sourceNames } from "./source-names.ts";
-import type { SourceShard, TextsByHash } from "./source-shard.ts";
-
-/** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
-export type Shard = SourceShard | CollectedShard;
-
-export const isCollected = (shard: Shard): shard is CollectedShard => "about" in shard;
+import type { TextsByHash } from "./source-shard.ts";
 
 /** The source that comes first where nobody says otherwise. */
 export const usualPrimary = "main";
 
 /**
- * Reads every source that was ever filled; with versions only those, as they were then.
+ * Reads every source that was ever filled; with versions only those, as they were then, each with the configuration that it names.
  *
  * @throws PortolanError when one of the versions is not in the store
  */
@@ -39,6 +35,7 @@ export const orderedSources = async (store: ObjectStore, order: readonly string[
  */
 export function createSourcesReader(store: ObjectStore, written: TextsByHash = new Map()): SourcesReader {
   let before: ReadonlyMap<string, ReadShard> = new Map();
+  const holdConfiguration = createConfigurationHolder(store);
   const collected = new Map<string, CollectedReader>();
   const readCollected = (name: string, version: string | undefined) => {
     const read = collected.get(name) ?? createCollectedReader(store, name);
@@ -51,15 +48,16 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     // Another reading may end while this one waits: each goes on from what it began with.
     const last = before;
     const now = new Map<string, ReadShard>();
-    const readEither = async (name: string): Promise<Shard | undefined> => {
+    const readEither = async (name: string): Promise<ShardContent | undefined> => {
       const version = wanted.get(name);
+      if (version === "") return emptySource(name);
       const read = await readShardAgain(store, name, version, { written, before: last.get(name) });
       if (read === undefined) return readCollected(name, version);
       now.set(name, read);
       return read.shard;
     };
-    const readings = new Map<string, Promise<Shard | undefined>>();
-    const readOne = (name: string): Promise<Shard | undefined> => {
+    const readings = new Map<string, Promise<ShardContent | undefined>>();
+    const readOne = (name: string): Promise<ShardContent | undefined> => {
       const reading = readings.get(name) ?? readEither(name);
       readings.set(name, reading);
       return reading;
@@ -74,12 +72,14 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     for (const { name } of shards) wanted.delete(name);
     if (wanted.size > 0) throw notHere([...wanted.keys()]);
     before = now;
-    return shards;
+    const held = versions?.filter(({ configuration }) => configuration !== undefined) ?? [];
+    if (held.length === 0) return shards;
+    return holdConfiguration(
+      shards,
+      shards.map(({ name, version }) => {
+        const { configuration = version } = held.find((one) => one.name === name) ?? {};
+        return { name, version: configuration };
+      }),
+    );
   };
-}
-
-/** A snapshot is imported without its sources, so nobody knows whether they ever were here. */
-function notHere(sources: readonly string[]): PortolanError {
-  const held = `what ${sources.length === 1 ? "source" : "sources"} ${sources.join(", ")} held then`;
-  return new PortolanError(`${held} is not in this store: it was collected, or the version was imported`);
 }

@@ -1,10 +1,12 @@
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import type { SourceVersion } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { compilerVersion } from "../compile.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
+import { holdingVersions } from "../shards/held-configuration.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import { pause } from "../triggers/pace.ts";
 import { createSliceMaker } from "./compile-slice.ts";
@@ -50,9 +52,14 @@ export interface FannedOut {
  * Compiles what the sources of a store hold, slice by slice, and joins what came of it. What was compiled of the same plan before is
  * taken as it is, so whoever takes over from one who has died does what is left.
  *
+ * @param held versions whose configuration counts, of the sources that have any; absent: that of the newest
  * @returns undefined where the sources are too little to be cut up
  */
-export type FannedCompile = (settings: RecordedSettings, staged: Staged) => Promise<FannedOut | undefined>;
+export type FannedCompile = (
+  settings: RecordedSettings,
+  staged: Staged,
+  held?: readonly SourceVersion[],
+) => Promise<FannedOut | undefined>;
 
 /**
  * @param encoder the publisher's, so that nothing is encoded twice
@@ -67,11 +74,14 @@ export function createFannedCompile(
   const { most, compilesToo = false, sliceBytes = usualSliceBytes, onTrouble = () => {} } = fanOut;
   const make = createSliceMaker(store, encoder, { build });
   let last: CompiledWorld | undefined;
-  return async (settings, staged) => {
-    const { of, sources } = await staged("read", async () => ({
-      of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
-      sources: await sourceVersions(store, settings.sources),
-    }));
+  return async (settings, staged, held) => {
+    const { of, sources } = await staged("read", async () => {
+      const newest = await sourceVersions(store, settings.sources);
+      return {
+        of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
+        sources: held === undefined ? newest : holdingVersions(newest, held),
+      };
+    });
     const [primary] = sources;
     if (of <= 1 || primary === undefined) return undefined;
     const known = build === undefined ? {} : { build };

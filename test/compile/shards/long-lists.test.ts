@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
-import { createSourcesReader, isCollected } from "../../../lib/compile/shards/read-sources.ts";
+import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
+import { isCollected } from "../../../lib/compile/shards/shard.ts";
 import { replacedObjects } from "../../../lib/compile/shards/replaced-objects.ts";
 import type { SourceShard } from "../../../lib/compile/shards/source-shard.ts";
 import { createShardWriter, writeShard } from "../../../lib/compile/shards/write-shard.ts";

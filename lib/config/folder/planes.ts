@@ -1,0 +1,51 @@
+/**
+ * The two planes of what a source holds. Registry: what runs where, which changes by itself as pods come and go. Configuration: how
+ * traffic is treated, which somebody writes. A rollback, a pin and a canary are about configuration alone.
+ */
+import type { Diagnostic } from "../diagnostic.ts";
+import { kubernetesKindOf } from "../kubernetes/kinds.ts";
+import { noFolderSettings } from "../kinds/stated-endpoints.ts";
+import type { LoadedDirectory } from "./directory.ts";
+
+/** Istio's kinds that say what runs where: Istio has them among its registries, too. */
+const registryKinds: ReadonlySet<string> = new Set(["ServiceEntry", "WorkloadEntry", "WorkloadGroup"]);
+
+/** Whether objects of a kind belong to the registry: Kubernetes' own kinds, and three of Istio's. Ingress is configuration. */
+export const isRegistryKind = (group: string, kind: string): boolean =>
+  registryKinds.has(kind) || kubernetesKindOf(group, kind) !== undefined;
+
+/**
+ * What a source says with its configuration as it was in another version.
+ *
+ * @param newest its registry counts
+ * @param held its configuration counts; undefined: there was none
+ */
+export function withConfigurationOf(newest: LoadedDirectory, held: LoadedDirectory): LoadedDirectory {
+  const { endpoints, proxies } = newest.settings;
+  const { gatewayApi } = held.settings;
+  return {
+    configs: [
+      ...held.configs.filter(({ meta }) => !isRegistryKind(meta.group, meta.kind)),
+      ...newest.configs.filter(({ meta }) => isRegistryKind(meta.group, meta.kind)),
+    ],
+    objects: newest.objects,
+    others: held.others,
+    clusters: newest.clusters,
+    meshConfig: held.meshConfig,
+    meshNetworks: held.meshNetworks,
+    settings: {
+      ...noFolderSettings,
+      endpoints,
+      ...(proxies === undefined ? {} : { proxies }),
+      ...(gatewayApi === undefined ? {} : { gatewayApi }),
+    },
+    diagnostics: [
+      ...held.diagnostics.filter(isOfConfiguration),
+      ...newest.diagnostics.filter((diagnostic) => !isOfConfiguration(diagnostic)),
+    ],
+  };
+}
+
+/** What is said of a whole file is said of the newest. */
+const isOfConfiguration = ({ origin: { key } }: Diagnostic): boolean =>
+  key.kind !== "" && !isRegistryKind(key.group, key.kind);
