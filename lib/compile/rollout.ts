@@ -2,7 +2,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import { blobKey } from "../snapshot/blob.ts";
 import { readRoot } from "../snapshot/format.ts";
 import { holding, rolledBack, withCanary } from "../snapshot/head/aims.ts";
-import { newestConfiguration, type ReadHead } from "../snapshot/head/head.ts";
+import { lastRoot, newestConfiguration, newestRoot, type ReadHead } from "../snapshot/head/head.ts";
 import {
   actWith,
   type Moved,
@@ -18,10 +18,11 @@ import { type Act, createLeader, type Led, type Note } from "../snapshot/head/le
 import { withHeld } from "../snapshot/held.ts";
 import { configurationOf } from "../snapshot/publish.ts";
 import { readOnce } from "../snapshot/read-once.ts";
-import type { Configuration, Share } from "../snapshot/root.ts";
+import type { Configuration, Share, StoredRoot } from "../snapshot/root.ts";
 import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { compilerVersion } from "./compile.ts";
 import { NothingFilled } from "./nothing-filled.ts";
 import { createPublishers } from "./recompile/publishers.ts";
 import type { HeldOnly, RecompileOptions } from "./recompile/recompiled.ts";
@@ -59,7 +60,7 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
       const options = { ...publisher, ...word };
       const base = await needHead(store, publisher);
       const { root, configuration: to } = await rollbackTarget(store, base.head, back);
-      const configuration = await configurationAt(store, root);
+      const configuration = configurationOf(await rootAt(store, root));
       const asItWas = async (reason: string, held?: Configuration): Promise<Moved> => ({
         ...(await rollback(store, root, options, held)),
         stale: reason,
@@ -84,13 +85,18 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
     async canary(root, share, word = {}) {
       const options = { ...publisher, ...word };
       const base = await needHead(store, publisher);
-      const configuration = await configurationAt(store, root);
+      const configuration = configurationOf(await rootAt(store, root));
+      const served = await rootAt(store, lastRoot(base.head.steps));
       const asItIs = async (reason: string): Promise<Moved> => ({
         ...(await setCanary(store, { root, ...share }, options)),
         stale: `${reason}; ${untilItsEnd}`,
       });
       if (configuration === undefined) return asItIs(unknownSources);
+      if (served.compiler !== compilerVersion) return asItIs(otherVersion(served.compiler));
       try {
+        const newest = await rootAt(store, newestRoot(base.head));
+        if (newestConfiguration(base.head) === configuration.version && newest.compiler !== compilerVersion)
+          return await asItIs(otherVersion(newest.compiler));
         return await actWith(store, base, { reason: "canary", options }, (read, note) =>
           newestConfiguration(read.head) === configuration.version
             ? leadAsIs(read, (aims) => withCanary(aims, { root: aims.newest, ...share, configuration }), note)
@@ -107,6 +113,8 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
 }
 
 const unknownSources = "the version does not say which configuration it was compiled from";
+const otherVersion = (compiler: string): string =>
+  `what it is compared with was compiled by ${compiler}, and this is ${compilerVersion}`;
 const untilUnpin = "they stay so until `portolan unpin`";
 const untilItsEnd = "they stay so until the canary ends";
 
@@ -156,9 +164,9 @@ function createConfigurationLeader({ store: below, publisher, build }: RolloutOp
     });
 }
 
-/** The configuration that a root was compiled from; undefined where it does not say. @throws PortolanError for what is no root */
-async function configurationAt(store: ObjectStore, root: string): Promise<Configuration | undefined> {
-  const found = await store.get(blobKey(root));
-  if (found.kind !== "found") throw new PortolanError(`the store has no root ${root.slice(0, 12)}`);
-  return configurationOf(readRoot(root, new TextDecoder().decode(found.bytes)));
+/** @throws PortolanError for what is no root */
+async function rootAt(store: ObjectStore, hash: string): Promise<StoredRoot> {
+  const found = await store.get(blobKey(hash));
+  if (found.kind !== "found") throw new PortolanError(`the store has no root ${hash.slice(0, 12)}`);
+  return readRoot(hash, new TextDecoder().decode(found.bytes));
 }

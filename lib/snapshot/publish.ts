@@ -45,6 +45,8 @@ export interface HeldWorlds {
   readonly everybody?: { readonly world: CompiledWorld; readonly configuration: Configuration } | undefined;
   /** For the canary; absent: there is none, or its root stays as it is. */
   readonly canary?: CompiledWorld | undefined;
+  /** What is tried on a part of the nodes was compiled by another version of Portolan: both it and the rest stay as they are. */
+  readonly isVersionTrial?: boolean;
 }
 
 /** Writes snapshots into one store. Keeps in memory what the next publish will compare with. */
@@ -109,7 +111,8 @@ export function createPublisher(
           canary: canary && rootOf(canary),
         };
         if (share === undefined) return published(aims, roots);
-        return triedOut(aims, roots, { share, configuration: configurationOf(world), pin: pin(nowMs) });
+        const configuration = held.isVersionTrial === true ? undefined : configurationOf(world);
+        return triedOut(aims, roots, { share, configuration, pin: pin(nowMs) });
       };
       const led = await lead(base, act, { reason: share === undefined ? reason : "canary", by, why }, world, beside);
       if (led.kind === "lost") return led;

@@ -6,6 +6,7 @@ import {
   importSnapshot,
   type Moved,
   promoteCanary,
+  rollback,
   signHeadAsIs,
   unpin,
 } from "../../snapshot/head/head-operations.ts";
@@ -56,14 +57,22 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     ),
   )
     .option("--to <root>", `to the configuration of this root. ${rootNames}`)
+    .option("--whole", "with the services and endpoints of then, which stay so until `portolan unpin`")
     .action(
-      async (back: string | undefined, options: MoveOptions & WordOptions & { readonly to?: string | undefined }) => {
+      async (
+        back: string | undefined,
+        options: MoveOptions & WordOptions & { readonly to?: string | undefined; readonly whole?: boolean },
+      ) => {
         if (back !== undefined && options.to !== undefined)
           throw new InvalidArgumentError("say how many configurations back, or --to which root, and not both");
         const count = wholeNumber(back ?? "1", "the number of configurations to go back");
         const store = await openThere(options.store, terminal.progress);
         const root = options.to === undefined ? count : await rootNamed(store, options.to);
-        tell(await (await rolloutOf(store, options)).rollback(root, wordOf(options)), options);
+        const moved =
+          options.whole === true
+            ? await rollback(store, root, await act(options))
+            : await (await rolloutOf(store, options)).rollback(root, wordOf(options));
+        tell(moved, options);
       },
     );
 
@@ -171,7 +180,8 @@ function movedLines({ head, root, left, ended, saysTheSame = false, stale }: Mov
 }
 
 function pinnedLines({ until, configuration }: Pin, isStale: boolean): readonly string[] {
-  const followed = configuration === undefined || isStale ? "" : "; services and endpoints are followed";
+  const held = configuration === undefined ? ", and so are services and endpoints" : "";
+  const followed = held !== "" || isStale ? held : "; services and endpoints are followed";
   return [
     `pinned ${until === undefined ? "until `portolan unpin`" : `until ${until}`}: configuration that is published is recorded`,
     `and served to no proxy${followed}; `portolan status` shows it`,

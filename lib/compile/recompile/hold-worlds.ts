@@ -4,7 +4,7 @@ import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { readRoot } from "../../snapshot/format.ts";
 import { lastRoot, type ReadHead } from "../../snapshot/head/head.ts";
 import { configurationOf, type HeldWorlds, type Publishing } from "../../snapshot/publish.ts";
-import type { Configuration, Head } from "../../snapshot/root.ts";
+import type { Configuration, StoredRoot } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { SourceNotKept } from "../shards/held-configuration.ts";
 import type { HeldCompiled, Published } from "./recompiled.ts";
@@ -35,6 +35,10 @@ export async function holdWorlds(
 ): Promise<Holding> {
   if (base === undefined) return { worlds: {}, laid: [], diagnostics: [] };
   const { head } = base;
+  const served = publishing?.share === undefined ? undefined : await rootOf(store, lastRoot(head.steps));
+  // What a new version makes of the same configuration is to be tried on the part of the nodes alone.
+  if (served !== undefined && served.compiler !== newest.compiler)
+    return { worlds: { isVersionTrial: true }, laid: [], diagnostics: [] };
   const diagnostics: Diagnostic[] = [];
   const compiled = new Map<string, HeldCompiled>([[newest.configuration ?? "", { world: newest }]]);
   const hold = async (who: string, configuration: Configuration | undefined): Promise<CompiledWorld | undefined> => {
@@ -49,7 +53,8 @@ export async function holdWorlds(
       return undefined;
     }
   };
-  const configuration = await heldForEverybody(store, head, publishing);
+  // A canary that begins holds everybody else at what they have.
+  const configuration = head.pin === undefined ? served && configurationOf(served) : head.pin.configuration;
   const world = await hold("everybody", configuration);
   const canary = await hold("the canary", head.canary?.configuration);
   const everybody = world === undefined || configuration === undefined ? undefined : { world, configuration };
@@ -57,16 +62,9 @@ export async function holdWorlds(
   return { worlds: { everybody, canary }, laid, diagnostics };
 }
 
-/** A canary that begins holds everybody else at what they have. */
-async function heldForEverybody(
-  store: ObjectStore,
-  head: Head,
-  publishing: Publishing | undefined,
-): Promise<Configuration | undefined> {
-  if (head.pin !== undefined || publishing?.share === undefined) return head.pin?.configuration;
-  const hash = lastRoot(head.steps);
+async function rootOf(store: ObjectStore, hash: string): Promise<StoredRoot | undefined> {
   const found = await store.get(blobKey(hash));
-  return found.kind === "found" ? configurationOf(readRoot(hash, new TextDecoder().decode(found.bytes))) : undefined;
+  return found.kind === "found" ? readRoot(hash, new TextDecoder().decode(found.bytes)) : undefined;
 }
 
 const notKept = (who: string, reason: string): Diagnostic => ({
