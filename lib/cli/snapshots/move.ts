@@ -184,7 +184,7 @@ function pinnedLines({ until, configuration }: Pin, isStale: boolean): readonly 
   const followed = held !== "" || isStale ? held : "; services and endpoints are followed";
   return [
     `pinned ${until === undefined ? "until `portolan unpin`" : `until ${until}`}: configuration that is published is recorded`,
-    `and served to no proxy${followed}; `portolan status` shows it`,
+    `and served to no proxy${followed}; \`portolan status\` shows it`,
   ];
 }
 

@@ -44,7 +44,7 @@ function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): Compi
     if (!haveChanged) return first;
     // What was published stands where this fails; the log has why.
     const second = await compile(publishing, mayPublish).catch(() => undefined);
-    return second?.made.kind === "published" ? second.made : first;
+    return second === undefined || second.made.kind === "unchanged" ? first : second.made;
   };
 }
 
@@ -139,7 +139,7 @@ function compileOnce<C extends Published>(
         const diagnostics = [...compiled.diagnostics, ...held.diagnostics, ...(await stale)];
         watch.done(reportOf(result, compiled, attempt, diagnostics));
         const came = { ...told, diagnostics, compiled, result };
-        return { made: came, haveChanged: haveChanged && kind === "published" };
+        return { made: came, haveChanged };
       }
       throw new PortolanError(
         `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,

@@ -47,7 +47,7 @@ export async function seenIn(store: ObjectStore, root: string): Promise<string> 
   );
   const found = (pattern: RegExp) =>
     [...new Set([...texts.join("\n").matchAll(pattern)].map(([, one = ""]) => one))].sort().join();
-  return `${found(/"timeout":"(\d[^"]*)"/g)} ${found(/"address":"(10\.0\.[^"]*)"/g)}`;
+  return `${found(/"timeout":"([1-9][^"]*)"/g)} ${found(/"address":"(10\.0\.[^"]*)"/g)}`;
 }
 
 export interface Shop {
