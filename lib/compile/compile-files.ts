@@ -2,7 +2,7 @@ import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
 import type { FolderState } from "../config/folder/folder-state.ts";
 import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
-import { withConfigurationOf } from "../config/folder/planes.ts";
+import { sameRegistry, withConfigurationOf } from "../config/folder/planes.ts";
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { sameElements } from "../config/same-elements.ts";
@@ -22,7 +22,7 @@ import {
   type LoadedShard,
 } from "./collected/load-collected.ts";
 import { type CountedWorld, compile, countClasses, type Reuse } from "./compile.ts";
-import { isCollected, isHeld, type Shard, type ShardContent, versionsOf } from "./shards/shard.ts";
+import { isCollected, isHeld, type Shard, type ShardContent } from "./shards/shard.ts";
 import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
@@ -70,8 +70,8 @@ export function createShardCompilers(options: WorldOptions, ahead?: ReadAhead): 
   const compileFolders = createFolderCompiler(options, memo);
   return {
     compile(shards, staged = unwatched, slice = wholeWorld, reuse = {}) {
-      const { content, ...beside } = read(shards);
-      return compileFolders(content, versionsOf(shards), beside, staged, slice, reuse);
+      const { content, sources, ...beside } = read(shards);
+      return compileFolders(content, sources, beside, staged, slice, reuse);
     },
     viewsOf(shards, isFaultless) {
       const { content, consul, clusterId } = read(shards, isFaultless);
@@ -95,10 +95,10 @@ export interface LoadedWorld {
 }
 
 export function loadWorld(shards: readonly Shard[], options: WorldOptions): LoadedWorld {
-  const { content, consul, clusterId } = createShardsReader(options)(shards);
+  const { content, sources, consul, clusterId } = createShardsReader(options)(shards);
   return {
     world: worldOf(content, { ...options, clusterId }, createMemo(), consul),
-    sources: versionsOf(shards),
+    sources,
     diagnostics: content.diagnostics,
     objects: objectsIn(content, consul),
     isMeantEmpty: shards.some(({ isMeantEmpty }) => isMeantEmpty === true),
@@ -163,20 +163,37 @@ function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
       heldFolders.set(shard, folder);
       return { content: folder.content };
     };
-    const loaded = shards.map((shard, i): LoadedShard => {
-      if (!isHeld(shard)) return loadNewest(shard, i === 0);
+    const read = shards.map((shard, i): ReadSource => {
+      const { name, version } = shard;
+      if (!isHeld(shard)) return { source: { name, version }, loaded: loadNewest(shard, i === 0) };
       const newest = loadNewest(shard.newest, i === 0);
       const held = loadHeld(shard.held.content, i === 0);
-      return { ...newest, content: withConfigurationOf(newest.content, held.content) };
+      // Then it is what it was: what is compiled of it is what was compiled then, byte for byte.
+      if (isSameRegistry(newest, held)) return { source: { name, version: shard.held.version }, loaded: held };
+      const content = withConfigurationOf(newest.content, held.content);
+      return { source: { name, version, configuration: shard.held.version }, loaded: { ...newest, content } };
     });
     folders = now;
-    const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
+    const { content, consul, primaryCluster = options.clusterId } = joinShards(read.map(({ loaded }) => loaded));
     const held = JSON.stringify(shards.map((shard) => (isHeld(shard) ? shard.held.version : undefined)));
     const joined = withListsOf(lasts.get(held), content);
     lasts = new Map([[held, joined], ...[...lasts].filter(([key]) => key !== held).slice(0, maxConfigurations - 1)]);
-    return { content: joined, consul, clusterId: primaryCluster };
+    // A source that came later and holds nothing that counts leaves no trace.
+    const sources = read.map(({ source }) => source).filter((one) => one.version !== "" || "configuration" in one);
+    return { content: joined, sources, consul, clusterId: primaryCluster };
   };
 }
+
+interface ReadSource {
+  /** As the root is to say it. */
+  readonly source: CompiledSource;
+  readonly loaded: LoadedShard;
+}
+
+const isSameRegistry = (a: LoadedShard, b: LoadedShard): boolean =>
+  a.cluster === b.cluster &&
+  (a.consul === b.consul || JSON.stringify(a.consul) === JSON.stringify(b.consul)) &&
+  sameRegistry(a.content, b.content);
 
 /** The newest, everybody's, a canary's. */
 const maxConfigurations = 3;

@@ -46,6 +46,7 @@ describe("the reference of messages", () => {
     expect(without.filter(({ whyNot }) => whyNot === undefined).map(({ code }) => code)).toEqual([]);
     expect(without.map(({ code }) => code)).toEqual([
       "empty-source",
+      "held-configuration-lost",
       "other-namespace",
       "unreadable-file",
       "unreadable-source",

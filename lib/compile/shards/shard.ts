@@ -1,4 +1,3 @@
-import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { CollectedShard } from "../collected/collected-shard.ts";
 import type { SourceShard } from "./source-shard.ts";
 
@@ -25,13 +24,6 @@ export type Shard = ShardContent | HeldShard;
 export const isCollected = (shard: Shard): shard is CollectedShard => "about" in shard;
 
 export const isHeld = (shard: Shard): shard is HeldShard => "held" in shard;
-
-/** What a root says of the sources that it is compiled from. */
-export const versionsOf = (shards: readonly Shard[]): readonly CompiledSource[] =>
-  shards.map((shard) => {
-    const { name, version } = shard;
-    return isHeld(shard) ? { name, version, configuration: shard.held.version } : { name, version };
-  });
 
 /** A source that holds nothing. */
 export const emptySource = (name: string): SourceShard => ({ name, version: "", files: [] });

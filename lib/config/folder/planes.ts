@@ -46,6 +46,26 @@ export function withConfigurationOf(newest: LoadedDirectory, held: LoadedDirecto
   };
 }
 
+/** Whether two versions of a source have the same registry, wherever its objects stand. */
+export function sameRegistry(a: LoadedDirectory, b: LoadedDirectory): boolean {
+  const others = ({ settings, clusters }: LoadedDirectory) =>
+    JSON.stringify([settings.endpoints, settings.proxies, clusters.map(({ id }) => id)]);
+  return (
+    others(a) === others(b) &&
+    sameObjects(a.objects, b.objects) &&
+    sameObjects(registryConfigs(a), registryConfigs(b)) &&
+    a.clusters.every(({ objects }, at) => sameObjects(objects, b.clusters[at]?.objects ?? []))
+  );
+}
+
+const registryConfigs = ({ configs }: LoadedDirectory) =>
+  configs.filter(({ meta }) => isRegistryKind(meta.group, meta.kind));
+
+const sameObjects = (a: readonly object[], b: readonly object[]): boolean =>
+  a.length === b.length && a.every((one, at) => one === b[at] || withoutPlace(one) === withoutPlace(b[at] ?? {}));
+
+const withoutPlace = (object: object): string => JSON.stringify({ ...object, origin: undefined });
+
 /** What is said of a whole file is said of the newest. */
 const isOfConfiguration = ({ origin: { key } }: Diagnostic): boolean =>
   key.kind !== "" && !isRegistryKind(key.group, key.kind);

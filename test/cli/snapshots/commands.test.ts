@@ -158,7 +158,8 @@ describe("portolan", () => {
     await onStore("push", shop);
     await writeFile(join(shop, "a.yaml"), `# a remark\n${rule("a", "host")}`);
     expect(await onStore("push", shop)).toMatch(/^published/m);
-    expect(await onStore("rollback")).toContain("it says to every proxy what was served already");
+    await expect(onStore("rollback")).rejects.toThrow("does not go back 1 configuration");
+    expect(await onStore("rollback", "--to", "HEAD~1")).toContain("it says to every proxy what was served already");
     expect(JSON.parse(await onStore("rollback", "0", "--json"))).toMatchObject({ saysTheSame: true });
     await writeFile(join(shop, "b.yaml"), rule("b", "host"));
     await onStore("push", shop, "--canary", "10");

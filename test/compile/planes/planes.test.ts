@@ -117,6 +117,19 @@ describe("a pin", () => {
     expect((await fsck(shop.store)).problems).toEqual([]);
   });
 
+  it("leaves the very root where configuration alone is published", async () => {
+    const shop = openShop(memoryStore());
+    await shop.publish("1s 10.0.0.1");
+    const first = lastRoot((await shop.head()).steps);
+    await shop.publish("2s 10.0.0.1", { share: { percent: 0, labels: {} } });
+    expect(lastRoot((await shop.head()).steps)).toBe(first);
+    await shop.publish("3s 10.0.0.1");
+    expect(lastRoot((await shop.head()).steps)).toBe(first);
+    await abortCanary(shop.store, options);
+    await shop.rollout().rollback(0);
+    expect(lastRoot((await shop.head()).steps)).toBe(first);
+  });
+
   it("comes to the same bytes in a process that goes on and in one that starts", async () => {
     const roots = async (isCold: boolean) => {
       const shop = openShop(memoryStore(), "this build");
