@@ -20,9 +20,15 @@ export const registerHistory: Register = (program, terminal) => {
       "after",
       "\nExamples:\n  portolan history\n  portolan history --config\n  portolan history --source operators\n  portolan history virtualservice reviews -n bookshop",
     )
-    .action(async (type: string | undefined, name: string | undefined, options: WritesOptions & { readonly config?: boolean }) => {
-      if (options.source === undefined && type === undefined && options.diff === undefined) {
-        await showPublications(terminal, options);
-      } else await showWrites(terminal, type, name, options);
-    });
+    .action(
+      async (
+        type: string | undefined,
+        name: string | undefined,
+        options: WritesOptions & { readonly config?: boolean },
+      ) => {
+        if (options.source === undefined && type === undefined && options.diff === undefined) {
+          await showPublications(terminal, options);
+        } else await showWrites(terminal, type, name, options);
+      },
+    );
 };

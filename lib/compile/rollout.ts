@@ -79,7 +79,10 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
         // A rollback has to work where a compile does not.
         return cause.isForGood
           ? asItWas(`${cause.message}; ${untilUnpin}`)
-          : asItWas(`${cause.message}; \`portolan recompile\` leads on to the newest once that is mended`, configuration);
+          : asItWas(
+              `${cause.message}; \`portolan recompile\` leads on to the newest once that is mended`,
+              configuration,
+            );
       }
     },
     async canary(root, share, word = {}) {

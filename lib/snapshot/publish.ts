@@ -3,7 +3,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import { holding, published, triedOut } from "./head/aims.ts";
 import { type ReadHead, readHead } from "./head/head.ts";
-import { type Act, type Beside, createLeader, type Led, type LeadOptions, type Note } from "./head/lead.ts";
+import { type Act, type Beside, createLeader, type LeadOptions, type Led, type Note } from "./head/lead.ts";
 import { refuseNewerRoots } from "./head/newer-roots.ts";
 import type { Canary, Configuration, Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
@@ -103,7 +103,10 @@ export function createPublisher(
       for (const one of new Set([world, everybody?.world, canary])) if (one !== undefined) refuseHoles(check, one);
       checkShare(share, base);
       const pin = (nowMs: number): Pin =>
-        holding({ by, why: why || "a canary is tried", since: new Date(nowMs).toISOString() }, everybody?.configuration);
+        holding(
+          { by, why: why || "a canary is tried", since: new Date(nowMs).toISOString() },
+          everybody?.configuration,
+        );
       const act: Act = (aims, { nowMs, compiled = "", rootOf }) => {
         const roots = {
           newest: compiled,

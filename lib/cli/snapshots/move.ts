@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { Rollout } from "../../compile/rollout.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import {
   abortCanary,
@@ -10,12 +11,11 @@ import {
   signHeadAsIs,
   unpin,
 } from "../../snapshot/head/head-operations.ts";
-import { examplesText } from "../examples.ts";
-import type { Rollout } from "../../compile/rollout.ts";
 import type { Pin } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { ownBuild } from "../own-build.ts";
+import { examplesText } from "../examples.ts";
 import { holdsSomething, isFolder, openThere, openToWrite, storeOption } from "../named-store.ts";
+import { ownBuild } from "../own-build.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { rootNamed, rootNames } from "./root-named.ts";

@@ -11,8 +11,8 @@ import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../s
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
 import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Pin } from "../../snapshot/root.ts";
+import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";

@@ -42,7 +42,12 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .command("gc")
     .description("Deletes what nothing names any more: one run names it, a run an hour later deletes it.")
     .addOption(storeOption())
-    .option("--keep <publications>", "how many roots that were served stay, and how many configurations can be rolled back to", wholeNumber(1), 50)
+    .option(
+      "--keep <publications>",
+      "how many roots that were served stay, and how many configurations can be rolled back to",
+      wholeNumber(1),
+      50,
+    )
     .option("--json", "as JSON")
     .addHelpText("after", examplesText(["gc", "gc --keep 200 --store s3://mesh/prod"]))
     .addOption(keyringOption())

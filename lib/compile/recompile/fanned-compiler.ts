@@ -26,7 +26,11 @@ export function createFannedCompiler(
     return { primary, settings, compiled, laid, withConfiguration };
   };
   const holding = async (
-    { settings, staged, base }: { readonly settings: RecordedSettings; readonly staged: Staged; readonly base: ReadHead | undefined },
+    {
+      settings,
+      staged,
+      base,
+    }: { readonly settings: RecordedSettings; readonly staged: Staged; readonly base: ReadHead | undefined },
     configuration: Configuration,
   ): Promise<HeldOnly> => {
     const fanned = await compileSlices(settings, staged, configuration.sources);

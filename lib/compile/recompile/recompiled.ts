@@ -1,9 +1,9 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
+import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Laid, Laying } from "../../snapshot/laying.ts";
 import type { PublisherOptions, PublishResult } from "../../snapshot/publish.ts";
-import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { Canary, Configuration, Pin } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FilesCompiled } from "../compile-files.ts";

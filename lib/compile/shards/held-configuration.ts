@@ -31,7 +31,8 @@ export function createConfigurationHolder(store: ObjectStore): ConfigurationHold
       const { name } = newest;
       if (version === "") return emptySource(name);
       const key = `${version} ${name}`;
-      const known = recent.find((one) => one.has(key))?.get(key) ?? (await readContent(store, { name, version }, newest));
+      const known =
+        recent.find((one) => one.has(key))?.get(key) ?? (await readContent(store, { name, version }, newest));
       now.set(key, known);
       return known;
     };
@@ -75,7 +76,10 @@ async function readContent(
   if (found === undefined) throw notHere([name]);
   if (!isCollected(found) || !isCollected(newest)) return found;
   // What did not change since is one object, so that what was made of it is found again.
-  return { ...found, objects: new Map(Array.from(found.objects, ([key, one]) => [key, sameObject(newest.objects.get(key), one)])) };
+  return {
+    ...found,
+    objects: new Map(Array.from(found.objects, ([key, one]) => [key, sameObject(newest.objects.get(key), one)])),
+  };
 }
 
 function sameObject(newest: OriginObject | undefined, held: OriginObject): OriginObject {

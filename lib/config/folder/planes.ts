@@ -3,8 +3,8 @@
  * traffic is treated, which somebody writes. A rollback, a pin and a canary are about configuration alone.
  */
 import type { Diagnostic } from "../diagnostic.ts";
-import { kubernetesKindOf } from "../kubernetes/kinds.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
+import { kubernetesKindOf } from "../kubernetes/kinds.ts";
 import type { LoadedDirectory } from "./directory.ts";
 
 /** Istio's kinds that say what runs where: Istio has them among its registries, too. */

@@ -32,9 +32,9 @@ export function RolloutPage() {
             <State value={value} onAsk={setAsked} />
             <h2>Lead everybody back</h2>
             <p class="quiet">
-              A rollback leads to the configuration of an earlier version, in the same steps as any publish, and pins it:
-              configuration that is published meanwhile is recorded and served to no proxy until the pin ends. Services and
-              endpoints are the newest, and are followed.
+              A rollback leads to the configuration of an earlier version, in the same steps as any publish, and pins
+              it: configuration that is published meanwhile is recorded and served to no proxy until the pin ends.
+              Services and endpoints are the newest, and are followed.
             </p>
             <Shown of={history}>{({ entries }) => <Earlier value={value} entries={entries} onAsk={setAsked} />}</Shown>
             {asked === undefined ? null : <MoveDialog asked={asked} generation={value.generation} onClose={close} />}
@@ -152,7 +152,12 @@ function Earlier({ value, entries, onAsk }: Acting & { readonly entries: readonl
   const served = new Map<string, PublicationEntry>();
   for (const entry of entries) {
     const configuration = entry.configuration ?? entry.root;
-    if (entry.held === true || entry.canary !== undefined || isServed(value, configuration) || served.has(configuration))
+    if (
+      entry.held === true ||
+      entry.canary !== undefined ||
+      isServed(value, configuration) ||
+      served.has(configuration)
+    )
       continue;
     served.set(configuration, entry);
   }

@@ -10,7 +10,8 @@ export async function answerHistory({ heads, reader }: Browser, asked: Asked): P
   if (head === undefined) return nothingPublished;
   const before = asked.value("before");
   const from = before === undefined ? head : { publication: before };
-  if (before !== undefined && !/^[0-9a-f]{64}$/.test(before)) return refused(400, "before is the `next` of an earlier answer");
+  if (before !== undefined && !/^[0-9a-f]{64}$/.test(before))
+    return refused(400, "before is the `next` of an earlier answer");
   const { limit } = pageOf(asked);
   const entries: HistoryEntry[] = [];
   const isOfChanges = asked.value("changes") === "true";

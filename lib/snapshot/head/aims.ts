@@ -1,7 +1,7 @@
 /** Where HEAD is to lead, and what each act makes of it. Every act is a function from aims to aims; `lead` turns them into steps. */
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Configuration, Head, Pin, Share } from "../root.ts";
-import { lastRoot, newestRoot, pinAt, servedConfiguration, newestConfiguration } from "./head.ts";
+import { lastRoot, newestConfiguration, newestRoot, pinAt, servedConfiguration } from "./head.ts";
 import type { Configurations } from "./move-head.ts";
 
 export interface Aims {
@@ -65,7 +65,11 @@ const followed = ({ canary }: Aims, { canary: root }: PublishedRoots): Canary | 
 export function triedOut(
   aims: Aims,
   roots: PublishedRoots,
-  { share, configuration, pin }: { readonly share: Share; readonly configuration: Configuration | undefined; readonly pin: Pin },
+  {
+    share,
+    configuration,
+    pin,
+  }: { readonly share: Share; readonly configuration: Configuration | undefined; readonly pin: Pin },
 ): Aims {
   const { newest, everybody = aims.everybody } = roots;
   // What is published for nobody takes no node from a canary that runs; of one that is for nobody it takes the place.

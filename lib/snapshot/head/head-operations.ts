@@ -220,12 +220,7 @@ export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now =
 /** What an act leads HEAD to. @param pin one that says who acts and why, for where something is held from now on */
 export type Change = (aims: Aims, pin: Pin) => Aims;
 
-async function act(
-  store: ObjectStore,
-  base: ReadHead,
-  deed: Deed,
-  change: Change,
-): Promise<Moved> {
+async function act(store: ObjectStore, base: ReadHead, deed: Deed, change: Change): Promise<Moved> {
   const { options } = deed;
   const lead = createLeader(store, createWorldEncoder(), options);
   return actWith(store, base, deed, (read, note) => {

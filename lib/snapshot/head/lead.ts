@@ -126,7 +126,16 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
       served: await configurationOf(worlds, aims.everybody, [before.everybody, before.configurations.served]),
       newest: await configurationOf(worlds, newest, [before.newest, before.configurations.newest]),
     };
-    const change = { steps, cohorts, canary, pin, newest, ...note, configurations, ...entryOf(before, aims, configurations) };
+    const change = {
+      steps,
+      cohorts,
+      canary,
+      pin,
+      newest,
+      ...note,
+      configurations,
+      ...entryOf(before, aims, configurations),
+    };
     const plan = async () => {
       const atMs = performance.now();
       return { atMs, move: await planMove(base, change, clock(), options.signer) };

@@ -1,15 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "../blob.ts";
-import type {
-  Canary,
-  Cohort,
-  ConfigurationChange,
-  Head,
-  Pin,
-  Publication,
-  PublicationReason,
-} from "../root.ts";
+import type { Canary, Cohort, ConfigurationChange, Head, Pin, Publication, PublicationReason } from "../root.ts";
 import { lastRoot, type ReadHead } from "./head.ts";
 import { type HeadCopy, keepHeadCopy } from "./head-copy.ts";
 import { signHead } from "./signatures.ts";

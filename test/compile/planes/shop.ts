@@ -43,7 +43,11 @@ status: {phase: Running, podIP: 10.9.0.1}
 export async function seenIn(store: ObjectStore, root: string): Promise<string> {
   const { world } = await restoreWorld(createSnapshotReader(store), root);
   const texts = world.classes.flatMap(({ stream }) =>
-    [stream.routes, stream.endpoints].map((list) => resourcesIn(list).map(({ text }) => text).join("\n")),
+    [stream.routes, stream.endpoints].map((list) =>
+      resourcesIn(list)
+        .map(({ text }) => text)
+        .join("\n"),
+    ),
   );
   const found = (pattern: RegExp) =>
     [...new Set([...texts.join("\n").matchAll(pattern)].map(([, one = ""]) => one))].sort().join();

@@ -1,5 +1,17 @@
 import { z } from "zod";
-import { at, canary, configuration, hash, list, objectKey, publication, resourceType, shape, type share, time } from "./words.ts";
+import {
+  at,
+  canary,
+  configuration,
+  hash,
+  list,
+  objectKey,
+  publication,
+  resourceType,
+  shape,
+  type share,
+  time,
+} from "./words.ts";
 
 const pin = z.object({
   by: z.string(),

@@ -15,7 +15,10 @@ export const shape = z
 export const share = z.object({ percent: z.number(), labels: z.record(z.string(), z.string()).readonly() });
 export const configuration = z
   .object({ version: hash, sources: z.array(z.object({ name: z.string(), version: hash })).readonly() })
-  .meta({ description: "configuration that is held while services and endpoints are followed; absent: all of a version is held" });
+  .meta({
+    description:
+      "configuration that is held while services and endpoints are followed; absent: all of a version is held",
+  });
 export const canary = share.extend({ root: hash, configuration: configuration.optional() });
 
 export const publication = z.object({
@@ -28,7 +31,9 @@ export const publication = z.object({
   why: z.string().optional(),
   held: z.boolean().optional().meta({ description: "recorded, and served to nobody: something is pinned" }),
   canary: canary.optional(),
-  configuration: hash.optional().meta({ description: "names the configuration that this entry brought; absent: it brought none" }),
+  configuration: hash
+    .optional()
+    .meta({ description: "names the configuration that this entry brought; absent: it brought none" }),
   back: hash.optional().meta({ description: "of a rollback: the configuration that it leads back to" }),
   recorded: hash.optional().meta({ description: "a version that was recorded besides, and is served to nobody" }),
 });
