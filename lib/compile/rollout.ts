@@ -60,7 +60,7 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
       const options = { ...publisher, ...word };
       const base = await needHead(store, publisher);
       const { root, configuration: to } = await rollbackTarget(store, base.head, back);
-      const configuration = configurationOf(await rootAt(store, root));
+      const configuration = configurationIn(await rootAt(store, root), root);
       const asItWas = async (reason: string, held?: Configuration): Promise<Moved> => ({
         ...(await rollback(store, root, options, held)),
         stale: reason,
@@ -69,9 +69,10 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
       const deed = { reason: "rollback", options, back: to } as const;
       try {
         const moved = await actWith(store, base, deed, (read, note) =>
-          leadTo(read, configuration, note, (aims, { nowMs, compiled = "" }) =>
-            rolledBack(aims, compiled, holding(pinOf(note, word, nowMs), configuration)),
-          ),
+          leadTo(read, configuration, note, (compiled) => (aims, at) => {
+            const pin = holding(pinOf(note, word, at.nowMs), compiled);
+            return rolledBack(aims, at.compiled ?? "", pin);
+          }),
         );
         return await toldAlike(store, moved);
       } catch (cause) {
@@ -88,7 +89,7 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
     async canary(root, share, word = {}) {
       const options = { ...publisher, ...word };
       const base = await needHead(store, publisher);
-      const configuration = configurationOf(await rootAt(store, root));
+      const configuration = configurationIn(await rootAt(store, root), root);
       const served = await rootAt(store, lastRoot(base.head.steps));
       const asItIs = async (reason: string): Promise<Moved> => ({
         ...(await setCanary(store, { root, ...share }, options)),
@@ -103,9 +104,10 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
         return await actWith(store, base, { reason: "canary", options }, (read, note) =>
           newestConfiguration(read.head) === configuration.version
             ? leadAsIs(read, (aims) => withCanary(aims, { root: aims.newest, ...share, configuration }), note)
-            : leadTo(read, configuration, note, (aims, { compiled = "" }) =>
-                withCanary(aims, { root: compiled, ...share, configuration }),
-              ),
+            : leadTo(read, configuration, note, (compiled) => (aims, at) => {
+                const tried = { root: at.compiled ?? "", ...share, configuration: compiled };
+                return withCanary(aims, tried);
+              }),
         );
       } catch (cause) {
         if (!(cause instanceof NotCompiled) || !cause.isForGood) throw cause;
@@ -115,7 +117,7 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
   };
 }
 
-const unknownSources = "the version does not say which configuration it was compiled from";
+const unknownSources = "the version names no source that it was compiled from";
 const otherVersion = (compiler: string): string =>
   `what it is compared with was compiled by ${compiler}, and this is ${compilerVersion}`;
 const untilUnpin = "they stay so until `portolan unpin`";
@@ -131,8 +133,18 @@ class NotCompiled extends PortolanError {
   }
 }
 
-/** One attempt to lead HEAD to what a configuration comes to with the newest registries. @throws NotCompiled */
-type ConfigurationLeader = (base: ReadHead, configuration: Configuration, note: Note, act: Act) => Promise<Led>;
+/**
+ * One attempt to lead HEAD to what a configuration comes to with the newest registries.
+ *
+ * @param act of the configuration as it is named now that it was compiled
+ * @throws NotCompiled
+ */
+type ConfigurationLeader = (
+  base: ReadHead,
+  configuration: Configuration,
+  note: Note,
+  act: (compiled: Configuration) => Act,
+) => Promise<Led>;
 
 function createConfigurationLeader({ store: below, publisher, build }: RolloutOptions): ConfigurationLeader {
   const { store, forget } = readOnce(below);
@@ -145,8 +157,10 @@ function createConfigurationLeader({ store: below, publisher, build }: RolloutOp
     });
   const attempt: ConfigurationLeader = async (base, configuration, note, act) => {
     const { world, settings } = await compile(base, configuration);
+    // Another version of Portolan may have named it otherwise, or not at all.
+    const compiled = { ...configuration, version: world.configuration ?? configuration.version };
     try {
-      const led = await publishers.of(settings.pollDelayMs).lead(world, base, act, note);
+      const led = await publishers.of(settings.pollDelayMs).lead(world, base, act(compiled), note);
       if (led.kind !== "lost") standing.moved(led.head);
       return led;
     } catch (cause) {
@@ -165,6 +179,12 @@ function createConfigurationLeader({ store: below, publisher, build }: RolloutOp
         forget();
       }
     });
+}
+
+/** The configuration that a root was compiled from; undefined where no source is named. */
+function configurationIn(root: StoredRoot, hash: string): Configuration | undefined {
+  const { sources = [], configuration = hash } = root;
+  return configurationOf({ sources, configuration });
 }
 
 /** @throws PortolanError for what is no root */

@@ -1,7 +1,12 @@
 /** A shop whose configuration and endpoints change apart from each other, in one folder, and what is served of both. */
+import { loadAll } from "js-yaml";
+import { createCollector } from "../../../lib/collect/collector.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout, type Rollout } from "../../../lib/compile/rollout.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { sha256 } from "../../../lib/config/canonical-json.ts";
+import { fieldsOf } from "../../../lib/config/untyped.ts";
+import type { OriginObject } from "../../../lib/registry/origin.ts";
 import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
 import { lastRoot, newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import type { Publishing } from "../../../lib/snapshot/publish.ts";
@@ -9,6 +14,7 @@ import type { Head } from "../../../lib/snapshot/root.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { FakeOrigin } from "../../collect/fake-origin.ts";
 
 export const noPause = { settleMs: 0, retentionMs: 0 };
 
@@ -68,7 +74,42 @@ export interface Shop {
   tried(): Promise<string>;
 }
 
-export function openShop(store: ObjectStore, build?: string): Shop {
+/** Writes what a form says into sources. */
+export type Fill = (store: ObjectStore, form: { readonly routes: string; readonly pods: string }) => Promise<unknown>;
+
+/** Both in one folder. */
+const fillFolder: Fill = (store, form) =>
+  writeShard(store, "main", [
+    { file: "pods.yaml", text: form.pods },
+    { file: "routes.yaml", text: form.routes },
+  ]);
+
+/** Both in one cluster, which a collector follows. */
+export const fillCluster: Fill = async (store, form) => {
+  const origin = new FakeOrigin();
+  origin.which = "cluster 8d1f";
+  const filled = createCollector({ store, source: "cluster", origin }).once();
+  await origin.following;
+  origin.whole("all", [form.pods, form.routes].flatMap(objectsIn));
+  await filled;
+};
+
+function objectsIn(text: string): readonly OriginObject[] {
+  return loadAll(text).map((json): OriginObject => {
+    const object = fieldsOf(json);
+    const { namespace, name } = fieldsOf(object.metadata);
+    // A server counts writes: what was not written has the version of before.
+    return { key: `${object.kind}/${namespace}/${name}`, version: sha256(JSON.stringify(object)).slice(0, 8), object };
+  });
+}
+
+/** Configuration in a folder, and what runs in a cluster. */
+export const fillBoth: Fill = async (store, form) => {
+  await fillCluster(store, { ...form, routes: "" });
+  await writeShard(store, "main", [{ file: "routes.yaml", text: form.routes }]);
+};
+
+export function openShop(store: ObjectStore, build?: string, fill: Fill = fillFolder): Shop {
   const publisher = { pace: noPause };
   const options = { store, publisher, build };
   const warm = createRecompiler(options);
@@ -79,10 +120,7 @@ export function openShop(store: ObjectStore, build?: string): Shop {
   };
   const write = (form: string) => {
     const [timeout = "", address = ""] = form.split(" ");
-    return writeShard(store, "main", [
-      { file: "pods.yaml", text: pods(address) },
-      { file: "routes.yaml", text: routes(timeout) },
-    ]);
+    return fill(store, { pods: pods(address), routes: routes(timeout) });
   };
   return {
     store,
