@@ -59,7 +59,7 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
     async rollback(back, word = {}) {
       const options = { ...publisher, ...word };
       const base = await needHead(store, publisher);
-      const { root, configuration: to } = await rollbackTarget(store, base.head, back);
+      const { root, back: to } = await rollbackTarget(store, base.head, back);
       const configuration = configurationIn(await rootAt(store, root), root);
       const asItWas = async (reason: string, held?: Configuration): Promise<Moved> => ({
         ...(await rollback(store, root, options, held)),

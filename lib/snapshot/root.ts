@@ -302,7 +302,7 @@ export interface Publication {
   readonly configuration?: string;
   /** Blob of the newest entry before this one that brought a configuration; absent where none is known. */
   readonly changed?: string;
-  /** Of a rollback, the configuration that it leads back to, as the entry that brought it names it. */
+  /** Of a rollback, the blob of the entry that it leads back to, or that entry's configuration; absent in earlier versions. */
   readonly back?: string;
   /** A root that was recorded beside one that is served, and is served to nobody. */
   readonly recorded?: string;

@@ -274,7 +274,7 @@ describe("rollback by a number", () => {
           expect(await served()).toBe(way.at(-1));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 60, examples: [[["b", "c", "a", "c", 2, 1]]] },
     );
   });
 });

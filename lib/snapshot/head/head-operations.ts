@@ -71,7 +71,7 @@ export async function rollback(
   configuration?: Configuration,
 ): Promise<Moved> {
   const base = await needHead(store, options);
-  const { root, configuration: to } = await rollbackTarget(store, base.head, back);
+  const { root, back: to } = await rollbackTarget(store, base.head, back);
   const change: Change = (aims, pin) => rolledBack(aims, root, holding(pin, configuration));
   return toldAlike(store, await act(store, base, { reason: "rollback", options, back: to }, change));
 }
@@ -81,6 +81,8 @@ export interface RollbackTarget {
   readonly root: string;
   /** Named as in `ConfigurationChange`. */
   readonly configuration: string;
+  /** As in `Publication`. */
+  readonly back: string;
 }
 
 /**
@@ -96,8 +98,8 @@ export async function rollbackTarget(store: ObjectStore, head: Head, back: numbe
 
 async function namedTarget(store: ObjectStore, root: string): Promise<RollbackTarget> {
   const text = await createSnapshotReader(store).textIfWhole(root);
-  const configuration = text === undefined ? undefined : readRoot(root, text).configuration;
-  return { root, configuration: configuration ?? root };
+  const { configuration = root } = text === undefined ? {} : readRoot(root, text);
+  return { root, configuration, back: configuration };
 }
 
 /** Says so where what is served says to every proxy what was served before. */
@@ -136,10 +138,11 @@ async function refuseCanary(store: ObjectStore, head: Head, { root, configuratio
 
 /** What was served so many configurations before HEAD's. */
 async function servedBefore(store: ObjectStore, head: Head, back: number): Promise<RollbackTarget> {
-  if (back === 0) return { root: lastRoot(head.steps), configuration: servedConfiguration(head) };
   let left = back;
   for await (const entry of servedOnWay(store, head)) {
-    if (left === 0) return { root: entry.root, configuration: configurationIn(entry) };
+    // Since it was published, endpoints have changed.
+    const root = back === 0 ? lastRoot(head.steps) : entry.root;
+    if (left === 0) return { root, configuration: configurationIn(entry), back: entry.hash };
     left -= 1;
   }
   throw new PortolanError(

@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Blob, blobKey, jsonBlob } from "../blob.ts";
 import type { CompiledWorld } from "../compiled.ts";
-import type { Cohort, Head, Step } from "../root.ts";
+import type { Canary, Cohort, Head, Share, Step } from "../root.ts";
 import { createBlobCheck } from "../upkeep/blob-check.ts";
 import type { WorldEncoder } from "../worlds/encode-world.ts";
 import { type OpenWorlds, openWorlds } from "../worlds/open-worlds.ts";
@@ -109,7 +109,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const stepsTo = (root: string, from: readonly Step[]) => plannedSteps(planning, stepsFrom(from, nowMs), root);
     const steps = await stepsTo(aims.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
-    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, aims.canary, nowMs)) {
+    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, shareOf(aims.canary), nowMs)) {
       const goal = leaving || aims.canary === undefined ? aims.everybody : aims.canary.root;
       const own = await stepsTo(goal, from ?? head?.steps ?? []);
       cohorts.push({ shares, steps: own, ...(leaving ? { leaving } : {}) });
@@ -184,6 +184,10 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     };
   };
 }
+
+/** Whom a canary is for, without what they get. */
+const shareOf = (canary: Canary | undefined): Share | undefined =>
+  canary && { percent: canary.percent, labels: canary.labels };
 
 /** Between the time that HEAD says and its being written; what clocks agree in is longer. */
 const soonMs = 1_000;

@@ -56,7 +56,7 @@ export async function planMove(
   const before = base?.head.change;
   const isChange =
     configurations !== undefined &&
-    (configurations.served !== before?.served || configurations.newest !== before.newest);
+    (back !== undefined || configurations.served !== before?.served || configurations.newest !== before.newest);
   const entry: Publication = {
     generation,
     root,

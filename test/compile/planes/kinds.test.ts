@@ -1,4 +1,7 @@
+import { fromJson } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { HeadSchema, PublicationSchema } from "../../../gen/portolan/v1/head_pb.ts";
+import { RootSchema } from "../../../gen/portolan/v1/root_pb.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
@@ -7,10 +10,12 @@ import { blobKey, jsonBlob } from "../../../lib/snapshot/blob.ts";
 import { readRoot } from "../../../lib/snapshot/format.ts";
 import { lastRoot } from "../../../lib/snapshot/head/head.ts";
 import { promoteCanary, unpin } from "../../../lib/snapshot/head/head-operations.ts";
+import { readHistory } from "../../../lib/snapshot/head/history.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import { allOf } from "../../all-of.ts";
 import { fillBoth, fillCluster, noPause, openShop, pods, routes } from "./shop.ts";
 
 const options = { pace: noPause };
@@ -98,6 +103,31 @@ describe("another version of Portolan", () => {
     expect(lastRoot((await shop.head()).steps)).toBe(canary?.root);
     await unpin(store, options);
     expect(await shop.served()).toBe("1s 10.0.0.3");
+  });
+});
+
+describe("what is held", () => {
+  it("is written as the messages of proto/portolan/v1 say, field for field", async () => {
+    const store = memoryStore();
+    const shop = openShop(store);
+    await shop.publish("1s 10.0.0.1");
+    await shop.publish("2s 10.0.0.2");
+    await shop.rollout().rollback(1);
+    await shop.publish("3s 10.0.0.3");
+    await shop.rollout().canary((await shop.head()).newest ?? "", { percent: 10, labels: {} });
+    const head = await shop.head();
+    expect([head.pin?.configuration, head.canary?.configuration, head.change]).not.toContain(undefined);
+    // fromJson refuses a field that the message lacks.
+    fromJson(HeadSchema, JSON.parse(JSON.stringify(head)));
+    const reader = createSnapshotReader(store);
+    const entries = await allOf(readHistory(reader, head.publication));
+    expect(entries.map(({ recorded }) => recorded === undefined)).toContain(false);
+    for (const { hash, root } of entries) {
+      fromJson(PublicationSchema, JSON.parse(await reader.text(hash)));
+      fromJson(RootSchema, JSON.parse(await reader.text(root)));
+    }
+    const { root } = await reader.root(lastRoot(head.steps));
+    expect(root.sources).toEqual([{ name: "main", version: expect.any(String), configuration: expect.any(String) }]);
   });
 });
 

@@ -34,7 +34,9 @@ export const publication = z.object({
   configuration: hash
     .optional()
     .meta({ description: "names the configuration that this entry brought; absent: it brought none" }),
-  back: hash.optional().meta({ description: "of a rollback: the configuration that it leads back to" }),
+  back: hash
+    .optional()
+    .meta({ description: "of a rollback: the `hash` of the entry that it leads back to, or its configuration" }),
   recorded: hash.optional().meta({ description: "a version that was recorded besides, and is served to nobody" }),
 });
 
