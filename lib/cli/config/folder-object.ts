@@ -8,6 +8,7 @@ import { newestRoot, readHead } from "../../snapshot/head/head.ts";
 import { readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { versionOf } from "./served-version.ts";
 
 /** What is known of an object that came with a folder, besides its text. */
 export interface FolderObject {
@@ -104,9 +105,7 @@ async function formsOf(
     if (forms.length === publications) break;
     const text = await reader.textIfWhole(root);
     if (text === undefined) break;
-    const { sources }: { readonly sources: readonly { readonly name: string; readonly version: string }[] } =
-      JSON.parse(text);
-    const version = sources.find(({ name }) => name === source)?.version;
+    const version = versionOf(JSON.parse(text).sources, source, key);
     if (version !== undefined && !known.has(version)) {
       const shard = await readShard(store, source, version);
       // What the folder held then is kept no more.

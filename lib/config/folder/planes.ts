@@ -14,6 +14,15 @@ const registryKinds: ReadonlySet<string> = new Set(["ServiceEntry", "WorkloadEnt
 export const isRegistryKind = (group: string, kind: string): boolean =>
   registryKinds.has(kind) || kubernetesKindOf(group, kind) !== undefined;
 
+/** Groups whose kinds are written without them in keys. */
+const plainGroups = ["", "networking.k8s.io", "discovery.k8s.io"];
+
+/** The same of an object, by its key as `keyText` writes it. */
+export function isRegistryKey(key: string): boolean {
+  const [kind = "", ...group] = key.slice(0, key.indexOf("/")).split(".");
+  return (group.length === 0 ? plainGroups : [group.join(".")]).some((one) => isRegistryKind(one, kind));
+}
+
 /**
  * What a source says with its configuration as it was in another version.
  *
