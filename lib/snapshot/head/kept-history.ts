@@ -1,3 +1,4 @@
+import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Head, Root, SourceVersion } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
@@ -33,9 +34,13 @@ export async function keptHistory(store: ObjectStore, head: Head | undefined, ke
   await keepNewest(head === undefined ? [] : readChanges(reader, head), keep, kept, configurationIn);
   const roots = new Map<string, Root>();
   for (const hash of kept.hashes) {
-    // Beyond what an earlier release has kept, a root may be gone.
-    if (!named.has(hash) && (await reader.textIfWhole(hash)) === undefined) continue;
-    for (const blob of await reachableFrom(reader, hash)) kept.blobs.add(blob);
+    const reachable = await reachableFrom(reader, hash).catch((cause: unknown) => {
+      // Beyond what an earlier release has kept, a root may be gone, or a part of it.
+      if (named.has(hash) || !(cause instanceof PortolanError)) throw cause;
+      return undefined;
+    });
+    if (reachable === undefined) continue;
+    for (const blob of reachable) kept.blobs.add(blob);
     roots.set(hash, (await reader.root(hash)).root);
   }
   const held = [head?.pin, head?.canary].flatMap((holds) => holds?.configuration?.sources ?? []);

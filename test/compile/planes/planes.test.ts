@@ -3,6 +3,7 @@ import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout } from "../../../lib/compile/rollout.ts";
 import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
+import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { lastRoot, newestRoot } from "../../../lib/snapshot/head/head.ts";
 import { abortCanary, promoteCanary, rollback, unpin } from "../../../lib/snapshot/head/head-operations.ts";
 import { statusOf } from "../../../lib/snapshot/head/head-status.ts";
@@ -303,6 +304,22 @@ describe("the history of configuration", () => {
     await shop.publishCold("9s 10.0.0.9");
     expect(await shop.served()).toBe("1s 10.0.0.9");
     expect((await fsck(store)).problems).toEqual([]);
+  });
+});
+
+describe("a collection", () => {
+  it("goes on where an earlier release has collected a part of what brought a configuration", async () => {
+    let nowMs = Date.UTC(2026, 0, 1);
+    const store = memoryStore(() => nowMs);
+    const shop = openShop(store);
+    await shop.publish("1s 10.0.0.1");
+    const root = lastRoot((await shop.head()).steps);
+    for (let pod = 2; pod < 6; pod += 1) await shop.publish(`1s 10.0.0.${pod}`);
+    const { root: read } = await createSnapshotReader(store).root(root);
+    await store.delete(blobKey(read.tables.endpoints));
+    nowMs += 3_600_000;
+    const gc = { keepPublications: 2, graceMs: 0, now: () => nowMs, others: [collectedSources] };
+    expect((await collectGarbage(store, gc)).done).toBe(true);
   });
 });
 
