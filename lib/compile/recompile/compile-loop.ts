@@ -12,6 +12,7 @@ import { staleSources } from "../collected/stale-sources.ts";
 import { haveChangedSince } from "../shards/changed-since.ts";
 import { fillWanted } from "../shards/wanted-shard.ts";
 import { type CompileReport, countOf, countOfCode, noObserver, stagedBy } from "../telemetry/observer.ts";
+import { holdWorlds } from "./hold-worlds.ts";
 import { createPublishers } from "./publishers.ts";
 import type { Compiling, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompiled.ts";
 
@@ -46,7 +47,7 @@ function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): Compi
     const second = await compile(publishing, mayPublish).catch((cause: unknown) => {
       throw unsettled(first, cause);
     });
-    return second.made.kind === "published" ? second.made : first;
+    return second.made.kind === "unchanged" ? first : second.made;
   };
 }
 
@@ -101,7 +102,8 @@ function compileOnce<C extends Published>(
         ({ pollDelayMs } = settings);
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
-        const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
+        const held = await holdWorlds(store, { base, publishing, newest: compiled.value }, made.withConfiguration);
+        const laid = laidOf([made.laid ?? made.early?.then(({ blobs }) => blobs), ...held.laid]);
         let haveChanged = false;
         const beside: Beside = {
           ...(laid === undefined ? {} : { laid }),
@@ -112,7 +114,7 @@ function compileOnce<C extends Published>(
             haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => true);
           },
         };
-        const publish = () => publisher.publish(compiled.value, base, publishing, beside);
+        const publish = () => publisher.publish(compiled.value, base, publishing, beside, held.worlds);
         // No part of the root: what is published does not depend on the hour.
         const stale = staleSources(
           store,
@@ -149,10 +151,10 @@ function compileOnce<C extends Published>(
           ...unread,
           primary,
         };
-        const diagnostics = [...compiled.diagnostics, ...(await stale)];
+        const diagnostics = [...compiled.diagnostics, ...held.diagnostics, ...(await stale)];
         watch.done(reportOf(result, made, attempt, diagnostics));
         const came = { ...told, diagnostics, compiled, result };
-        return { made: came, haveChanged: haveChanged && kind === "published" };
+        return { made: came, haveChanged };
       }
       throw new PortolanError(
         `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
@@ -165,6 +167,15 @@ function compileOnce<C extends Published>(
     }
   };
   return (...asked) => withHeld(() => compileOne(...asked));
+}
+
+/** Blobs that lie in the store already, of all worlds; undefined where there are none. */
+function laidOf(
+  parts: readonly (ReadonlySet<string> | Promise<ReadonlySet<string>> | undefined)[],
+): Beside["laid"] | undefined {
+  const [first, ...more] = parts.filter((part) => part !== undefined);
+  if (more.length === 0) return first;
+  return Promise.all([first, ...more]).then((sets) => new Set(sets.flatMap((set) => [...(set ?? [])])));
 }
 
 /** What was published, counted with what was written of it before. */
