@@ -31,7 +31,7 @@ type CompileLoop<C extends Published> = (
   mayPublish?: () => Promise<void>,
 ) => Promise<CompiledOnce<C>>;
 
-/** @returns and whether the sources are others by now than what was published; false where nothing was, or for a share of the nodes */
+/** @returns and whether the sources are others by now than what was published; false where nothing was */
 type LookingCompile<C extends Published> = (
   ...asked: Parameters<CompileLoop<C>>
 ) => Promise<{ readonly made: CompiledOnce<C>; readonly haveChanged: boolean }>;
@@ -44,10 +44,12 @@ function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): Compi
   return async (publishing, mayPublish) => {
     const { made: first, haveChanged } = await compile(publishing, mayPublish);
     if (!haveChanged) return first;
-    const second = await compile(publishing, mayPublish).catch((cause: unknown) => {
+    // A canary stays the one that was asked for. Everybody follows services and endpoints all the same, as with any publish.
+    const isCanary = publishing?.share !== undefined;
+    const second = await compile(isCanary ? undefined : publishing, mayPublish).catch((cause: unknown) => {
       throw unsettled(first, cause);
     });
-    return second.made.kind === "unchanged" ? first : second.made;
+    return isCanary || second.made.kind === "unchanged" ? first : second.made;
   };
 }
 
@@ -109,7 +111,6 @@ function compileOnce<C extends Published>(
           ...(laid === undefined ? {} : { laid }),
           mayMove: mayPublish,
           moved: async () => {
-            if (publishing?.share !== undefined) return;
             // A look that fails has not shown that the sources are as they were: the next one reads them.
             haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => true);
           },

@@ -3,6 +3,7 @@ import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout } from "../../../lib/compile/rollout.ts";
 import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
+import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { lastRoot, newestRoot } from "../../../lib/snapshot/head/head.ts";
 import { abortCanary, promoteCanary, rollback, unpin } from "../../../lib/snapshot/head/head-operations.ts";
@@ -12,6 +13,7 @@ import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { allOf } from "../../all-of.ts";
 import { noPause, openShop } from "./shop.ts";
 
@@ -86,14 +88,36 @@ describe("a rollback", () => {
     expect((await shop.head()).pin?.configuration).toBeUndefined();
   });
 
-  it("works while no source can be read, and is led on to the newest endpoints by the next compile", async () => {
+  it("works while the store does not answer for a source, and is led on to the newest endpoints by the next compile", async () => {
+    const shop = openShop(memoryStore());
+    await shop.publish("1s 10.0.0.1");
+    await shop.publish("2s 10.0.0.2");
+    const silent: ObjectStore = {
+      ...shop.store,
+      async get(key, condition) {
+        if (key === "sources/main/list") throw new PortolanError("the store does not answer");
+        return shop.store.get(key, condition);
+      },
+    };
+    const { stale } = await createRollout({ store: silent, publisher: options }).rollback(1);
+    expect(stale).toContain("the store does not answer");
+    expect(await shop.served()).toBe("1s 10.0.0.1");
+    await shop.publishCold("2s 10.0.0.3");
+    expect(await shop.served()).toBe("1s 10.0.0.3");
+  });
+
+  it("takes the endpoints that were published last of a source that is damaged", async () => {
     const shop = openShop(memoryStore());
     await shop.publish("1s 10.0.0.1");
     await shop.publish("2s 10.0.0.2");
     await shop.store.put("sources/main/list", new TextEncoder().encode("garbage"));
     const { stale } = await shop.rollout().rollback(1);
-    expect(stale).toContain("source main is no list of files");
-    expect(await shop.served()).toBe("1s 10.0.0.1");
+    expect(stale).toBeUndefined();
+    expect(await shop.served()).toBe("1s 10.0.0.2");
+    expect((await createRecompiler({ store: shop.store, publisher: options })()).diagnostics).toContainEqual(
+      expect.objectContaining({ code: "unreadable-source" }),
+    );
+    expect(await shop.served()).toBe("1s 10.0.0.2");
     await shop.publishCold("2s 10.0.0.3");
     expect(await shop.served()).toBe("1s 10.0.0.3");
   });
