@@ -23,11 +23,13 @@ import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { compilerVersion } from "./compile.ts";
+import { everHeldVersions, nothingHeld } from "./isolation/held-sources.ts";
 import { NothingFilled } from "./nothing-filled.ts";
 import { createPublishers } from "./recompile/publishers.ts";
 import type { HeldOnly, RecompileOptions } from "./recompile/recompiled.ts";
 import { createStandingCompiler } from "./recompile/standing-compiler.ts";
 import { SourceNotKept } from "./shards/held-configuration.ts";
+import { createUnreadSources } from "./shards/unread-sources.ts";
 import { unwatched } from "./telemetry/observer.ts";
 
 /** What operators do with HEAD that leads to earlier configuration: it is compiled with the newest services and endpoints first. */
@@ -149,12 +151,18 @@ type ConfigurationLeader = (
 function createConfigurationLeader({ store: below, publisher, build }: RolloutOptions): ConfigurationLeader {
   const { store, forget } = readOnce(below);
   const encoder = createWorldEncoder();
-  const { compileHeld, standing } = createStandingCompiler({ store, build }, encoder);
+  let heldBack = nothingHeld;
+  const { compileHeld, standing } = createStandingCompiler({ store, build, held: () => heldBack }, encoder);
   const publishers = createPublishers(store, encoder, publisher);
-  const compile = (base: ReadHead, configuration: Configuration): Promise<HeldOnly> =>
-    compileHeld(unwatched, base, configuration).catch((cause: unknown) => {
+  const compile = async (base: ReadHead, configuration: Configuration): Promise<HeldOnly> => {
+    try {
+      // Nothing is compiled here that has ended a compile process: this one may be a front.
+      heldBack = await everHeldVersions(store, createUnreadSources(store, base).keeping);
+      return await compileHeld(unwatched, base, configuration);
+    } catch (cause) {
       throw cause instanceof PortolanError ? new NotCompiled(cause) : cause;
-    });
+    }
+  };
   const attempt: ConfigurationLeader = async (base, configuration, note, act) => {
     const { world, settings } = await compile(base, configuration);
     // Another version of Portolan may have named it otherwise, or not at all.

@@ -5,6 +5,6 @@ export const foldersFiles = (text: string): readonly SourceFile[] =>
   [
     ...Map.groupBy(text.split("\n---\n"), (document) => {
       const { metadata }: { readonly metadata: { readonly name: string } } = JSON.parse(document);
-      return /^app-\d+/.exec(metadata.name)?.[0] ?? "mesh";
+      return /^app-\d+/.exec(metadata.name)?.[0] ?? "others";
     }),
   ].map(([app, documents]) => ({ file: `${app}.yaml`, text: `${documents.join("\n---\n")}\n` }));

@@ -31,15 +31,22 @@ export function addInputOptions(command: Command): Command {
 }
 
 /**
- * The files that `-f` names: folders are searched, in the order of their paths. Secrets are left out of them, as of any source.
+ * The files that `-f` names, without the secrets in them, as of any source.
  *
  * @param inlineSymmetricKeys `refuse`: whatever the `portolan.yaml` among them says
  * @throws PortolanError when one cannot be read, and InvalidArgumentError when none is named
  */
-export async function inputFiles(
+export const inputFiles = async (
   names: readonly string[] | undefined,
   inlineSymmetricKeys?: "refuse",
-): Promise<readonly SourceFile[]> {
+): Promise<readonly SourceFile[]> => withoutSecrets(await writtenFiles(names), inlineSymmetricKeys);
+
+/**
+ * The files that `-f` names, as they are written: folders are searched, in the order of their paths.
+ *
+ * @throws PortolanError when one cannot be read, and InvalidArgumentError when none is named
+ */
+export async function writtenFiles(names: readonly string[] | undefined): Promise<readonly SourceFile[]> {
   if (names === undefined || names.length === 0)
     throw new InvalidArgumentError(
       "no input: name files or folders, with -f or as arguments where a command takes them",
@@ -50,7 +57,7 @@ export async function inputFiles(
     if (name === "-") files.push({ file: "(standard input)", text: await readAll(process.stdin) });
     else files.push(...(await filesAt(name)));
   }
-  return withoutSecrets(files, inlineSymmetricKeys);
+  return files;
 }
 
 async function filesAt(name: string): Promise<readonly SourceFile[]> {

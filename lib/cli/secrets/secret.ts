@@ -10,7 +10,7 @@ import type { SecretKey } from "../../secrets/secret-name.ts";
 import { type SecretStore, secretStore } from "../../secrets/secret-store.ts";
 import { wrappingKeys } from "../../secrets/wrapping-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { inputFiles } from "../config/config-input.ts";
+import { writtenFiles } from "../config/config-input.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
@@ -56,7 +56,7 @@ export const registerSecret: Register = (program, terminal) => {
     .option("--json", "what was stored, one JSON object a line")
     .addHelpText("after", examplesText(["secret apply -f shop-cert.yaml -n shop --service-account gateway"]))
     .action(async (options: Options) => {
-      const files = await inputFiles(options.filename);
+      const files = await writtenFiles(options.filename);
       const found = files.flatMap(({ file, text, under = "" }) =>
         parseStream(text, { file: under + file }).value.filter(isSecret),
       );

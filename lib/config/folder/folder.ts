@@ -67,7 +67,7 @@ async function readEntry(root: string, realRoot: string, { file, isLink }: Entry
   if (!isLink) return readSettled(file, path);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const target = await realpath(path).catch(absentAsUndefined);
-    if (target === undefined) return (await isThere(path)) ? unreadable(file, linkToNothing) : undefined;
+    if (target === undefined) return linkWithoutTarget(file, path);
     const below = relative(realRoot, target);
     if (isAbsolute(below) || below.split(sep)[0] === "..")
       return unreadable(file, "it is a link to a file outside of the folder: put a copy of that file in its place");
@@ -76,6 +76,16 @@ async function readEntry(root: string, realRoot: string, { file, isLink }: Entry
     if (read !== undefined) return read;
   }
   return unreadable(file, tooFast);
+}
+
+/** @returns undefined where the link has vanished too */
+async function linkWithoutTarget(file: string, path: string): Promise<SourceFile | undefined> {
+  if (!(await isThere(path))) return undefined;
+  const isCircle = await stat(path).then(
+    () => false,
+    (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "ELOOP",
+  );
+  return unreadable(file, isCircle ? "it is a link to itself" : linkToNothing);
 }
 
 const maxAttempts = 50;

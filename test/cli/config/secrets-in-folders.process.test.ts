@@ -44,7 +44,7 @@ const about = (lines: readonly string[]) =>
     .map((line) => line.replaceAll(`${join(folder, "mesh")}/`, ""))
     .sort();
 
-const push = () => run("push", join(folder, "mesh"), "--store", join(folder, "store"));
+const push = () => run("push", join(folder, "mesh"), "--store", join(folder, "store"), "--accept-closed");
 const stored = () =>
   execFileSync("sh", ["-c", `grep -rhoa 's3cret' ${join(folder, "store")} | wc -l`])
     .toString()

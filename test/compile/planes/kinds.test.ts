@@ -75,6 +75,30 @@ spec: {address: 10.3.0.${n}}
     expect(texts).toContain('"timeout":"1s"');
     expect(joined.meshConfig.connectTimeout).toBe("1s");
   });
+
+  it("hold what a refused policy closes, settings that are unusable, and whether keys may stand in policies", () => {
+    const policy = `apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: guard, namespace: shop}
+spec: {action: DENY, rules: [{to: [{operation: {path: [/admin]}}]}]}
+`;
+    const closing = readFiles([
+      { file: "policy.yaml", text: policy },
+      { file: "mesh.yaml", text: "outboundTrafficPolicy: {mode: 7}" },
+      { file: "portolan.yaml", text: "inlineSymmetricKeys: allow" },
+    ]);
+    const plain = readFiles([]);
+    const held = withConfigurationOf(plain, closing);
+    expect(held.closed).toMatchObject([{ origin: { key: { name: "guard" } } }]);
+    expect(held.unusableSettings).toHaveLength(1);
+    expect(held.settings.inlineSymmetricKeys).toBe("allow");
+    const followed = withConfigurationOf(closing, plain);
+    expect([followed.closed, followed.unusableSettings, followed.settings.inlineSymmetricKeys]).toEqual([
+      [],
+      undefined,
+      undefined,
+    ]);
+  });
 });
 
 describe("another version of Portolan", () => {

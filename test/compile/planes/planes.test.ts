@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { writeHeldSources } from "../../../lib/compile/isolation/held-sources.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout } from "../../../lib/compile/rollout.ts";
 import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts";
+import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
@@ -15,7 +17,7 @@ import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { allOf } from "../../all-of.ts";
-import { noPause, openShop } from "./shop.ts";
+import { noPause, openShop, pods } from "./shop.ts";
 
 const tenPercent = { percent: 10, labels: {} };
 const options = { pace: noPause };
@@ -120,6 +122,18 @@ describe("a rollback", () => {
     expect(await shop.served()).toBe("1s 10.0.0.2");
     await shop.publishCold("2s 10.0.0.3");
     expect(await shop.served()).toBe("1s 10.0.0.3");
+  });
+});
+
+describe("a rollback while a version of a source is held back", () => {
+  it("does not compile what has ended a compile process", async () => {
+    const shop = openShop(memoryStore());
+    await shop.publish("1s 10.0.0.1");
+    await shop.publish("2s 10.0.0.2");
+    const version = await writeShard(shop.store, "main", [{ file: "pods.yaml", text: pods("10.0.0.3") }]);
+    await writeHeldSources(shop.store, [{ name: "main", version, reason: "out of memory", deaths: 1, retryMs: 0 }]);
+    expect((await shop.rollout().rollback(1)).stale).toBeUndefined();
+    expect(await shop.served()).toBe("1s 10.0.0.2");
   });
 });
 
