@@ -10,6 +10,7 @@ export const registerHistory: Register = (program, terminal) => {
     .command("history [type] [name]")
     .description("Lists what was published, newest first, or with --source or an object who wrote what.")
     .addOption(storeOption(", with --source the URL of a compile function too"))
+    .option("--config", "only publications that changed configuration, which `rollback` counts")
     .option("--source <name>", "writes to this source's configuration instead of publications")
     .option("-n, --namespace <name>", "namespace of the object", "default")
     .option("--limit <number>", "how many are looked at", wholeNumber(1), 20)
@@ -17,11 +18,17 @@ export const registerHistory: Register = (program, terminal) => {
     .option("--json", "one JSON object a line")
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan history\n  portolan history --source operators\n  portolan history virtualservice reviews -n bookshop",
+      "\nExamples:\n  portolan history\n  portolan history --config\n  portolan history --source operators\n  portolan history virtualservice reviews -n bookshop",
     )
-    .action(async (type: string | undefined, name: string | undefined, options: WritesOptions) => {
-      if (options.source === undefined && type === undefined && options.diff === undefined) {
-        await showPublications(terminal, options);
-      } else await showWrites(terminal, type, name, options);
-    });
+    .action(
+      async (
+        type: string | undefined,
+        name: string | undefined,
+        options: WritesOptions & { readonly config?: boolean },
+      ) => {
+        if (options.source === undefined && type === undefined && options.diff === undefined) {
+          await showPublications(terminal, options);
+        } else await showWrites(terminal, type, name, options);
+      },
+    );
 };

@@ -1,10 +1,8 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
-import type { FolderState } from "../config/folder/folder-state.ts";
-import { emptyFolder, folderOf, readAgain } from "../config/folder/last-valid.ts";
+import { emptyFolder, readAgain } from "../config/folder/last-valid.ts";
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
-import { sameElements } from "../config/same-elements.ts";
 import { createSecretsFilter } from "../config/secrets/without-secrets.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
@@ -14,11 +12,9 @@ import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
-import { joinShards } from "./collected/join-shards.ts";
-import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
 import { type CountedWorld, compile, countClasses, type Reuse } from "./compile.ts";
-import { isCollected, type Shard } from "./shards/read-sources.ts";
-import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
+import { createShardsReader } from "./read-shards.ts";
+import type { Shard } from "./shards/shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
@@ -66,8 +62,8 @@ export function createShardCompilers(options: WorldOptions, ahead?: ReadAhead): 
   const compileFolders = createFolderCompiler(options, memo);
   return {
     compile(shards, staged = unwatched, slice = wholeWorld, reuse = {}) {
-      const { content, ...beside } = read(shards);
-      return compileFolders(content, versionsOf(shards), beside, staged, slice, reuse);
+      const { content, sources, ...beside } = read(shards);
+      return compileFolders(content, sources, beside, staged, slice, reuse);
     },
     viewsOf(shards, isFaultless) {
       const { content, consul, clusterId } = read(shards, isFaultless);
@@ -91,19 +87,16 @@ export interface LoadedWorld {
 }
 
 export function loadWorld(shards: readonly Shard[], options: WorldOptions): LoadedWorld {
-  const { content, consul, clusterId } = createShardsReader(options)(shards);
+  const { content, sources, consul, clusterId } = createShardsReader(options)(shards);
   refuseUnusableSettings(content);
   return {
     world: worldOf(content, { ...options, clusterId }, createMemo(), consul),
-    sources: versionsOf(shards),
+    sources,
     diagnostics: content.diagnostics,
     objects: objectsIn(content, consul),
     isMeantEmpty: shards.some(({ isMeantEmpty }) => isMeantEmpty === true),
   };
 }
-
-const versionsOf = (shards: readonly Shard[]): readonly CompiledSource[] =>
-  shards.map(({ name, version }) => ({ name, version }));
 
 const objectsIn = ({ configs, objects, clusters }: LoadedDirectory, consul: readonly ConsulListing[]): number =>
   configs.length + objects.length + clusters.length + consul.length;
@@ -123,73 +116,6 @@ export function countLoaded(
 export function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnostic[]): Stage<CompiledWorld> {
   const diagnostics = sortDiagnostics([...earlier, ...compiled.diagnostics]);
   return { value: { ...compiled.value, diagnostics }, diagnostics };
-}
-
-/** What shards say together; files and objects that read as before keep their identity. */
-function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
-  let folders: ReadonlyMap<string, LoadedFolder> = new Map();
-  let last: LoadedDirectory | undefined;
-  let loaders: ReadonlyMap<string, CollectedLoader> = new Map();
-  return (shards: readonly Shard[], isFaultless?: IsFaultless) => {
-    const now = new Map<string, LoadedFolder>();
-    for (const [i, shard] of shards.entries()) {
-      if (isCollected(shard)) continue;
-      const under = i === 0 ? "" : `${shard.name}/`;
-      const before = folders.get(shard.name);
-      const folder =
-        before?.state.under === under
-          ? folderAfter(before, shard, isFaultless)
-          : loadFolder(shard, (i === 0 ? ahead?.take() : undefined) ?? emptyFolder(under), isFaultless);
-      now.set(shard.name, folder);
-    }
-    // No collected source has settings of its own: the first folder's count, which has them.
-    const settings = [...now.values()].map(({ content }) => content.settings.inlineSymmetricKeys);
-    const inlineSymmetricKeys = settings.find((said) => said !== undefined) ?? "refuse";
-    // Only those of sources that are still there: a loader holds all objects of its source.
-    const loadersNow = new Map<string, CollectedLoader>();
-    const loaded = shards.flatMap((shard): readonly LoadedShard[] => {
-      if (isCollected(shard)) {
-        const load = loaders.get(shard.name) ?? createCollectedLoader();
-        loadersNow.set(shard.name, load);
-        return [load(shard, { inlineSymmetricKeys })];
-      }
-      const folder = now.get(shard.name);
-      return folder === undefined ? [] : [{ content: folder.content }];
-    });
-    folders = now;
-    loaders = loadersNow;
-    const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
-    last = withListsOf(last, content);
-    return { content: last, consul, clusterId: primaryCluster };
-  };
-}
-
-/** What sources say, with the lists of before where they have the same elements: what was made of such a list is found by it. */
-const withListsOf = (before: LoadedDirectory | undefined, now: LoadedDirectory): LoadedDirectory => ({
-  ...now,
-  configs: sameList(before?.configs, now.configs),
-  objects: sameList(before?.objects, now.objects),
-  others: sameList(before?.others, now.others),
-});
-
-const sameList = <T>(before: readonly T[] | undefined, now: readonly T[]): readonly T[] =>
-  before !== undefined && sameElements(before, now) ? before : now;
-
-/** A source of files, as it was read. */
-interface LoadedFolder {
-  readonly shard: SourceShard;
-  readonly state: FolderState;
-  readonly content: LoadedDirectory;
-}
-
-type IsFaultless = ((file: string) => boolean) | undefined;
-
-const folderAfter = (before: LoadedFolder, shard: SourceShard, isFaultless: IsFaultless): LoadedFolder =>
-  before.shard === shard ? before : loadFolder(shard, before.state, isFaultless);
-
-function loadFolder(shard: SourceShard, before: FolderState, isFaultless: IsFaultless): LoadedFolder {
-  const state = folderOf(textsOfShard(shard), before, isFaultless);
-  return { shard, state, content: wholeFolder(state) };
 }
 
 /** Compiles the files of one folder that lies in no store; an object that breaks from call to call keeps its last valid form. */

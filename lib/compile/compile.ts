@@ -17,6 +17,7 @@ import { legacyWorldOf } from "../v1/legacy-world-of.ts";
 import { units } from "../xds/units.ts";
 import { compileClasses, type OnMade } from "./compile-classes.ts";
 import type { ClassForm } from "./compile-units.ts";
+import { configurationVersion } from "./configuration-version.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
@@ -91,6 +92,7 @@ export function countClasses(
       ...(granted.length === 0 ? {} : { secretGrants: granted }),
       ...(world.legacyApi === undefined ? {} : { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) }),
       sources,
+      configuration: configurationVersion(world, memo),
       compiler: compilerVersion,
     },
     diagnostics: [...said, ...statusDiagnostics(told, world, memo)],

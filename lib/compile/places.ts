@@ -1,8 +1,8 @@
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { RootObjects } from "../xds/explain/root-object.ts";
-import { objectsOfShards } from "./explain/root-objects.ts";
-import { readSource } from "./shards/read-sources.ts";
+import { objectsOfShards, shardsOfRoot } from "./explain/root-objects.ts";
+import { SourceNotKept } from "./shards/held-configuration.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;
@@ -15,8 +15,15 @@ export type Places = ReadonlyMap<string, string>;
  * @returns nothing for sources whose text is not kept in this store
  */
 export async function placesOf(store: ObjectStore, sources: readonly CompiledSource[]): Promise<Places> {
-  const shards = await Promise.all(sources.map(({ name, version }) => readSource(store, name, version)));
+  const shards = await Promise.all(
+    sources.map(async (source) => (await shardsOfRoot(store, [source]).catch(nothingKept))[0]),
+  );
   return placesIn(objectsOfShards(shards));
+}
+
+function nothingKept(cause: unknown): readonly [] {
+  if (cause instanceof SourceNotKept) return [];
+  throw cause;
 }
 
 /** The same of objects that are read already. */

@@ -10,6 +10,7 @@ export const diagnosticCodes = {
     "duplicate-object",
     "empty-source",
     "half-saved",
+    "held-configuration-lost",
     "helm-template",
     "ineffective-match",
     "inline-secret",

@@ -27,6 +27,8 @@ export interface CompiledWorld {
   readonly legacy?: CompiledLegacy;
   /** The source shards behind it, sorted by name. */
   readonly sources: readonly CompiledSource[];
+  /** Hash over its configuration alone, without services and endpoints; absent where whoever made it does not tell them apart. */
+  readonly configuration?: string;
   /** Version of the compiler. */
   readonly compiler: string;
   /** How it was made, where a compile that starts with an empty memory may take from it what still stands. */
@@ -138,6 +140,8 @@ export interface CompiledNode {
 export interface CompiledSource {
   readonly name: string;
   readonly version: string;
+  /** The version whose configuration counts, "" for none; absent: that of `version`. */
+  readonly configuration?: string;
 }
 
 export type { ResourceType, ShapeName };

@@ -1,13 +1,13 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { CompiledWorld } from "./compiled.ts";
-import { published, triedOut } from "./head/aims.ts";
+import { holding, published, triedOut } from "./head/aims.ts";
 import { type ReadHead, readHead } from "./head/head.ts";
-import { type Act, type Beside, createLeader, type LeadOptions } from "./head/lead.ts";
+import { type Act, type Beside, createLeader, type LeadOptions, type Led, type Note } from "./head/lead.ts";
 import { refuseNewerRoots } from "./head/newer-roots.ts";
-import type { Canary, Head, Pin, Share } from "./root.ts";
+import type { Canary, Configuration, Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
-import { createWorldCheck } from "./worlds/check-world.ts";
+import { createWorldCheck, type WorldCheck } from "./worlds/check-world.ts";
 import { createWorldEncoder, type WorldEncoder } from "./worlds/encode-world.ts";
 import { type Written, writeBlobs } from "./write-blobs.ts";
 
@@ -39,6 +39,16 @@ export interface Publishing {
   readonly share?: Share;
 }
 
+/** Worlds of the registries of one that is published, with configuration that HEAD holds. */
+export interface HeldWorlds {
+  /** For everybody, with what it is held at; absent: nothing is held, or the root stays as it is. */
+  readonly everybody?: { readonly world: CompiledWorld; readonly configuration: Configuration } | undefined;
+  /** For the canary; absent: there is none, or its root stays as it is. */
+  readonly canary?: CompiledWorld | undefined;
+  /** What is tried on a part of the nodes was compiled by another version of Portolan: both it and the rest stay as they are. */
+  readonly isVersionTrial?: boolean;
+}
+
 /** Writes snapshots into one store. Keeps in memory what the next publish will compare with. */
 export interface Publisher {
   /**
@@ -51,14 +61,17 @@ export interface Publisher {
    * Writes blobs, then roots, then HEAD. A reader sees all of it or nothing.
    *
    * @param base what `head` gave before the world was read
-   * @throws PortolanError when the world is not whole; see `createWorldCheck`; NothingToDifferFrom for a share
+   * @throws PortolanError when a world is not whole; see `createWorldCheck`; NothingToDifferFrom for a share
    */
   publish(
     world: CompiledWorld,
     base: ReadHead | undefined,
     publishing?: Publishing,
     beside?: Beside,
+    held?: HeldWorlds,
   ): Promise<PublishResult>;
+  /** Leads HEAD to a world for an operator. @throws PortolanError when the world is not whole */
+  lead(world: CompiledWorld, base: ReadHead, act: Act, note: Note): Promise<Led>;
   /** Writes a world's blobs without making HEAD name them: for a canary. @returns hash of its root */
   stage(world: CompiledWorld): Promise<string>;
 }
@@ -76,44 +89,78 @@ export function createPublisher(
 
   return {
     head: () => readHead(store, options),
+    async lead(world, base, act, note) {
+      refuseHoles(check, world);
+      return lead(base, act, note, world);
+    },
     async stage(world) {
       const encoded = encoder.encode(world);
       await writeBlobs(store, createBlobCheck(store), [encoded], { there: [], found: [] });
       return encoded.rootBlob.hash;
     },
-    async publish(world, base, { reason = "publish", by = "", why = "", share } = {}, beside = {}) {
-      const problems = check(world);
-      if (problems.length > 0) {
-        // What was left out is why something is missing, and says whose fault it is.
-        const refused = world.diagnostics.filter(({ code }) => code === "resource-refused");
-        throw new PortolanError(`the compiled world is not whole: ${firstOf(problems)}`, refused);
-      }
+    async publish(world, base, { reason = "publish", by = "", why = "", share } = {}, beside = {}, held = {}) {
+      const { everybody, canary } = held;
+      for (const one of new Set([world, everybody?.world, canary])) if (one !== undefined) refuseHoles(check, one);
       checkShare(share, base);
-      const pin = (nowMs: number): Pin => ({
-        by,
-        why: why || "a canary is tried",
-        since: new Date(nowMs).toISOString(),
-      });
-      const act: Act = (aims, { nowMs, compiled = "" }) =>
-        share === undefined ? published(aims, compiled) : triedOut(aims, compiled, share, pin(nowMs));
+      const pin = (nowMs: number): Pin =>
+        holding(
+          { by, why: why || "a canary is tried", since: new Date(nowMs).toISOString() },
+          everybody?.configuration,
+        );
+      const act: Act = (aims, { nowMs, compiled = "", rootOf }) => {
+        const roots = {
+          newest: compiled,
+          everybody: everybody && rootOf(everybody.world),
+          canary: canary && rootOf(canary),
+        };
+        if (share === undefined) return published(aims, roots);
+        const configuration = held.isVersionTrial === true ? undefined : configurationOf(world);
+        return triedOut(aims, roots, { share, configuration, pin: pin(nowMs) });
+      };
       const led = await lead(base, act, { reason: share === undefined ? reason : "canary", by, why }, world, beside);
       if (led.kind === "lost") return led;
       const { head, aims } = led;
       const root = aims.newest;
       const { written } = led;
       const told = { head, root, written, unread: led.kind === "led" ? led.unread : [] };
-      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(aims.canary?.root, base) };
+      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(aims.canary, base) };
       if (aims.pin !== undefined) return { kind: "pinned", ...told };
       return { kind: led.kind === "led" ? "published" : "unchanged", ...told };
     },
   };
 }
 
-/** The canary that ended. @param root of the one that runs now, if one does */
-function replacedBy(root: string | undefined, base: ReadHead | undefined): { readonly replaced?: Canary } {
-  const replaced = base?.head.canary;
-  return replaced === undefined || replaced.root === root ? {} : { replaced };
+/** @throws PortolanError for a world in which something is named that is not there */
+function refuseHoles(check: WorldCheck, world: CompiledWorld): void {
+  const problems = check(world);
+  if (problems.length === 0) return;
+  // What was left out is why something is missing, and says whose fault it is.
+  const refused = world.diagnostics.filter(({ code }) => code === "resource-refused");
+  throw new PortolanError(`the compiled world is not whole: ${firstOf(problems)}`, refused);
 }
+
+/**
+ * The configuration that a world or a root was compiled from.
+ *
+ * @returns undefined where that is not known, and where no source holds any of it
+ */
+export function configurationOf({
+  configuration,
+  sources,
+}: Pick<CompiledWorld, "configuration" | "sources">): Configuration | undefined {
+  if (configuration === undefined || sources.length === 0) return undefined;
+  const versions = sources.map((source) => ({ name: source.name, version: source.configuration ?? source.version }));
+  return { version: configuration, sources: versions.filter(({ version }) => version !== "") };
+}
+
+/** The canary that ended. @param now the one that runs now, if one does */
+function replacedBy(now: Canary | undefined, base: ReadHead | undefined): { readonly replaced?: Canary } {
+  const replaced = base?.head.canary;
+  return replaced === undefined || nameOf(replaced) === nameOf(now) ? {} : { replaced };
+}
+
+/** What a canary tries: its root follows endpoints. */
+const nameOf = (canary: Canary | undefined): string | undefined => canary?.configuration?.version ?? canary?.root;
 
 function firstOf(problems: readonly string[]): string {
   const more = problems.length > 5 ? `; and ${problems.length - 5} more` : "";

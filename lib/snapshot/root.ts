@@ -9,7 +9,7 @@ export interface Root {
   /** Of the root and of all that it names; absent in roots from before formats were numbered, which are 1 or 2. */
   readonly format?: number;
   readonly compiler: string;
-  readonly sources: readonly { readonly name: string; readonly version: string }[];
+  readonly sources: readonly RootSource[];
   /** Blobs of the type tables. */
   readonly tables: OfTypes<string>;
   readonly classes: string;
@@ -23,6 +23,26 @@ export interface Root {
   readonly statuses?: string;
   readonly secretGrants?: readonly SecretGrant[];
   readonly standing?: string;
+  /** Hash over the configuration alone; absent in roots of earlier versions. */
+  readonly configuration?: string;
+}
+
+export interface SourceVersion {
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface RootSource extends SourceVersion {
+  /** The version whose configuration counts, "" for none; absent: that of `version`. */
+  readonly configuration?: string;
+}
+
+/** Configuration that is held while services and endpoints are followed. */
+export interface Configuration {
+  /** As `Root.configuration`. */
+  readonly version: string;
+  /** Versions of the sources that it is read from, in their order. A source that is not named has none. */
+  readonly sources: readonly SourceVersion[];
 }
 
 /** A root as its blob says it. */
@@ -196,10 +216,25 @@ export interface Head {
   /** RFC 3339 like a step's; absent in a HEAD of an earlier version. */
   readonly at?: string;
   readonly cohorts?: readonly Cohort[];
+  /** Absent in a HEAD of an earlier version. */
+  readonly change?: ConfigurationChange;
   /** Of HEAD itself; absent: 1. */
   readonly format?: number;
   /** Over all of the above. */
   readonly signatures?: readonly HeadSignature[];
+}
+
+/**
+ * The newest change of configuration. Configurations are named by `Root.configuration`, or by the root where it has none: then each root
+ * is one of its own.
+ */
+export interface ConfigurationChange {
+  /** Blob of the entry of the history. */
+  readonly publication: string;
+  /** What everybody is led to since then. */
+  readonly served: string;
+  /** That of the newest publish. */
+  readonly newest: string;
 }
 
 /** One key's word for all else that HEAD says; `signHead` gives it. */
@@ -239,6 +274,8 @@ export interface Share {
 
 export interface Canary extends Share {
   readonly root: string;
+  /** Absent: the root stays as it is, endpoints and all. */
+  readonly configuration?: Configuration;
 }
 
 export interface Pin {
@@ -246,6 +283,8 @@ export interface Pin {
   readonly why: string;
   readonly since: string;
   readonly until?: string;
+  /** Absent: the root stays as it is, endpoints and all. */
+  readonly configuration?: Configuration;
 }
 
 export interface Cohort {
@@ -265,6 +304,14 @@ export interface Publication {
   readonly by?: string;
   readonly why?: string;
   readonly canary?: Canary;
+  /** The configuration that this entry brought, named as in `ConfigurationChange`; absent: it brought none. */
+  readonly configuration?: string;
+  /** Blob of the newest entry before this one that brought a configuration; absent where none is known. */
+  readonly changed?: string;
+  /** Of a rollback, the blob of the entry that it leads back to, or that entry's configuration; absent in earlier versions. */
+  readonly back?: string;
+  /** A root that was recorded beside one that is served, and is served to nobody. */
+  readonly recorded?: string;
 }
 
 export type PublicationReason =

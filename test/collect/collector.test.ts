@@ -443,7 +443,7 @@ describe("collecting garbage", () => {
       nodes: [],
       diagnostics: "",
     };
-    const history = { blobs: new Set<string>(), roots: new Map([["root", root]]), oldest: 0 };
+    const history = { blobs: new Set<string>(), roots: new Map([["root", root]]), oldest: 0, held: [] };
     const stays = await collectedSources.stays(history, store);
     const keys: string[] = [];
     for await (const { key } of store.list("sources/")) keys.push(key);

@@ -21,6 +21,17 @@ status: {phase: Running, podIP: 10.0.0.1}
 `,
 });
 
+const route = {
+  file: "route.yaml",
+  text: `apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: good, namespace: shop}
+spec: {hosts: [good.example.com], http: [{timeout: 1s, route: [{destination: {host: good.example.com}}]}]}
+`,
+};
+
+const tenPercent = { share: { percent: 10, labels: {} } };
+
 /** A store in which whoever is about to move HEAD waits. */
 function heldAtHead(store: ObjectStore) {
   const [held, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -111,8 +122,25 @@ describe("a source that is put back while what it held is compiled", () => {
     await writeShard(store, "main", [entry("good")]);
     const { version } = await compile();
     const { slow, reached, release } = heldAtHead(store);
+    await writeShard(store, "main", [entry("good"), route]);
+    const late = createRecompiler({ store: slow })(tenPercent);
+    await reached;
+    await writeShard(store, "main", [entry("good")]);
+    release();
+    const { kind, version: tried } = await late;
+    expect(kind).toBe("canary");
+    expect(await served(store)).toBe(version);
+    expect((await readHead(store))?.head.canary).toMatchObject({ root: tried, percent: 10 });
+  });
+
+  it("is what everybody gets beside a canary, of services", async () => {
+    const store = memoryStore();
+    const compile = createRecompiler({ store });
+    await writeShard(store, "main", [entry("good")]);
+    const { version } = await compile();
+    const { slow, reached, release } = heldAtHead(store);
     await writeShard(store, "main", [entry("bad")]);
-    const late = createRecompiler({ store: slow })({ share: { percent: 10, labels: {} } });
+    const late = createRecompiler({ store: slow })(tenPercent);
     await reached;
     await writeShard(store, "main", [entry("good")]);
     release();

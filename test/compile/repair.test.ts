@@ -22,11 +22,13 @@ spec: { ports: [{ port: ${port}, name: http }] }
 async function scene(): Promise<ObjectStore> {
   const store = memoryStore();
   await writeShard(store, "zoo", [{ file: "z.yaml", text: service(99).replace("web", "zoo") }]);
+  const versions: string[] = [];
   for (const port of [80, 81, 82]) {
     await writeShard(store, "main", [{ file: "a.yaml", text: service(port) }]);
-    await createRecompiler({ store, publisher })();
+    versions.push((await createRecompiler({ store, publisher })()).version);
   }
-  await rollback(store, 1, publisher);
+  // Services are no configuration, so the second is named.
+  await rollback(store, versions[1] ?? "", publisher);
   return store;
 }
 

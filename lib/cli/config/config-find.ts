@@ -1,5 +1,6 @@
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
-import { createSourcesReader, isCollected, readSource, type Shard } from "../../compile/shards/read-sources.ts";
+import { createSourcesReader, readSource } from "../../compile/shards/read-sources.ts";
+import { isCollected, isHeld, type Shard } from "../../compile/shards/shard.ts";
 import { contentOfShard, nameOf } from "../../compile/shards/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
@@ -43,7 +44,8 @@ export async function objectsOf(
 }
 
 /** @param applied the source whose applied objects are listed by themselves, with their revisions */
-function contentOf(shard: Shard, applied: string, served: boolean): LoadedDirectory {
+function contentOf(found: Shard, applied: string, served: boolean): LoadedDirectory {
+  const shard = isHeld(found) ? found.newest : found;
   if (isCollected(shard)) return createCollectedLoader()(shard).content;
   const files = shard.files.filter((file) => file.applied !== true || shard.name !== applied);
   if (!served) return readFiles(files);

@@ -1,12 +1,14 @@
 import { readShard } from "../../compile/shards/read-shard.ts";
-import { isCollected, readSource, type Shard } from "../../compile/shards/read-sources.ts";
-import { type SourceShard, textsOfShard } from "../../compile/shards/source-shard.ts";
+import { readSource } from "../../compile/shards/read-sources.ts";
+import { isCollected, type ShardContent } from "../../compile/shards/shard.ts";
+import { textsOfShard } from "../../compile/shards/source-shard.ts";
 import { type Diagnostic, keyText, type Origin } from "../../config/diagnostic.ts";
 import { readFiles } from "../../config/folder/directory.ts";
 import { newestRoot, readHead } from "../../snapshot/head/head.ts";
 import { readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { versionOf } from "./served-version.ts";
 
 /** What is known of an object that came with a folder, besides its text. */
 export interface FolderObject {
@@ -59,7 +61,7 @@ interface Form {
 }
 
 /** An object as a shard's files have it. */
-function formIn(shard: Shard | SourceShard | undefined, key: string): Form | undefined {
+function formIn(shard: ShardContent | undefined, key: string): Form | undefined {
   if (shard === undefined || isCollected(shard)) return undefined;
   const name = key.slice(key.lastIndexOf("/") + 1);
   // Whatever has its name in it may hold it.
@@ -99,9 +101,7 @@ async function formsOf(
     if (forms.length === publications) break;
     const text = await reader.textIfWhole(root);
     if (text === undefined) break;
-    const { sources }: { readonly sources: readonly { readonly name: string; readonly version: string }[] } =
-      JSON.parse(text);
-    const version = sources.find(({ name }) => name === source)?.version;
+    const version = versionOf(JSON.parse(text).sources, source, key);
     if (version !== undefined && !known.has(version)) {
       const shard = await readShard(store, source, version);
       // What the folder held then is kept no more.

@@ -26,7 +26,6 @@ import { closeServers, listening, type RunningServer, serveHttp } from "../../fr
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
-import { storeMoves } from "../../front/operate/store-moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
 import { loadConsole } from "../../front/shell/load-console.ts";
 import { limits } from "../../limits/limits.ts";
@@ -46,6 +45,7 @@ import { counted } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { bootstrapFor, bootstrapText, certificatesOption, pollDelayOption, proxiesOf } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import { rolloutMoves } from "../server/rollout-moves.ts";
 import { sampleFolder } from "../shipped.ts";
 import type { Register, Terminal } from "../terminal.ts";
 import {
@@ -234,7 +234,7 @@ async function openRound(
     maxHoldMs: 25_000,
     // Who proves nothing may move HEAD from this machine, and from no other.
     ...(isLoopback(options.host) || authentication !== noAuthentication
-      ? { moves: storeMoves(store, { ...options.trust, pace: heldPace }) }
+      ? { moves: rolloutMoves(store, { ...options.trust, pace: heldPace }) }
       : {}),
     metrics: prometheusMetrics({
       registry,

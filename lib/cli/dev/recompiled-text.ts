@@ -21,7 +21,8 @@ export function recompiledText(
   const ended = replaced === undefined ? "" : `; the canary of ${short(replaced.root)} ended with it`;
   if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}${ended}`;
   const who = pin === undefined || pin.by === "" ? "" : ` by ${oneLine(`${pin.by}: ${pin.why}`)}`;
-  return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}; see \`portolan status\``;
+  const followed = pin?.configuration === undefined ? "" : "; services and endpoints are followed";
+  return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}${followed}; see \`portolan status\``;
 }
 
 /** When a version that is recorded comes to be served. @param canary that runs */

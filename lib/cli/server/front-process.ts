@@ -18,7 +18,6 @@ import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
 import type { Moves } from "../../front/operate/moves.ts";
-import { storeMoves } from "../../front/operate/store-moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
 import { loadConsole } from "../../front/shell/load-console.ts";
 import { shareOfLimits } from "../../front/workers/share-of-limits.ts";
@@ -31,6 +30,7 @@ import { readTrust, readTrusted } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { fileGenerations } from "./generation-file.ts";
 import { refuseOpenMoves } from "./open-moves.ts";
+import { rolloutMoves } from "./rollout-moves.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { servedStore } from "./served-store.ts";
 
@@ -161,7 +161,7 @@ function movesIn(
   if (!moves) return {};
   refuseOpenMoves(moves, authentication);
   const names = { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" };
-  return { moves: storeMoves(store, readTrust({ signer: signingKey, trusted: trustedKeys }, names)) };
+  return { moves: rolloutMoves(store, readTrust({ signer: signingKey, trusted: trustedKeys }, names)) };
 }
 
 /** Whom to ask for classes that nodes want: a compile function, or nobody. What signs is loaded when somebody asks. */

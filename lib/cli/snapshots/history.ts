@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { headTimeNow } from "../../snapshot/head/clock.ts";
-import { readHead, rootAt } from "../../snapshot/head/head.ts";
-import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
+import { readHead, rootAt, servedConfiguration } from "../../snapshot/head/head.ts";
+import { configurationIn, type HistoryEntry, readChanges, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
 import { oneLine } from "../one-line.ts";
@@ -12,6 +12,8 @@ export interface PublicationsOptions {
   readonly store?: string | undefined;
   readonly limit: number;
   readonly json?: boolean;
+  /** Only what changed configuration; false when absent. */
+  readonly config?: boolean;
 }
 
 /** What was published, newest first; `>` marks what is served now. */
@@ -19,24 +21,29 @@ export async function showPublications(terminal: Terminal, options: Publications
   const store = await openThere(options.store);
   const read = await readHead(store);
   if (read === undefined) throw new PortolanError("nothing was published yet");
-  const served = rootAt(read.head, await headTimeNow(store, read, Date.now));
+  const { head } = read;
+  const { config = false } = options;
+  const served = config ? servedConfiguration(head) : rootAt(head, await headTimeNow(store, read, Date.now));
+  const reader = createSnapshotReader(store);
+  const leadsTo = config ? configurationIn : ({ root }: HistoryEntry): string => root;
   let left = options.limit;
   let isMarked = false;
-  for await (const entry of readHistory(createSnapshotReader(store), read.head.publication)) {
+  for await (const entry of config ? readChanges(reader, head) : readHistory(reader, head.publication)) {
     if (left <= 0) return;
     left -= 1;
-    const { hash: _hash, parent: _parent, ...shown } = entry;
-    // A rollback leads to a root that stands further down as well: the newest entry is the one in force.
-    const isServed = entry.root === served && entry.held !== true && entry.canary === undefined && !isMarked;
+    const { hash: _hash, parent: _parent, changed: _changed, ...shown } = entry;
+    // A rollback leads to what stands further down as well: the newest entry is the one in force.
+    const isServed = leadsTo(entry) === served && entry.held !== true && entry.canary === undefined && !isMarked;
     if (isServed) isMarked = true;
     terminal.out(options.json === true ? JSON.stringify(shown) : `${isServed ? ">" : " "} ${lineOf(entry)}`);
   }
 }
 
 /** The row of a canary names what is tried: what everybody else gets stays as it was. */
-function lineOf({ generation, at, reason, root, held, by, why, canary }: HistoryEntry): string {
+function lineOf({ generation, at, reason, root, held, by, why, canary, recorded }: HistoryEntry): string {
   const notes = [
     ...(canary !== undefined ? [`for ${shareText(canary)}`] : held === true ? ["served to nobody"] : []),
+    ...(recorded === undefined ? [] : [`records ${recorded.slice(0, 12)}, served to nobody`]),
     ...(by === undefined ? [] : [`by ${by}`]),
     ...(why === undefined ? [] : [why]),
   ].join(", ");

@@ -6,7 +6,7 @@ import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-object
 import { placesIn } from "../../compile/places.ts";
 import { settleSettings, worldOptionsOf } from "../../compile/recorded-settings.ts";
 import { readShard } from "../../compile/shards/read-shard.ts";
-import { isCollected, type Shard } from "../../compile/shards/read-sources.ts";
+import { isCollected, isHeld, type Shard, type ShardContent } from "../../compile/shards/shard.ts";
 import { listKey, textsOfShard, versionKey } from "../../compile/shards/source-shard.ts";
 import { versionText } from "../../compile/shards/version-text.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
@@ -97,7 +97,7 @@ const settingsFiles = new Set(["mesh.yaml", "networks.yaml", "portolan.yaml"]);
 function fileNamed(shards: readonly Shard[], { all }: RootObjects, written: string): Named {
   const object = all.find(({ key }) => key === written);
   if (object !== undefined) return { kind: "object", file: object.file, objects: [object] };
-  const files = shards.flatMap((shard, i) =>
+  const files = shards.map(configurationOf).flatMap((shard, i) =>
     isCollected(shard)
       ? []
       : textsOfShard(shard).files.map(({ file }) => ({
@@ -166,6 +166,9 @@ function resourceLines(resources: readonly TouchedResource[], colours: Terminal[
   });
 }
 
+/** What a source's configuration is read from. */
+const configurationOf = (shard: Shard): ShardContent => (isHeld(shard) ? shard.held.content : shard);
+
 /** The shards as they would be with another text of one file; an object that breaks keeps its last valid form. */
 async function editedShards(
   store: ObjectStore,
@@ -176,8 +179,10 @@ async function editedShards(
   const over = overlayStore(store);
   const primary = shards[0]?.name;
   const own = name === primary ? file : file.slice(name.length + 1);
-  const shard = shards.find((one) => one.name === name);
-  if (shard === undefined || isCollected(shard)) return shards;
+  const found = shards.find((one) => one.name === name);
+  if (found === undefined) return shards;
+  const shard = configurationOf(found);
+  if (isCollected(shard)) return shards;
   const applied = own.startsWith("applied:");
   const bare = applied ? own.slice("applied:".length) : own;
   const part = shard.files.filter((one) => (one.applied === true) === applied);
@@ -188,5 +193,9 @@ async function editedShards(
   if (list !== undefined) await over.put(listKey(name), list.bytes);
   await writeShard(over, name, files, { part: applied ? "applied" : "folder", allowEmpty: true });
   const edited = await readShard(over, name);
-  return shards.map((one) => (one.name === name && edited !== undefined ? edited : one));
+  if (edited === undefined) return shards;
+  return shards.map((one) => {
+    if (one.name !== name) return one;
+    return isHeld(one) ? { ...one, held: { version: edited.version, content: edited } } : edited;
+  });
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { Rollout } from "../../compile/rollout.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import {
   abortCanary,
@@ -7,12 +8,14 @@ import {
   type Moved,
   promoteCanary,
   rollback,
-  setCanary,
   signHeadAsIs,
   unpin,
 } from "../../snapshot/head/head-operations.ts";
+import type { Pin } from "../../snapshot/root.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
 import { holdsSomething, isFolder, openThere, openToWrite, storeOption } from "../named-store.ts";
+import { ownBuild } from "../own-build.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
@@ -47,21 +50,29 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   addPinOptions(
     command(
       "rollback [back]",
-      "Leads back to what was served before, and pins it: 1, the root before, unless told otherwise.",
+      "Leads back to configuration that was served before, and pins it: 1, the one before, unless told otherwise. Services and endpoints are the newest.",
       "rollback",
       'rollback 2 --why "checkout is down" --until 12h',
       "rollback --to 41",
     ),
   )
-    .option("--to <root>", `to this one. ${rootNames}`)
+    .option("--to <root>", `to the configuration of this root. ${rootNames}`)
+    .option("--whole", "with the services and endpoints of then, which stay so until `portolan unpin`")
     .action(
-      async (back: string | undefined, options: MoveOptions & WordOptions & { readonly to?: string | undefined }) => {
+      async (
+        back: string | undefined,
+        options: MoveOptions & WordOptions & { readonly to?: string | undefined; readonly whole?: boolean },
+      ) => {
         if (back !== undefined && options.to !== undefined)
-          throw new InvalidArgumentError("say how many roots back, or --to which one, and not both");
-        const count = wholeNumber(back ?? "1", "the number of roots to go back");
+          throw new InvalidArgumentError("say how many configurations back, or --to which root, and not both");
+        const count = wholeNumber(back ?? "1", "the number of configurations to go back");
         const store = await openThere(options.store, terminal.progress);
         const root = options.to === undefined ? count : await rootNamed(store, options.to);
-        tell(await rollback(store, root, await act(options)), options);
+        const moved =
+          options.whole === true
+            ? await rollback(store, root, await act(options))
+            : await (await rolloutOf(store, options)).rollback(root, wordOf(options));
+        tell(moved, options);
       },
     );
 
@@ -75,7 +86,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     addShareOptions(
       command(
         "canary <root>",
-        `Tries a root on a part of the nodes. ${rootNames}`,
+        `Tries the configuration of a root on a part of the nodes; services and endpoints are the same for all. ${rootNames}`,
         "canary NEWEST --percent 10",
         "canary 42 --label track=canary",
       ),
@@ -84,11 +95,11 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     const share = shareOf(options, `canary ${name} --percent 10`);
     const store = await openThere(options.store, terminal.progress);
     const root = await rootNamed(store, name);
-    tell(await setCanary(store, { root, ...share }, await act(options)), options);
+    tell(await (await rolloutOf(store, options)).canary(root, share, wordOf(options)), options);
   });
 
   addPinOptions(
-    command("promote", "Gives the canary's root to everybody.", "promote --why 'no errors in an hour'"),
+    command("promote", "Gives the canary's configuration to everybody.", "promote --why 'no errors in an hour'"),
   ).action(async (options: MoveOptions & WordOptions) => {
     tell(await promoteCanary(await openThere(options.store, terminal.progress), await act(options)), options);
   });
@@ -136,15 +147,21 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   });
 }
 
+/** What moves HEAD to earlier configuration. Whoever does anything else does without the memory that a compiler takes. */
+async function rolloutOf(store: ObjectStore, { keyring }: MoveOptions): Promise<Rollout> {
+  const { createRollout } = await import("../../compile/rollout.ts");
+  return createRollout({ store, publisher: await trustOf(keyring), build: await ownBuild() });
+}
+
 const shortRoot = (root: string): string => root.slice(0, 12);
 
 /** What a program may want to know of a move. */
-function movedJson({ head, root, left, ended, saysTheSame }: Moved): object {
+function movedJson({ head, root, left, ended, saysTheSame, stale }: Moved): object {
   const { generation, canary, pin, steps } = head;
-  return { generation, root, left, by: steps.at(-1)?.at, canary, pin, ended, saysTheSame };
+  return { generation, root, left, by: steps.at(-1)?.at, canary, pin, ended, saysTheSame, stale };
 }
 
-function movedLines({ head, root, left, ended, saysTheSame = false }: Moved): readonly string[] {
+function movedLines({ head, root, left, ended, saysTheSame = false, stale }: Moved): readonly string[] {
   const { canary, pin } = head;
   const last = head.steps.at(-1)?.at ?? "";
   const by = Date.parse(last) > Date.now() ? `, all the way by ${last}` : "";
@@ -155,14 +172,19 @@ function movedLines({ head, root, left, ended, saysTheSame = false }: Moved): re
     ...(ended === undefined ? [] : [`the canary of ${shortRoot(ended.root)} is over`]),
     `generation ${head.generation} leads to ${shortRoot(root)}${by}${tried}${from}`,
     ...(saysTheSame
-      ? ["it says to every proxy what was served already; `portolan history` lists what lies further back"]
+      ? ["it says to every proxy what was served already; `portolan history --config` lists what lies further back"]
       : []),
-    ...(pin === undefined
-      ? []
-      : [
-          `pinned ${pin.until === undefined ? "until somebody lets go" : `until ${pin.until}`}: what is published is`,
-          "recorded and served to nobody; `portolan status` shows it, `portolan unpin` lets go",
-        ]),
+    ...(stale === undefined ? [] : [`services and endpoints are those of that version: ${stale}`]),
+    ...(pin === undefined ? [] : pinnedLines(pin, stale !== undefined)),
+  ];
+}
+
+function pinnedLines({ until, configuration }: Pin, isStale: boolean): readonly string[] {
+  const held = configuration === undefined ? ", and so are services and endpoints" : "";
+  const followed = held !== "" || isStale ? held : "; services and endpoints are followed";
+  return [
+    `pinned ${until === undefined ? "until `portolan unpin`" : `until ${until}`}: configuration that is published is recorded`,
+    `and served to no proxy${followed}; \`portolan status\` shows it`,
   ];
 }
 

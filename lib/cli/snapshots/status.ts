@@ -11,6 +11,7 @@ import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../s
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
 import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
+import type { Pin } from "../../snapshot/root.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
@@ -101,11 +102,18 @@ function pinLines({ pin, expired, newest, held }: HeadStatus): readonly string[]
   const over = expired === undefined ? "" : "; that time is over";
   return [
     row("pinned", `by ${by || "somebody"} since ${from}${end}: ${why}${over}`),
+    row("", heldText(said)),
     row("newest", short(newest)),
     ...held.slice(0, maxHeld).map((entry) => row("", `${short(entry.root)}  ${entryText(entry)}`)),
     ...(held.length > maxHeld ? [row("", `and ${held.length - maxHeld} more`)] : []),
   ];
 }
+
+/** What a pin holds. */
+const heldText = ({ configuration }: Pin): string =>
+  configuration === undefined
+    ? "holds everything, services and endpoints too, as it was then"
+    : "holds configuration; services and endpoints are followed";
 
 /** While a canary runs, only its end lets go of what is pinned. */
 function nextLines({ served, pin, expired, canary, newest }: HeadStatus): readonly string[] {

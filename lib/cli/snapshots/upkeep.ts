@@ -45,7 +45,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .addOption(storeOption())
     .option(
       "--keep <publications>",
-      "how many roots that were served can still be rolled back to",
+      "how many roots that were served stay, and how many configurations can be rolled back to",
       wholeNumber(1),
       usualKeptPublications,
     )

@@ -28,49 +28,61 @@ export type CollectedOptions = Pick<ReadOptions, "inlineSymmetricKeys">;
 /** Loads one source again and again: each object is read once for each of its forms. */
 export type CollectedLoader = (shard: CollectedShard, options?: CollectedOptions) => LoadedShard;
 
-interface KnownObject {
-  readonly from: OriginObject;
+/** All that an object is read with. */
+interface ReadWith {
+  /** What its origin is, as JSON. */
+  readonly about: string;
+  readonly inlineSymmetricKeys: CollectedOptions["inlineSymmetricKeys"];
   /** The last valid form, where it is not the object itself. */
   readonly kept: OriginObject | undefined;
-  /** The last valid settings that it was read with. */
+  /** The last valid settings. */
   readonly settings: string;
-  readonly read: ReadObject;
 }
 
-export function createCollectedLoader(): CollectedLoader {
-  let known: ReadonlyMap<string, KnownObject> = new Map();
-  let last: (Pick<CollectedShard, "objects" | "kept"> & { readonly loaded: LoadedShard }) | undefined;
-  let allowed: CollectedOptions["inlineSymmetricKeys"];
-  return (shard, options = {}) => {
-    if (allowed !== options.inlineSymmetricKeys) {
-      [known, last, allowed] = [new Map(), undefined, options.inlineSymmetricKeys];
-    }
-    if (last?.objects === shard.objects && last.kept === shard.kept) return last.loaded;
-    const read = new Map<string, KnownObject>();
-    const lastSettings = (field: SettingsField) => lastSettingsIn(shard.objects, field);
+/** What objects were read as, and with what. */
+export type CollectedReads = WeakMap<OriginObject, ReadWith & { readonly read: ReadObject }>;
+
+/** What was loaded last. */
+interface Loading {
+  readonly objects: CollectedShard["objects"];
+  readonly kept: CollectedShard["kept"];
+  readonly inlineSymmetricKeys: CollectedOptions["inlineSymmetricKeys"];
+}
+
+/** @param reads shared by loaders of several versions of one source */
+export function createCollectedLoader(reads: CollectedReads = new WeakMap()): CollectedLoader {
+  let last: (Loading & { readonly loaded: LoadedShard }) | undefined;
+  return (shard, { inlineSymmetricKeys } = {}) => {
+    const { objects, kept } = shard;
+    if (last?.objects === objects && last.kept === kept && last.inlineSymmetricKeys === inlineSymmetricKeys)
+      return last.loaded;
+    const about = JSON.stringify(shard.about);
+    const lastSettings = (field: SettingsField) => lastSettingsIn(objects, field);
     const settings = [lastSettings("mesh"), lastSettings("meshNetworks")].join("\n");
-    for (const [key, from] of shard.objects) {
+    const options = { ...(inlineSymmetricKeys === undefined ? {} : { inlineSymmetricKeys }), lastSettings };
+    const all: ReadObject[] = [];
+    for (const [key, from] of objects) {
       if (isLastSettings(key)) continue;
-      const before = known.get(key);
-      const kept = shard.kept?.get(key);
-      // Settings with errors are read over those that were valid last.
-      const isSame =
-        before?.from === from &&
-        before.kept === kept &&
-        (from.object.kind !== "ConfigMap" || before.settings === settings);
-      const reading = { ...options, lastSettings };
-      read.set(key, isSame ? before : { from, kept, settings, read: readWithKept(shard, from, kept, reading) });
+      const now = { about, inlineSymmetricKeys, kept: kept?.get(key), settings };
+      const before = reads.get(from);
+      const known =
+        before !== undefined && isReadAlike(from, before, now)
+          ? before
+          : { ...now, read: readWithKept(shard, from, now.kept, options) };
+      reads.set(from, known);
+      all.push(known.read);
     }
-    known = read;
-    const reads = [...read.values()].map((one) => one.read);
-    last = {
-      objects: shard.objects,
-      ...(shard.kept === undefined ? {} : { kept: shard.kept }),
-      loaded: { ...beside(shard.about, reads), content: joined(reads) },
-    };
+    last = { objects, kept, inlineSymmetricKeys, loaded: { ...beside(shard.about, all), content: joined(all) } };
     return last.loaded;
   };
 }
+
+/** Whether an object comes to the same. Settings with errors are read over those that were valid last. */
+const isReadAlike = ({ object }: OriginObject, before: ReadWith, now: ReadWith): boolean =>
+  before.about === now.about &&
+  before.inlineSymmetricKeys === now.inlineSymmetricKeys &&
+  before.kept === now.kept &&
+  (object.kind !== "ConfigMap" || before.settings === now.settings);
 
 /** An object that is refused is what it was in its last valid form, where there is one. */
 function readWithKept(

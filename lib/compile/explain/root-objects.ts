@@ -1,12 +1,14 @@
 import type { Config } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
 import { type ParsedObject, parseStream } from "../../config/documents/parse.ts";
+import { isRegistryKind } from "../../config/folder/planes.ts";
 import { stringsOf } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FieldPath, RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 import { createCollectedLoader } from "../collected/load-collected.ts";
-import { createSourcesReader, isCollected, type Shard } from "../shards/read-sources.ts";
+import { createSourcesReader } from "../shards/read-sources.ts";
+import { isCollected, isHeld, type Shard, type ShardContent } from "../shards/shard.ts";
 import { contentOfShard, type SourceShard, textsOfShard } from "../shards/source-shard.ts";
 
 /** The shards of a root as they were then, the primary first. @throws PortolanError when one of them is not in the store */
@@ -28,19 +30,18 @@ export function objectsOfShards(shards: readonly (Shard | undefined)[]): RootObj
   const readFrom = new Map<RootObject, ReadFrom>();
   const served = new Map<string, RootObject>();
   const ofClusters: RootObject[] = [];
-  for (const [i, shard] of shards.entries()) {
-    if (shard === undefined) continue;
-    const under = i === 0 ? "" : `${shard.name}/`;
+  for (const { shard, under, has } of shards.flatMap((shard, i) => partsOf(shard, i === 0))) {
     const isOfFolder = !isCollected(shard);
     const { configs, objects, clusters } = isOfFolder
       ? contentOfShard(shard, under)
       : createCollectedLoader()(shard).content;
     const textOf = isOfFolder ? textsByObject(shard, under) : () => noText;
     // Of two sources that have an object the later one counts, as when they are compiled.
-    for (const object of [...configs.map(ofConfig), ...objects.map(ofParsed)]) {
+    for (const object of [...configs.filter(has).map(ofConfig), ...objects.filter(has).map(ofParsed)]) {
       served.set(object.key, object);
       readFrom.set(object, textOf(object, object.key));
     }
+    if (!has(anyPod)) continue;
     for (const object of clusters.flatMap((one) => one.objects).map(ofParsed)) {
       ofClusters.push(object);
       readFrom.set(object, textOf(object, ""));
@@ -59,6 +60,29 @@ export function objectsOfShards(shards: readonly (Shard | undefined)[]): RootObj
     },
   };
 }
+
+/** A version of a source, and which of its objects count. */
+interface ShardPart {
+  readonly shard: ShardContent;
+  readonly under: string;
+  readonly has: (object: Pick<Config, "origin">) => boolean;
+}
+
+function partsOf(shard: Shard | undefined, isFirst: boolean): readonly ShardPart[] {
+  if (shard === undefined) return [];
+  const under = isFirst ? "" : `${shard.name}/`;
+  if (!isHeld(shard)) return [{ shard, under, has: () => true }];
+  const isOfRegistry = ({ origin: { key } }: Pick<Config, "origin">) => isRegistryKind(key.group, key.kind);
+  return [
+    { shard: shard.held.content, under, has: (object) => !isOfRegistry(object) },
+    { shard: shard.newest, under, has: isOfRegistry },
+  ];
+}
+
+/** Objects of further clusters are of the registry. */
+const anyPod: Pick<Config, "origin"> = {
+  origin: { key: { group: "", kind: "Pod", name: "", namespace: "" }, file: "", line: 0 },
+};
 
 const noText: ReadFrom = { text: undefined, isEarlier: false };
 

@@ -71,6 +71,21 @@ export async function versionsBesideHeld(
   });
 }
 
+/**
+ * What a process must not compile that others depend on: versions that have ended a compile process, also those whose time to be tried
+ * again has come.
+ *
+ * @param keeping what to do with a source that cannot be read
+ */
+export async function everHeldVersions(store: ObjectStore, keeping: Keeping): Promise<HeldVersions> {
+  const known = await readHeldSources(store);
+  if (known.length === 0) return nothingHeld;
+  const now = new Map((await sourceVersions(store, [], keeping)).map(({ name, version }) => [name, version]));
+  const published = await keeping.published();
+  const current = known.filter(({ name, version }) => now.get(name) === version);
+  return new Map(current.map(({ name }) => [name, published.get(name)]));
+}
+
 /** Reports a source that is held back: an error, since what was pushed is not in force. */
 export function heldDiagnostic({ name, version, instead, reason, retryMs }: HeldSource): Diagnostic {
   const what =

@@ -12,6 +12,7 @@ import { staleSources } from "../collected/stale-sources.ts";
 import { haveChangedSince } from "../shards/changed-since.ts";
 import { fillWanted } from "../shards/wanted-shard.ts";
 import { type CompileReport, countOf, countOfCode, noObserver, stagedBy } from "../telemetry/observer.ts";
+import { holdWorlds } from "./hold-worlds.ts";
 import { createPublishers } from "./publishers.ts";
 import type { Compiling, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompiled.ts";
 
@@ -30,7 +31,7 @@ type CompileLoop<C extends Published> = (
   mayPublish?: () => Promise<void>,
 ) => Promise<CompiledOnce<C>>;
 
-/** @returns and whether the sources are others by now than what was published; false where nothing was, or for a share of the nodes */
+/** @returns and whether the sources are others by now than what was published; false where nothing was */
 type LookingCompile<C extends Published> = (
   ...asked: Parameters<CompileLoop<C>>
 ) => Promise<{ readonly made: CompiledOnce<C>; readonly haveChanged: boolean }>;
@@ -43,10 +44,12 @@ function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): Compi
   return async (publishing, mayPublish) => {
     const { made: first, haveChanged } = await compile(publishing, mayPublish);
     if (!haveChanged) return first;
-    const second = await compile(publishing, mayPublish).catch((cause: unknown) => {
+    // A canary stays the one that was asked for. Everybody follows services and endpoints all the same, as with any publish.
+    const isCanary = publishing?.share !== undefined;
+    const second = await compile(isCanary ? undefined : publishing, mayPublish).catch((cause: unknown) => {
       throw unsettled(first, cause);
     });
-    return second.made.kind === "published" ? second.made : first;
+    return isCanary || second.made.kind === "unchanged" ? first : second.made;
   };
 }
 
@@ -101,18 +104,18 @@ function compileOnce<C extends Published>(
         ({ pollDelayMs } = settings);
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
-        const laid = made.laid ?? made.early?.then(({ blobs }) => blobs);
+        const held = await holdWorlds(store, { base, publishing, newest: compiled.value }, made.withConfiguration);
+        const laid = laidOf([made.laid ?? made.early?.then(({ blobs }) => blobs), ...held.laid]);
         let haveChanged = false;
         const beside: Beside = {
           ...(laid === undefined ? {} : { laid }),
           mayMove: mayPublish,
           moved: async () => {
-            if (publishing?.share !== undefined) return;
             // A look that fails has not shown that the sources are as they were: the next one reads them.
             haveChanged = await haveChangedSince(store, compiled.value.sources).catch(() => true);
           },
         };
-        const publish = () => publisher.publish(compiled.value, base, publishing, beside);
+        const publish = () => publisher.publish(compiled.value, base, publishing, beside, held.worlds);
         // No part of the root: what is published does not depend on the hour.
         const stale = staleSources(
           store,
@@ -149,10 +152,10 @@ function compileOnce<C extends Published>(
           ...unread,
           primary,
         };
-        const diagnostics = [...compiled.diagnostics, ...(await stale)];
+        const diagnostics = [...compiled.diagnostics, ...held.diagnostics, ...(await stale)];
         watch.done(reportOf(result, made, attempt, diagnostics));
         const came = { ...told, diagnostics, compiled, result };
-        return { made: came, haveChanged: haveChanged && kind === "published" };
+        return { made: came, haveChanged };
       }
       throw new PortolanError(
         `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
@@ -165,6 +168,15 @@ function compileOnce<C extends Published>(
     }
   };
   return (...asked) => withHeld(() => compileOne(...asked));
+}
+
+/** Blobs that lie in the store already, of all worlds; undefined where there are none. */
+function laidOf(
+  parts: readonly (ReadonlySet<string> | Promise<ReadonlySet<string>> | undefined)[],
+): Beside["laid"] | undefined {
+  const [first, ...more] = parts.filter((part) => part !== undefined);
+  if (more.length === 0) return first;
+  return Promise.all([first, ...more]).then((sets) => new Set(sets.flatMap((set) => [...(set ?? [])])));
 }
 
 /** What was published, counted with what was written of it before. */

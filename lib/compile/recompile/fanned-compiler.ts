@@ -1,10 +1,18 @@
+import type { ReadHead } from "../../snapshot/head/head.ts";
+import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
-import { withEarlier } from "../compile-files.ts";
-import { settleSettings } from "../recorded-settings.ts";
-import { createUnreadSources } from "../shards/unread-sources.ts";
+import { type RecordedSettings, settleSettings } from "../recorded-settings.ts";
+import { createUnreadSources, withUnread } from "../shards/unread-sources.ts";
 import { createFannedCompile, type FanOut } from "../slices/fan-out.ts";
-import type { Compiling, Published, RecompileOptions } from "./recompiled.ts";
+import type { Staged } from "../telemetry/observer.ts";
+import type { Compiling, HeldOnly, Published, RecompileOptions } from "./recompiled.ts";
 import { createStandingCompiler, givenSettings } from "./standing-compiler.ts";
+
+interface Holding {
+  readonly settings: RecordedSettings;
+  readonly staged: Staged;
+  readonly base: ReadHead | undefined;
+}
 
 /** Compiles a world in slices, and one that is too small for that here. */
 export function createFannedCompiler(
@@ -21,12 +29,26 @@ export function createFannedCompiler(
     const fanned = await compileSlices(settings, staged, unread.keeping);
     if (fanned === undefined) return here.compile(staged, base, filled);
     const { primary, world, laid } = fanned;
-    const joined = { value: world, diagnostics: world.diagnostics };
     const compiled = {
-      ...(unread.diagnostics().length === 0 ? joined : withEarlier(joined, unread.diagnostics())),
+      ...withUnread({ value: world, diagnostics: world.diagnostics }, unread),
       memo: { hits: 0, misses: 0 },
     };
-    return { primary, settings, compiled, laid };
+    const withConfiguration = (configuration: Configuration) => holding({ settings, staged, base }, configuration);
+    return { primary, settings, compiled, laid, withConfiguration };
   };
-  return { compile, standing: here.standing };
+  const holding = async ({ settings, staged, base }: Holding, configuration: Configuration): Promise<HeldOnly> => {
+    const unread = createUnreadSources(store, base);
+    const fanned = await compileSlices(settings, staged, unread.keeping, configuration.sources);
+    if (fanned === undefined) return here.compileHeld(staged, base, configuration);
+    const { world, laid } = fanned;
+    return { settings, world: withUnread({ value: world, diagnostics: world.diagnostics }, unread).value, laid };
+  };
+  return {
+    compile,
+    async compileHeld(staged, base, configuration) {
+      const settings = await settleSettings(store, givenSettings(options));
+      return holding({ settings, staged, base }, configuration);
+    },
+    standing: here.standing,
+  };
 }

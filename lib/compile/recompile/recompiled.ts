@@ -1,9 +1,10 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
+import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Laid, Laying } from "../../snapshot/laying.ts";
 import type { PublisherOptions, PublishResult } from "../../snapshot/publish.ts";
-import type { Canary, Pin } from "../../snapshot/root.ts";
+import type { Canary, Configuration, Pin } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FilesCompiled } from "../compile-files.ts";
 import type { HeldVersions } from "../isolation/held-sources.ts";
@@ -86,6 +87,23 @@ export interface Published {
   readonly missed?: string | undefined;
   /** What this process has had written of it while it was made; absent: nothing. */
   readonly early?: Promise<Laid> | undefined;
+  /**
+   * The same registries with other configuration.
+   *
+   * @throws SourceNotKept when a version of it is not in the store
+   */
+  withConfiguration(configuration: Configuration): Promise<HeldCompiled>;
+}
+
+/** A world with configuration that is held. */
+export interface HeldCompiled {
+  readonly world: CompiledWorld;
+  /** As in `Published`. */
+  readonly laid?: ReadonlySet<string>;
+}
+
+export interface HeldOnly extends HeldCompiled {
+  readonly settings: RecordedSettings;
 }
 
 /** Compiles for whoever publishes it. */
@@ -95,5 +113,7 @@ export interface Compiling<C> {
    * @param filled settles when the sources may be read
    */
   compile(staged: Staged, base: ReadHead | undefined, filled: Promise<void>): Promise<C>;
+  /** Configuration that is held with the newest registries, and nothing else. @throws SourceNotKept */
+  compileHeld(staged: Staged, base: ReadHead | undefined, configuration: Configuration): Promise<HeldOnly>;
   readonly standing: StandingKeeper;
 }

@@ -1,18 +1,24 @@
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
+import type { ReadHead } from "../../snapshot/head/head.ts";
+import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
-import { createShardCompilers, type FilesCompiled, type ShardCompilers, withEarlier } from "../compile-files.ts";
+import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
 import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import { layLists } from "../lay-lists.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../recorded-settings.ts";
+import { createConfigurationHolder } from "../shards/held-configuration.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
-import { createUnreadSources } from "../shards/unread-sources.ts";
+import type { Shard } from "../shards/shard.ts";
+import { createUnreadSources, type UnreadSources, withUnread } from "../shards/unread-sources.ts";
 import { wholeWorld } from "../slices/slice.ts";
 import { createStandingKeeper } from "../standing/keep-standing.ts";
 import { standingKey } from "../standing/open-standing.ts";
+import type { Standing } from "../standing/standing.ts";
+import type { Staged } from "../telemetry/observer.ts";
 import { defaultWorldOptions, type WorldOptions } from "../world-of.ts";
-import type { Compiling, Published, RecompileOptions } from "./recompiled.ts";
+import type { Compiling, HeldCompiled, Published, RecompileOptions } from "./recompiled.ts";
 
 export interface SourcesCompiled {
   readonly primary: string;
@@ -22,6 +28,18 @@ export interface SourcesCompiled {
 
 interface StandingCompiled extends SourcesCompiled {
   readonly early: Published["early"];
+  readonly missed: Published["missed"];
+  readonly withConfiguration: Published["withConfiguration"];
+}
+
+/** All that a compile needs, with the sources as they were read. */
+interface Prepared {
+  readonly settings: RecordedSettings;
+  readonly shards: readonly Shard[];
+  readonly unread: UnreadSources;
+  readonly compilers: ShardCompilers;
+  readonly key: string | undefined;
+  readonly found: Standing | undefined;
   readonly missed: Published["missed"];
 }
 
@@ -35,10 +53,11 @@ export function createStandingCompiler(
   // Later compiles make little.
   let { startLaying } = options;
   const readSources = createSourcesReader(store, texts);
+  const holdConfiguration = createConfigurationHolder(store);
   const standing = createStandingKeeper(store, readSources);
   const compilerFor = createCompilers(world, ahead);
   const looks = build !== undefined && !looksInto;
-  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
+  const prepare = async (staged: Staged, base: ReadHead | undefined, filled: Promise<void>): Promise<Prepared> => {
     if (looks) standing.readAhead(base);
     const unread = createUnreadSources(store, base);
     const { settings, shards } = await staged("read", async () => {
@@ -48,13 +67,26 @@ export function createStandingCompiler(
         without.size === 0 ? undefined : await versionsBesideHeld(store, settings.sources, without, unread.keeping);
       return { settings, shards: await readSources(settings.sources, versions, unread.keeping) };
     });
-    const [primary] = shards;
-    if (primary === undefined) throw unread.nothingRead() ?? new NothingFilled();
+    if (shards.length === 0) throw unread.nothingRead() ?? new NothingFilled();
     const compilers = compilerFor(settings);
     const order = shards.map(({ name }) => name);
     const key = build && standingKey({ build, options: worldOptionsOf(settings, world), order });
     const { standing: found, missed } =
       key === undefined || looksInto ? {} : await standing.before({ base, key, compilers, order: settings.sources });
+    return { settings, shards, unread, compilers, key, found, missed };
+  };
+  const holding = async (
+    { shards, unread, compilers, key, found }: Prepared,
+    { sources }: Configuration,
+    staged: Staged,
+  ): Promise<HeldCompiled> => {
+    const heldShards = await staged("read", () => holdConfiguration(shards, sources));
+    const compiled = compilers.compile(heldShards, staged, wholeWorld, { key, standing: found });
+    return { world: withUnread(compiled, unread).value };
+  };
+  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
+    const prepared = await prepare(staged, base, filled);
+    const { settings, shards, unread, compilers, key, found, missed } = prepared;
     const laying = found === undefined ? startLaying?.() : undefined;
     startLaying = undefined;
     const onMade = laying && layLists(laying, encoder.runsOf);
@@ -65,12 +97,20 @@ export function createStandingCompiler(
     } finally {
       early = laying?.end();
     }
-    const said = unread.diagnostics();
-    if (said.length > 0) compiled = { ...compiled, ...withEarlier(compiled, said) };
+    compiled = { ...compiled, ...withUnread(compiled, unread) };
     refuseRubbish(compiled, shards);
-    return { primary: primary.name, compiled, settings, early, missed };
+    const primary = shards[0]?.name ?? "";
+    const withConfiguration = (configuration: Configuration) => holding(prepared, configuration, staged);
+    return { primary, compiled, settings, early, missed, withConfiguration };
   };
-  return { compile, standing };
+  return {
+    compile,
+    async compileHeld(staged, base, configuration) {
+      const prepared = await prepare(staged, base, Promise.resolve());
+      return { settings: prepared.settings, ...(await holding(prepared, configuration, staged)) };
+    },
+    standing,
+  };
 }
 
 /** What a caller says about how to compile. */

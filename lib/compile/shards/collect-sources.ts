@@ -13,8 +13,12 @@ import { readText } from "./source-shard.ts";
  */
 export const collectedSources: Collectable = {
   prefix: "sources/",
-  async stays({ roots }, store) {
-    const compiled = [...roots.values()].flatMap(({ sources }) => sources);
+  async stays({ roots, held }, store) {
+    const ofRoots = [...roots.values()].flatMap(({ sources }) => sources);
+    const configurations = ofRoots.flatMap(({ name, configuration }) =>
+      configuration === undefined ? [] : [{ name, version: configuration }],
+    );
+    const compiled = [...ofRoots, ...configurations, ...held];
     const parts = new Map<string, ReadonlySet<string> | undefined>();
     for (const name of await sourceNames(store)) {
       const versions = new Set(compiled.flatMap((source) => (source.name === name ? [source.version] : [])));

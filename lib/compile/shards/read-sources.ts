@@ -1,16 +1,12 @@
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
+import { type CollectedReader, createCollectedReader } from "../collected/collected-shard.ts";
+import { createConfigurationHolder, notHere } from "./held-configuration.ts";
 import { type ReadShard, readShard, readShardAgain } from "./read-shard.ts";
+import { emptySource, type Shard, type ShardContent } from "./shard.ts";
 import { sourceNames } from "./source-names.ts";
-import type { SourceShard, TextsByHash } from "./source-shard.ts";
+import type { TextsByHash } from "./source-shard.ts";
 import { type Keeping, versionInstead } from "./unreadable-source.ts";
-
-/** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
-export type Shard = SourceShard | CollectedShard;
-
-export const isCollected = (shard: Shard): shard is CollectedShard => "about" in shard;
 
 /**
  * One source as it is now, or as it was in a version: others may be unreadable.
@@ -18,14 +14,18 @@ export const isCollected = (shard: Shard): shard is CollectedShard => "about" in
  * @returns undefined for one that was never filled, or whose version is kept no more
  * @throws UnreadableSource
  */
-export const readSource = async (store: ObjectStore, name: string, version?: string): Promise<Shard | undefined> =>
+export const readSource = async (
+  store: ObjectStore,
+  name: string,
+  version?: string,
+): Promise<ShardContent | undefined> =>
   (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version));
 
 /** The source that comes first where nobody says otherwise. */
 export const usualPrimary = "main";
 
 /**
- * Reads every source that was ever filled; with versions only those, as they were then.
+ * Reads every source that was ever filled; with versions only those, as they were then, each with the configuration that it names.
  *
  * @param keeping what to do with a source that cannot be read; absent: the reading fails
  * @throws PortolanError when one of the versions is not in the store; UnreadableSource as `keeping` lets it
@@ -51,6 +51,7 @@ export const orderedSources = async (store: ObjectStore, order: readonly string[
  */
 export function createSourcesReader(store: ObjectStore, written: TextsByHash = new Map()): SourcesReader {
   let before: ReadonlyMap<string, ReadShard> = new Map();
+  const holdConfiguration = createConfigurationHolder(store);
   let collected: ReadonlyMap<string, CollectedReader> = new Map();
   let namesBefore: readonly string[] = [];
   return async (order, versions, keeping) => {
@@ -60,19 +61,20 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     const now = new Map<string, ReadShard>();
     const collectors = new Map<string, CollectedReader>();
     const lastCollectors = collected;
-    const readCollected = async (name: string, version: string | undefined): Promise<Shard | undefined> => {
+    const readCollected = async (name: string, version: string | undefined): Promise<ShardContent | undefined> => {
       const read = lastCollectors.get(name) ?? createCollectedReader(store, name);
       const shard = await read(version);
       if (shard !== undefined) collectors.set(name, read);
       return shard;
     };
-    const readAt = async (name: string, version: string | undefined): Promise<Shard | undefined> => {
+    const readAt = async (name: string, version: string | undefined): Promise<ShardContent | undefined> => {
+      if (version === "") return emptySource(name);
       const read = await readShardAgain(store, name, version, { written, before: last.get(name) });
       if (read === undefined) return readCollected(name, version);
       now.set(name, read);
       return read.shard;
     };
-    const readEither = (name: string): Promise<Shard | undefined> => {
+    const readEither = (name: string): Promise<ShardContent | undefined> => {
       const reading = readAt(name, wanted.get(name));
       if (keeping === undefined) return reading;
       return reading.catch(async (cause: unknown) => {
@@ -83,8 +85,8 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
         return shard;
       });
     };
-    const readings = new Map<string, Promise<Shard | undefined>>();
-    const readOne = (name: string): Promise<Shard | undefined> => {
+    const readings = new Map<string, Promise<ShardContent | undefined>>();
+    const readOne = (name: string): Promise<ShardContent | undefined> => {
       const reading = readings.get(name) ?? readEither(name);
       readings.set(name, reading);
       return reading;
@@ -100,12 +102,14 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
     if (wanted.size > 0) throw notHere([...wanted.keys()]);
     before = now;
     collected = collectors;
-    return shards;
+    const held = versions?.filter(({ configuration }) => configuration !== undefined) ?? [];
+    if (held.length === 0) return shards;
+    return holdConfiguration(
+      shards,
+      shards.map(({ name, version }) => {
+        const { configuration = version } = held.find((one) => one.name === name) ?? {};
+        return { name, version: configuration };
+      }),
+    );
   };
-}
-
-/** A snapshot is imported without its sources, so nobody knows whether they ever were here. */
-function notHere(sources: readonly string[]): PortolanError {
-  const held = `what ${sources.length === 1 ? "source" : "sources"} ${sources.join(", ")} held then`;
-  return new PortolanError(`${held} is not in this store: it was collected, or the version was imported`);
 }

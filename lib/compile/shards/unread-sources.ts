@@ -1,7 +1,9 @@
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnostic.ts";
+import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { withEarlier } from "../compile-files.ts";
 import type { Keeping } from "./unreadable-source.ts";
 
 /** What is wrong with the sources of one compile. */
@@ -30,6 +32,10 @@ export function createUnreadSources(store: ObjectStore, base: ReadHead | undefin
     },
   };
 }
+
+/** A compiled world with what is wrong with the sources that it was compiled from. */
+export const withUnread = (compiled: Stage<CompiledWorld>, { diagnostics }: UnreadSources): Stage<CompiledWorld> =>
+  diagnostics().length === 0 ? compiled : withEarlier(compiled, diagnostics());
 
 /**
  * The versions of sources that the newest publish was compiled from, by source; none before the first publish. Read when it is asked for,

@@ -1,12 +1,14 @@
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import type { SourceVersion } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Clock, monotonicClock } from "../clock.ts";
 import { compilerVersion } from "../compile.ts";
 import { type HeldVersions, nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
+import { holdingVersions } from "../shards/held-configuration.ts";
 import type { Keeping } from "../shards/unreadable-source.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import { createSliceMaker } from "./compile-slice.ts";
@@ -54,12 +56,15 @@ export interface FannedOut {
  * Compiles what the sources of a store hold, slice by slice, and joins what came of it. What was compiled of the same plan before is
  * taken as it is, so whoever takes over from one who has died does what is left.
  *
+ * @param keeping what to do with a source that cannot be read
+ * @param heldConfiguration versions whose configuration counts, of the sources that have any; absent: that of the newest
  * @returns undefined where the sources are too little to be cut up
  */
 export type FannedCompile = (
   settings: RecordedSettings,
   staged: Staged,
   keeping: Keeping,
+  heldConfiguration?: readonly SourceVersion[],
 ) => Promise<FannedOut | undefined>;
 
 export interface FannedCompileOptions {
@@ -79,11 +84,14 @@ export function createFannedCompile(
   const { most, compilesToo = false, sliceBytes = usualSliceBytes, onTrouble = () => {} } = fanOut;
   const make = createSliceMaker(store, encoder, { build });
   let last: CompiledWorld | undefined;
-  return async (settings, staged, keeping) => {
-    const { of, sources } = await staged("read", async () => ({
-      of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
-      sources: await versionsBesideHeld(store, settings.sources, held(), keeping),
-    }));
+  return async (settings, staged, keeping, heldConfiguration) => {
+    const { of, sources } = await staged("read", async () => {
+      const newest = await versionsBesideHeld(store, settings.sources, held(), keeping);
+      return {
+        of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
+        sources: heldConfiguration === undefined ? newest : holdingVersions(newest, heldConfiguration),
+      };
+    });
     const [primary] = sources;
     if (of <= 1 || primary === undefined) return undefined;
     const known = build === undefined ? {} : { build };

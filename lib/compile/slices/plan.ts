@@ -51,12 +51,22 @@ export function readSliceJob(message: unknown): SliceJob | undefined {
   const { compiler, build, sources, settings, of } = plan;
   if (typeof compiler !== "string" || !isCount(of) || of < 1 || of > maxSlices) return undefined;
   if (!isCount(index) || index >= of || !Array.isArray(sources) || !sources.every(isSource)) return undefined;
-  const pinned = sources.map(({ name, version }) => ({ name, version }));
+  const pinned = sources.map(({ name, version, configuration }) => ({
+    name,
+    version,
+    ...(configuration === undefined ? {} : { configuration }),
+  }));
   const known = typeof build === "string" ? { build } : {};
   return { plan: { compiler, ...known, sources: pinned, settings: readRecordedSettings(settings), of }, index };
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
-const isSource = (value: unknown): value is CompiledSource =>
-  isFields(value) && typeof value.name === "string" && isSha256(value.version);
+const isSource = (value: unknown): value is CompiledSource => {
+  if (!isFields(value) || typeof value.name !== "string") return false;
+  const { version, configuration } = value;
+  return isVersion(version) && (configuration === undefined || isVersion(configuration));
+};
+
+/** "": the source holds nothing, or no configuration. */
+const isVersion = (value: unknown): boolean => value === "" || isSha256(value);

@@ -6,7 +6,7 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { StoredClasses } from "../../snapshot/standing/read-stored.ts";
 import { madeOf } from "../../snapshot/standing/standing-record.ts";
 import { ofUnits, type Unit } from "../../xds/units.ts";
-import type { Shard } from "../shards/read-sources.ts";
+import type { Shard } from "../shards/shard.ts";
 import { type Standing, type StandingClass, spokenKey } from "./standing.ts";
 
 /** All that an answer depends on beside the sources. */

@@ -13,7 +13,7 @@ const everyMs = 3_000;
 /** Where everybody is led, and what an operator can do about it. */
 export function RolloutPage() {
   const overview = useAnswer("overview", {}, everyMs);
-  const history = useAnswer("history", { limit: 50 }, everyMs);
+  const history = useAnswer("history", { limit: 50, changes: "true" }, everyMs);
   const [asked, setAsked] = useState<Asked>();
   const [done, setDone] = useState("");
   const close = (said: string) => {
@@ -32,8 +32,9 @@ export function RolloutPage() {
             <State value={value} onAsk={setAsked} />
             <h2>Lead everybody back</h2>
             <p class="quiet">
-              A rollback leads to an earlier version in the same steps as any publish, and pins it: what is published
-              meanwhile is recorded and served to nobody, until somebody lets go.
+              A rollback leads to the configuration of an earlier version, in the same steps as any publish, and pins
+              it: configuration that is published meanwhile is recorded and served to no proxy until the pin ends.
+              Services and endpoints are the newest, and are followed.
             </p>
             <Shown of={history}>{({ entries }) => <Earlier value={value} entries={entries} onAsk={setAsked} />}</Shown>
             {asked === undefined ? null : <MoveDialog asked={asked} generation={value.generation} onClose={close} />}
@@ -119,6 +120,11 @@ function State({ value, onAsk }: Acting) {
               <p>
                 By {pin.by || "somebody"} <Time at={pin.since} />: {pin.why}
               </p>
+              <p class="quiet">
+                {pin.configuration === undefined
+                  ? "Everything is held as it was, services and endpoints too."
+                  : "Configuration is held; services and endpoints are followed."}
+              </p>
               {pin.until === undefined ? null : (
                 <p class="quiet">
                   Until <Time at={pin.until} />
@@ -138,12 +144,22 @@ function State({ value, onAsk }: Acting) {
   );
 }
 
+/** Whether everybody is led to a configuration already. */
+const isServed = ({ since, served }: Overview, configuration: string): boolean =>
+  configuration === (since?.configuration ?? since?.root ?? served);
+
 function Earlier({ value, entries, onAsk }: Acting & { readonly entries: readonly PublicationEntry[] }) {
   const served = new Map<string, PublicationEntry>();
   for (const entry of entries) {
-    if (entry.held === true || entry.canary !== undefined || entry.root === value.served || served.has(entry.root))
+    const configuration = entry.configuration ?? entry.root;
+    if (
+      entry.held === true ||
+      entry.canary !== undefined ||
+      isServed(value, configuration) ||
+      served.has(configuration)
+    )
       continue;
-    served.set(entry.root, entry);
+    served.set(configuration, entry);
   }
   return (
     <Table

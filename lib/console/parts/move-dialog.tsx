@@ -18,9 +18,10 @@ const titles = {
 } as const;
 
 const effects = {
-  rollback: "Everybody is led to this version, and it is pinned.",
+  rollback:
+    "Everybody is led to the configuration of this version, with the newest services and endpoints, and it is pinned.",
   unpin: "Everybody is led to the newest publish.",
-  promote: "Everybody is led to the canary's version.",
+  promote: "Everybody is led to the canary's configuration.",
   abort: "The canary's nodes go back to what the others have.",
 } as const;
 

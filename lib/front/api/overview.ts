@@ -44,6 +44,6 @@ export async function answerOverview(
 const stepOf = ({ root, at }: Step): Step => ({ root, at });
 
 /** An entry of the history as the API tells it. */
-export function entryOf({ parent: _parent, ...entry }: HistoryEntry): PublicationEntry {
+export function entryOf({ parent: _parent, changed: _changed, ...entry }: HistoryEntry): PublicationEntry {
   return entry;
 }

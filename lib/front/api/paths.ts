@@ -8,7 +8,11 @@ const ofProxy = { ...version, node: "text", class: "text", type: "text", shape: 
 /** Where each is, and the parameters of its query with what they take: any text, a whole number, or one of a few words. */
 export const apiPaths = {
   overview: { method: "get", path: "/api/overview", query: {} },
-  history: { method: "get", path: "/api/history", query: { before: "text", limit: "number" } },
+  history: {
+    method: "get",
+    path: "/api/history",
+    query: { before: "text", limit: "number", changes: ["true", "false"] },
+  },
   diagnostics: {
     method: "get",
     path: "/api/diagnostics",

@@ -1,7 +1,8 @@
 /** Where HEAD is to lead, and what each act makes of it. Every act is a function from aims to aims; `lead` turns them into steps. */
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { Canary, Head, Pin, Share } from "../root.ts";
-import { lastRoot, newestRoot, pinAt } from "./head.ts";
+import type { Canary, Configuration, Head, Pin, Share } from "../root.ts";
+import { lastRoot, newestConfiguration, newestRoot, pinAt, servedConfiguration } from "./head.ts";
+import type { Configurations } from "./move-head.ts";
 
 export interface Aims {
   /** Root that everybody is led to. */
@@ -11,14 +12,28 @@ export interface Aims {
   readonly canary: Canary | undefined;
   /** Absent: what is published is served. */
   readonly pin: Pin | undefined;
+  /** As HEAD has them before the act. */
+  readonly configurations: Configurations;
 }
 
 /** Before the first publish. */
-export const noAims: Aims = { everybody: "", newest: "", canary: undefined, pin: undefined };
+export const noAims: Aims = {
+  everybody: "",
+  newest: "",
+  canary: undefined,
+  pin: undefined,
+  configurations: { served: "", newest: "" },
+};
 
 /** The aims of a HEAD at a time: a pin whose time is over is none. */
 export function aimsOf(head: Head, nowMs: number): Aims {
-  return { everybody: lastRoot(head.steps), newest: newestRoot(head), canary: head.canary, pin: pinAt(head, nowMs) };
+  return {
+    everybody: lastRoot(head.steps),
+    newest: newestRoot(head),
+    canary: head.canary,
+    pin: pinAt(head, nowMs),
+    configurations: { served: servedConfiguration(head), newest: newestConfiguration(head) },
+  };
 }
 
 export function sameAims(a: Aims, b: Aims): boolean {
@@ -28,16 +43,39 @@ export function sameAims(a: Aims, b: Aims): boolean {
   );
 }
 
-/** A publish: what is pinned stays, and the root is recorded as the newest. */
-export function published(aims: Aims, root: string): Aims {
-  return aims.pin === undefined ? { ...aims, everybody: root, newest: root } : { ...aims, newest: root };
+/** Roots of one publish. */
+export interface PublishedRoots {
+  readonly newest: string;
+  /** With the configuration that everybody is held at; absent: where everybody is held, the root stays. */
+  readonly everybody?: string | undefined;
+  /** With the configuration of the canary; absent: its root stays. */
+  readonly canary?: string | undefined;
 }
 
+/** A publish: whose configuration is held gets a root of that, and the newest is recorded. */
+export function published(aims: Aims, roots: PublishedRoots): Aims {
+  const { newest, everybody = aims.everybody } = roots;
+  return { ...aims, newest, everybody: aims.pin === undefined ? newest : everybody, canary: followed(aims, roots) };
+}
+
+const followed = ({ canary }: Aims, { canary: root }: PublishedRoots): Canary | undefined =>
+  canary === undefined || root === undefined ? canary : { ...canary, root };
+
 /** A publish for a part of the nodes. The sources lead there now, so everybody else has to be held where he is. */
-export function triedOut(aims: Aims, root: string, share: Share, pin: Pin): Aims {
+export function triedOut(
+  aims: Aims,
+  roots: PublishedRoots,
+  {
+    share,
+    configuration,
+    pin,
+  }: { readonly share: Share; readonly configuration: Configuration | undefined; readonly pin: Pin },
+): Aims {
+  const { newest, everybody = aims.everybody } = roots;
   // What is published for nobody takes no node from a canary that runs; of one that is for nobody it takes the place.
   const goesOn = isForNobody(share) && aims.canary !== undefined && !isForNobody(aims.canary);
-  return { ...aims, newest: root, canary: goesOn ? aims.canary : { root, ...share }, pin: aims.pin ?? pin };
+  const tried = { root: newest, ...share, ...(configuration === undefined ? {} : { configuration }) };
+  return { ...aims, newest, everybody, canary: goesOn ? followed(aims, roots) : tried, pin: aims.pin ?? pin };
 }
 
 const isForNobody = ({ percent, labels }: Share): boolean => percent === 0 && Object.keys(labels).length === 0;
@@ -50,14 +88,21 @@ export function withCanary(aims: Aims, canary: Canary): Aims {
 /** The end of a canary for the worse. Where the sources go on leading to something else, everybody is held. */
 export function aborted(aims: Aims, pin: Pin): Aims {
   needCanary(aims);
-  return { ...aims, canary: undefined, pin: aims.newest === aims.everybody ? aims.pin : pin };
+  const { served, newest } = aims.configurations;
+  return { ...aims, canary: undefined, pin: newest === served ? aims.pin : holding(pin, aims.pin?.configuration) };
 }
 
-/** The end of a canary for the better. Where the sources lead to something else, everybody is held at its root. */
+/** The end of a canary for the better. Where the sources lead to something else, everybody is held at its configuration. */
 export function promoted(aims: Aims, pin: Pin): Aims {
-  const { root } = needCanary(aims);
-  return { ...aims, everybody: root, canary: undefined, pin: aims.newest === root ? undefined : pin };
+  const { root, configuration } = needCanary(aims);
+  const isNewest = root === aims.newest || configuration?.version === aims.configurations.newest;
+  if (isNewest) return { ...aims, everybody: aims.newest, canary: undefined, pin: undefined };
+  return { ...aims, everybody: root, canary: undefined, pin: holding(pin, configuration) };
 }
+
+/** A pin of a configuration; without one, of the very root. */
+export const holding = (pin: Pin, configuration: Configuration | undefined): Pin =>
+  configuration === undefined ? pin : { ...pin, configuration };
 
 /** Back to a root, to stay there. A canary ends with it. */
 export function rolledBack(aims: Aims, root: string, pin: Pin): Aims {

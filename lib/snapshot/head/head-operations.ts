@@ -5,18 +5,19 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey } from "../blob.ts";
+import { readRoot } from "../format.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "../publish.ts";
-import type { Canary, Head, Pin, PublicationReason, Root } from "../root.ts";
+import type { Canary, Configuration, Head, Pin, PublicationReason, Root } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
 import { createWorldEncoder } from "../worlds/encode-world.ts";
 import { restoreWorld } from "../worlds/restore-world.ts";
-import { type Aims, aborted, promoted, rolledBack, unpinned, withCanary } from "./aims.ts";
+import { type Aims, aborted, holding, promoted, rolledBack, unpinned, withCanary } from "./aims.ts";
 import { onClock, storeClock } from "./clock.ts";
-import { lastRoot, type ReadHead, readHead } from "./head.ts";
+import { lastRoot, type ReadHead, readHead, servedConfiguration } from "./head.ts";
 import { mendHistory } from "./head-copy.ts";
-import { readHistory } from "./history.ts";
-import { type Act, createLeader } from "./lead.ts";
+import { configurationIn, readChanges } from "./history.ts";
+import { type Act, createLeader, type Led, type Note } from "./lead.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
 import type { Trust } from "./signatures.ts";
@@ -34,6 +35,8 @@ export interface Moved {
   readonly ended?: Canary;
   /** A rollback to what says the same to every proxy: only what it was compiled from reads otherwise. */
   readonly saysTheSame?: boolean;
+  /** Why endpoints are those of then; absent: they are the newest. */
+  readonly stale?: string;
 }
 
 /** Who acts, why, and how long a pin that comes of it holds. */
@@ -53,8 +56,11 @@ export type OperatorOptions = PublisherOptions & Word;
  * Leads HEAD back to the root of an earlier publication, in the same steps as any other publish, and pins it there: what is
  * published meanwhile is recorded and served to nobody until somebody lets go. A canary that is running ends with it.
  *
- * @param back how many roots to go back among those that were served, 1 for the one before; what a rollback left is none of them. Or the
- *   root itself
+ * Endpoints are those of the root, until somebody lets go: `createRollout` of the compiler leads back to the configuration alone.
+ *
+ * @param back how many configurations to go back among those that were served, 1 for the one before; what a rollback left is none of
+ *   them. Or the root itself
+ * @param configuration that of the root: the next compile leads on to it with the newest endpoints; absent: the root stays
  * @throws PortolanError when the history does not go back so far, the root is a canary's and was never served to all, or another operator
  *   came in between
  */
@@ -62,14 +68,43 @@ export async function rollback(
   store: ObjectStore,
   back: number | string,
   options: OperatorOptions = {},
+  configuration?: Configuration,
 ): Promise<Moved> {
   const base = await needHead(store, options);
-  await mendHistory(store);
-  const root = typeof back === "string" ? back : await rootServedBefore(store, base.head, back);
-  await refuseCanary(store, base.head, root);
-  const moved = await act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
-  return (await sayTheSame(store, moved)) ? { ...moved, saysTheSame: true } : moved;
+  const { root, back: to } = await rollbackTarget(store, base.head, back);
+  const change: Change = (aims, pin) => rolledBack(aims, root, holding(pin, configuration));
+  return toldAlike(store, await act(store, base, { reason: "rollback", options, back: to }, change));
 }
+
+/** What a rollback leads back to. */
+export interface RollbackTarget {
+  readonly root: string;
+  /** Named as in `ConfigurationChange`. */
+  readonly configuration: string;
+  /** As in `Publication`. */
+  readonly back: string;
+}
+
+/**
+ * @param back as `rollback` has it
+ * @throws PortolanError as `rollback` does
+ */
+export async function rollbackTarget(store: ObjectStore, head: Head, back: number | string): Promise<RollbackTarget> {
+  await mendHistory(store);
+  const target = typeof back === "string" ? await namedTarget(store, back) : await servedBefore(store, head, back);
+  await refuseCanary(store, head, target);
+  return target;
+}
+
+async function namedTarget(store: ObjectStore, root: string): Promise<RollbackTarget> {
+  const text = await createSnapshotReader(store).textIfWhole(root);
+  const { configuration = root } = text === undefined ? {} : readRoot(root, text);
+  return { root, configuration, back: configuration };
+}
+
+/** Says so where what is served says to every proxy what was served before. */
+export const toldAlike = async (store: ObjectStore, moved: Moved): Promise<Moved> =>
+  (await sayTheSame(store, moved)) ? { ...moved, saysTheSame: true } : moved;
 
 /** Whether what was left and what is led to are alike in all that a front answers by. What cannot be read is like nothing. */
 async function sayTheSame(store: ObjectStore, { root, left = root, ended }: Moved): Promise<boolean> {
@@ -91,50 +126,52 @@ const answersIn = ({ tables, classes, classifier, nodes, legacy, secretGrants }:
   JSON.stringify([tables, classes, classifier, nodes, legacy, secretGrants]);
 
 /** Back to what was never served to all would be forward, for most nodes. */
-async function refuseCanary(store: ObjectStore, { canary, steps, publication }: Head, root: string): Promise<void> {
-  if (canary?.root !== root || lastRoot(steps) === root) return;
-  for await (const served of rootsServed(store, publication)) if (served === root) return;
+async function refuseCanary(store: ObjectStore, head: Head, { root, configuration }: RollbackTarget): Promise<void> {
+  const { canary } = head;
+  const isCanary = canary?.root === root || canary?.configuration?.version === configuration;
+  if (!isCanary || lastRoot(head.steps) === root || servedConfiguration(head) === configuration) return;
+  for await (const served of servedOnWay(store, head)) if (configurationIn(served) === configuration) return;
   throw new PortolanError(
     "that is what the canary has, and nothing to roll back to: `portolan promote` gives it to everybody, `portolan abort` ends the canary alone, `portolan rollback 0` ends it and pins what is served",
   );
 }
 
-/** The root that was served so many roots before HEAD's. */
-async function rootServedBefore(store: ObjectStore, head: Head, back: number): Promise<string> {
+/** What was served so many configurations before HEAD's. */
+async function servedBefore(store: ObjectStore, head: Head, back: number): Promise<RollbackTarget> {
   let left = back;
-  for await (const root of rootsServed(store, head.publication)) {
-    if (left === 0) return root;
+  for await (const entry of servedOnWay(store, head)) {
+    // Since it was published, endpoints have changed.
+    const root = back === 0 ? lastRoot(head.steps) : entry.root;
+    if (left === 0) return { root, configuration: configurationIn(entry), back: entry.hash };
     left -= 1;
   }
   throw new PortolanError(
-    `the history does not go back ${back} ${back === 1 ? "publication that was" : "publications that were"} served and not left by a rollback; ` +
-      "`portolan history` lists what is left of it: `rollback --to` goes to any of them. Where an entry is missing, `portolan fsck` says why",
+    `the history does not go back ${back} ${back === 1 ? "configuration that was" : "configurations that were"} served and not left by a rollback; ` +
+      "`portolan history --config` lists what is left of it: `rollback --to` goes to any of them. Where an entry is missing, `portolan fsck` says why",
   );
 }
 
-/** Roots that everybody was led to and that no rollback left, the latest first. */
-async function* rootsServed(store: ObjectStore, publication: string): AsyncGenerator<string> {
-  for await (const { root } of wayBack(readHistory(createSnapshotReader(store), publication))) yield root;
-}
+/** Entries that led everybody to another configuration and that no rollback left, the latest first. */
+const servedOnWay = (store: ObjectStore, head: Head) => wayBack(readChanges(createSnapshotReader(store), head));
 
 /** Lets go of what is pinned: everybody is led to the newest publish. */
 export async function unpin(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), "unpin", options, unpinned);
+  return act(store, await needHead(store, options), { reason: "unpin", options }, unpinned);
 }
 
 /** Starts, widens or narrows a canary of a root whose blobs are in the store. */
 export async function setCanary(store: ObjectStore, canary: Canary, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), "canary", options, (aims) => withCanary(aims, canary));
+  return act(store, await needHead(store, options), { reason: "canary", options }, (aims) => withCanary(aims, canary));
 }
 
 /** Ends a canary; its nodes go back to what the others have, and all are held there if the sources lead elsewhere. */
 export async function abortCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), "abort", options, aborted);
+  return act(store, await needHead(store, options), { reason: "abort", options }, aborted);
 }
 
 /** Gives the canary's root to everybody, and holds them there if the sources lead elsewhere. */
 export async function promoteCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), "promote", options, promoted);
+  return act(store, await needHead(store, options), { reason: "promote", options }, promoted);
 }
 
 /** Copies the root that HEAD leads to, with all that it reaches, into an empty store. */
@@ -183,20 +220,50 @@ export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now =
   return { head: moved, root: lastRoot(moved.steps) };
 }
 
-async function act(
+/** What an act leads HEAD to. @param pin one that says who acts and why, for where something is held from now on */
+export type Change = (aims: Aims, pin: Pin) => Aims;
+
+async function act(store: ObjectStore, base: ReadHead, deed: Deed, change: Change): Promise<Moved> {
+  const { options } = deed;
+  const lead = createLeader(store, createWorldEncoder(), options);
+  return actWith(store, base, deed, (read, note) => {
+    const acting: Act = (aims, { nowMs }) => change(aims, pinOf(note, options, nowMs));
+    return lead(read, acting, note);
+  });
+}
+
+/** What an operator does, as the history is to say it. */
+export interface Deed {
+  readonly reason: PublicationReason;
+  readonly options: OperatorOptions;
+  /** As in `Publication`. */
+  readonly back?: string;
+}
+
+/** A pin that says who acts and why. @throws PortolanError for a time that is over */
+export const pinOf = ({ by = "", why = "", reason }: Note, { until }: Word, nowMs: number): Pin => ({
+  by,
+  why: why || reason,
+  since: new Date(nowMs).toISOString(),
+  ...endOf(until, nowMs),
+});
+
+/**
+ * Moves HEAD for an operator: again where a publisher was faster, and not where another operator was.
+ *
+ * @param move one attempt, from a HEAD that was just read
+ */
+export async function actWith(
   store: ObjectStore,
   base: ReadHead,
-  reason: PublicationReason,
-  options: OperatorOptions,
-  change: (aims: Aims, pin: Pin) => Aims,
+  { reason, options, back }: Deed,
+  move: (read: ReadHead, note: Note) => Promise<Led>,
 ): Promise<Moved> {
-  const { by = "", why = "", until } = options;
-  const lead = createLeader(store, createWorldEncoder(), options);
-  const acting: Act = (aims, { nowMs }) =>
-    change(aims, { by, why: why || reason, since: new Date(nowMs).toISOString(), ...endOf(until, nowMs) });
+  const { by = "", why = "" } = options;
+  const note: Note = { reason, by, why, ...(back === undefined ? {} : { back }) };
   let read = base;
   for (let attempt = 1; ; attempt += 1) {
-    const led = await lead(read, acting, { reason, by, why });
+    const led = await move(read, note);
     if (led.kind !== "lost") {
       const { canary } = read.head;
       const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
@@ -221,10 +288,12 @@ function endOf(until: Until | undefined, nowMs: number): Pick<Pin, "until"> {
 /** However busy publishers are, an operator gets through; he does not when another one has acted meanwhile. */
 const maxAttempts = 30;
 
-/** What operators have said of a HEAD. */
-const wordOf = ({ pin, canary }: Head): string => JSON.stringify([pin, canary]);
+/** What operators have said of a HEAD. The root of a canary follows its endpoints by itself. */
+const wordOf = ({ pin, canary }: Head): string =>
+  JSON.stringify([pin, canary?.configuration === undefined ? canary : { ...canary, root: "" }]);
 
-async function needHead(store: ObjectStore, trust: Trust = {}): Promise<ReadHead> {
+/** @throws PortolanError where there is none */
+export async function needHead(store: ObjectStore, trust: Trust = {}): Promise<ReadHead> {
   const read = await readHead(store, trust);
   if (read !== undefined) return read;
   await refuseLostHead(store);

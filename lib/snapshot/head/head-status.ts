@@ -1,7 +1,7 @@
 import type { Canary, Head, Pin, Step } from "../root.ts";
 import type { SnapshotReader } from "../snapshot-reader.ts";
-import { lastRoot, newestRoot, pinAt, rootAt, stepsFrom } from "./head.ts";
-import { type HistoryEntry, readHistory } from "./history.ts";
+import { lastRoot, newestRoot, pinAt, rootAt, servedConfiguration, stepsFrom } from "./head.ts";
+import { configurationIn, type HistoryEntry, readChanges } from "./history.ts";
 
 /** What HEAD does at a time, for people. */
 export interface HeadStatus {
@@ -16,9 +16,9 @@ export interface HeadStatus {
   /** A pin whose time is over, until the next compile or `unpin` leads on to the newest. */
   readonly expired: Pin | undefined;
   readonly canary: Canary | undefined;
-  /** The publication that led to what is served; undefined where the history was collected. */
+  /** The publication that led to the configuration that is served; undefined where the history was collected. */
   readonly since: HistoryEntry | undefined;
-  /** What was recorded since then and is served to nobody, newest first. */
+  /** Configuration that was recorded since then and is served to nobody, newest first. */
   readonly held: readonly HistoryEntry[];
 }
 
@@ -30,17 +30,18 @@ export async function statusOf(
   maxEntries = 1_000,
 ): Promise<HeadStatus> {
   const everybody = lastRoot(head.steps);
+  const configuration = servedConfiguration(head);
   const held: HistoryEntry[] = [];
   const seen: HistoryEntry[] = [];
   let since: HistoryEntry | undefined;
   let looked = 0;
-  for await (const entry of readHistory(reader, head.publication)) {
+  for await (const entry of readChanges(reader, head)) {
     looked += 1;
-    if (looked > maxEntries || (entry.held !== true && entry.root !== everybody)) break;
-    seen.push(entry);
+    if (looked > maxEntries || (entry.held !== true && configurationIn(entry) !== configuration)) break;
+    seen.push(...recordedIn(entry));
     if (entry.held === true) continue;
     since = entry;
-    held.push(...seen.splice(0).filter((one) => one.held === true));
+    held.push(...seen.splice(0));
   }
   const pin = pinAt(head, nowMs);
   return {
@@ -54,4 +55,10 @@ export async function statusOf(
     since,
     held,
   };
+}
+
+/** What an entry records and serves to nobody, as an entry of its own. */
+function recordedIn({ recorded, ...entry }: HistoryEntry): readonly HistoryEntry[] {
+  if (entry.held === true) return [entry];
+  return recorded === undefined ? [] : [{ ...entry, root: recorded, held: true }];
 }

@@ -73,6 +73,12 @@ export const lastRoot = (steps: readonly Step[]): string => steps.at(-1)?.root ?
 /** The root of the newest publish: what would be served if nothing held it. */
 export const newestRoot = (head: Head): string => head.newest ?? lastRoot(head.steps);
 
+/** The configuration that everybody is led to, named as in `ConfigurationChange`. */
+export const servedConfiguration = ({ change, steps }: Head): string => change?.served ?? lastRoot(steps);
+
+/** That of the newest publish. */
+export const newestConfiguration = (head: Head): string => head.change?.newest ?? newestRoot(head);
+
 /** The pin that holds at a time. While a canary runs its end decides what everybody gets, and no pin is over. */
 export function pinAt({ pin, canary }: Head, nowMs: number): Pin | undefined {
   const isOver = canary === undefined && pin?.until !== undefined && Date.parse(pin.until) <= nowMs;

@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Blob, blobKey, jsonBlob } from "../blob.ts";
 import type { CompiledWorld } from "../compiled.ts";
-import type { Cohort, Head, Step } from "../root.ts";
+import type { Canary, Cohort, Head, Share, Step } from "../root.ts";
 import { createBlobCheck } from "../upkeep/blob-check.ts";
 import type { WorldEncoder } from "../worlds/encode-world.ts";
 import { type OpenWorlds, openWorlds } from "../worlds/open-worlds.ts";
@@ -15,7 +15,7 @@ import { conditionsOf, gateOf, noCondition } from "./conditions.ts";
 import { readGate } from "./gates.ts";
 import { lastRoot, type ReadHead, rootsOfHead, stepsFrom } from "./head.ts";
 import { refuseLostHead } from "./lost-head.ts";
-import { type HeadChange, makeMove, planMove, writeEntry } from "./move-head.ts";
+import { type Configurations, type HeadChange, makeMove, planMove, writeEntry } from "./move-head.ts";
 import type { PlannedStep } from "./planned-step.ts";
 import type { Trust } from "./signatures.ts";
 import { defaultPace, type Pace, planSteps } from "./steps.ts";
@@ -26,7 +26,7 @@ export interface LeadOptions extends Trust {
 }
 
 /** What the history is to say of a move. */
-export type Note = Pick<HeadChange, "reason" | "by" | "why">;
+export type Note = Pick<HeadChange, "reason" | "by" | "why" | "back">;
 
 /** Where HEAD is to lead, from where it leads now. */
 export type Act = (aims: Aims, at: ActingAt) => Aims;
@@ -35,6 +35,8 @@ export interface ActingAt {
   readonly nowMs: number;
   /** Root of the world that was handed in with the act, if one was. */
   readonly compiled?: string;
+  /** Root of another world, which is written with what the act leads to. */
+  rootOf(world: CompiledWorld): string;
 }
 
 export type Led =
@@ -93,7 +95,8 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const head = base === undefined ? undefined : onClock(base, nowMs, pace);
     const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
     const worlds = openWorlds(store, encoder, remembered, compiled);
-    const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
+    const { rootOf } = worlds;
+    const aims = act(before, { nowMs, rootOf, ...(compiled === undefined ? {} : { compiled: rootOf(compiled) }) });
     const laid = (await beside.laid) ?? new Set<string>();
     check.written(laid);
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
@@ -106,7 +109,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const stepsTo = (root: string, from: readonly Step[]) => plannedSteps(planning, stepsFrom(from, nowMs), root);
     const steps = await stepsTo(aims.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
-    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, aims.canary, nowMs)) {
+    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, shareOf(aims.canary), nowMs)) {
       const goal = leaving || aims.canary === undefined ? aims.everybody : aims.canary.root;
       const own = await stepsTo(goal, from ?? head?.steps ?? []);
       cohorts.push({ shares, steps: own, ...(leaving ? { leaving } : {}) });
@@ -119,7 +122,20 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const named = new Set(base === undefined ? [] : rootsOfHead(base.head));
     const stored = [...worlds.stored].map(([root, { blobs }]) => ({ blobs, isNamed: named.has(root) }));
     const { canary, pin, newest } = aims;
-    const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
+    const configurations = {
+      served: await configurationOf(worlds, aims.everybody, [before.everybody, before.configurations.served]),
+      newest: await configurationOf(worlds, newest, [before.newest, before.configurations.newest]),
+    };
+    const change = {
+      steps,
+      cohorts,
+      canary,
+      pin,
+      newest,
+      ...note,
+      configurations,
+      ...entryOf(before, aims, configurations),
+    };
     const plan = async () => {
       const atMs = performance.now();
       return { atMs, move: await planMove(base, change, clock(), options.signer) };
@@ -168,6 +184,10 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     };
   };
 }
+
+/** Whom a canary is for, without what they get. */
+const shareOf = (canary: Canary | undefined): Share | undefined =>
+  canary && { percent: canary.percent, labels: canary.labels };
 
 /** Between the time that HEAD says and its being written; what clocks agree in is longer. */
 const soonMs = 1_000;
@@ -240,8 +260,25 @@ async function worldToLeadTo(worlds: OpenWorlds, root: string): Promise<Compiled
   }
 }
 
+/** The configuration of a root, named as in `ConfigurationChange`. @param known a root of which it is known, and what it is */
+async function configurationOf(
+  worlds: OpenWorlds,
+  root: string,
+  [knownRoot, known]: readonly [string, string],
+): Promise<string> {
+  if (root === knownRoot) return known;
+  return (await worlds.get(root)).configuration ?? root;
+}
+
 /** The history's root: that which everybody is led to, or one that is only recorded. */
-function entryOf(before: Aims, aims: Aims): Pick<HeadChange, "root" | "held"> {
-  const held = before.everybody === aims.everybody && before.newest !== aims.newest;
-  return held ? { root: aims.newest, held } : { root: aims.everybody };
+function entryOf(
+  before: Aims,
+  aims: Aims,
+  { newest, served }: Configurations,
+): Pick<HeadChange, "root" | "held" | "recorded"> {
+  const isRecorded = before.newest !== aims.newest && aims.newest !== aims.everybody;
+  if (before.everybody === aims.everybody && before.newest !== aims.newest) return { root: aims.newest, held: true };
+  // Everybody gets newer endpoints at the same moment.
+  const isNews = isRecorded && newest !== before.configurations.newest && newest !== served;
+  return { root: aims.everybody, ...(isNews ? { recorded: aims.newest } : {}) };
 }

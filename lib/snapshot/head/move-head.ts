@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "../blob.ts";
 import { cutWords } from "../free-text.ts";
-import type { Canary, Cohort, Head, Pin, Publication, PublicationReason } from "../root.ts";
+import type { Canary, Cohort, ConfigurationChange, Head, Pin, Publication, PublicationReason } from "../root.ts";
 import { lastRoot, type ReadHead } from "./head.ts";
 import { type HeadCopy, keepHeadCopy } from "./head-copy.ts";
 import { signHead } from "./signatures.ts";
@@ -20,7 +20,15 @@ export interface HeadChange extends Pick<Head, "steps"> {
   readonly held?: boolean;
   readonly by?: string;
   readonly why?: string;
+  /** What HEAD leads to from now on; absent: what it led to before. */
+  readonly configurations?: Configurations;
+  /** As in `Publication`. */
+  readonly back?: string;
+  readonly recorded?: string;
 }
+
+/** Configurations by name, as in `ConfigurationChange`. */
+export type Configurations = Pick<ConfigurationChange, "served" | "newest">;
 
 /** What HEAD is moved on from: the one that was read, or the one to go on from where HEAD has no tag, being gone. */
 export type HeadBase = Pick<ReadHead, "head"> & { readonly etag: string | undefined };
@@ -41,11 +49,16 @@ export async function planMove(
 ): Promise<PlannedMove> {
   const { steps, canary, newest, cohorts, reason, root = lastRoot(steps), held, by, why } = cutWords(change);
   const pin = change.pin && cutWords(change.pin);
+  const { configurations, back, recorded } = change;
   if (base?.head.signatures !== undefined && signer === undefined) {
     throw new PortolanError("HEAD is signed, and there is no key to sign it with: `portolan keys list --use roots`");
   }
   const generation = (base?.head.generation ?? 0) + 1;
   const at = new Date(nowMs).toISOString();
+  const before = base?.head.change;
+  const isChange =
+    configurations !== undefined &&
+    (back !== undefined || configurations.served !== before?.served || configurations.newest !== before.newest);
   const entry: Publication = {
     generation,
     root,
@@ -56,8 +69,13 @@ export async function planMove(
     ...(by === undefined || by === "" ? {} : { by }),
     ...(why === undefined || why === "" ? {} : { why }),
     ...(reason === "canary" && canary !== undefined ? { canary } : {}),
+    ...(isChange ? { configuration: held === true ? configurations.newest : configurations.served } : {}),
+    ...(before === undefined ? {} : { changed: before.publication }),
+    ...(back === undefined ? {} : { back }),
+    ...(recorded === undefined ? {} : { recorded }),
   };
   const publication = jsonBlob(entry);
+  const changeNow = isChange ? { publication: publication.hash, ...configurations } : before;
   const unsigned: Head = {
     generation,
     publication: publication.hash,
@@ -67,6 +85,7 @@ export async function planMove(
     ...(newest === undefined || newest === lastRoot(steps) ? {} : { newest }),
     at,
     ...(cohorts === undefined || (cohorts.length === 0 && canary === undefined) ? {} : { cohorts }),
+    ...(changeNow === undefined ? {} : { change: changeNow }),
   };
   return { head: signer === undefined ? unsigned : await signHead(signer, unsigned), publication };
 }

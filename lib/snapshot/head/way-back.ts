@@ -1,26 +1,27 @@
-import type { HistoryEntry } from "./history.ts";
+import { configurationIn, type HistoryEntry } from "./history.ts";
 
 /**
- * The entries that led everybody to another root, newest first, without those that a rollback left: what was rolled back from is
- * nothing to go back to. Its reason was `rollback`, and it goes on from the latest entry before it that had led to its root.
+ * The entries that led everybody to another configuration, newest first, without those that a rollback left: what was rolled back from is
+ * nothing to go back to. A rollback goes on from the entry that it says it leads back to.
  *
- * @param history newest first, as `readHistory` gives it
+ * @param history newest first, as `readChanges` gives it
  */
 export async function* wayBack(history: AsyncIterable<HistoryEntry>): AsyncGenerator<HistoryEntry> {
-  /** Roots of rollbacks whose origins are still to come, the nearest last: what comes before the nearest was left. */
+  /** What rollbacks lead back to that are still to come, the nearest last: what comes before the nearest was left. */
   const origins: string[] = [];
   let later: string | undefined;
   for await (const entry of history) {
-    const { root, held, reason } = entry;
+    const { hash, held, reason, back } = entry;
+    const configuration = configurationIn(entry);
     // Recorded only.
     if (held === true) continue;
     const isOnWay = origins.length === 0;
-    if (reason === "rollback") {
-      if (origins.at(-1) !== root) origins.push(root);
-    } else if (origins.at(-1) === root) origins.pop();
+    const origin = origins.at(-1);
+    if (origin === hash || origin === configuration) origins.pop();
+    if (reason === "rollback") origins.push(back ?? configuration);
     // A move that led nobody anywhere else is none.
-    if (!isOnWay || root === later) continue;
-    later = root;
+    if (!isOnWay || configuration === later) continue;
+    later = configuration;
     yield entry;
   }
 }

@@ -4,7 +4,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, hashOf } from "../blob.ts";
 import { headTimeNow } from "../head/clock.ts";
 import { cohortsOf, type ReadHead, readHead, stepsFrom } from "../head/head.ts";
-import { readHistory } from "../head/history.ts";
+import { readUnbroken } from "../head/history.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
 import { isSigned, type Trust } from "../head/signatures.ts";
 import { type BlobSource, createSnapshotReader } from "../snapshot-reader.ts";
@@ -68,7 +68,7 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
     let expected = head.generation;
     // A HEAD that was rebuilt passes over generations that may never have been in force.
     let mayJump = false;
-    for await (const { hash, generation, root, held, reason } of readHistory(reader, head.publication)) {
+    for await (const { hash, generation, root, held, reason } of readUnbroken(reader, head.publication)) {
       if (mayJump ? generation > expected : generation !== expected) {
         problems.push(`publication ${hash} has generation ${generation}, not ${expected}`);
       }

@@ -110,7 +110,11 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
   const stored: StoredRoot = {
     format: rootFormat,
     compiler: world.compiler,
-    sources: world.sources.map(({ name, version }) => ({ name, version })),
+    sources: world.sources.map(({ name, version, configuration }) => ({
+      name,
+      version,
+      ...(configuration === undefined ? {} : { configuration }),
+    })),
     tables: mapTypes<EncodedTable, string>(tables, ({ hash }) => hash),
     classes: classes.hash,
     classifier: classifier.hash,
@@ -120,6 +124,7 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
     ...(statuses === undefined ? {} : { statuses: statuses.hash }),
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
     ...(standing === undefined ? {} : { standing: standing.hash }),
+    ...(world.configuration === undefined ? {} : { configuration: world.configuration }),
   };
   const rootBlob = jsonBlob(stored);
   const small = [classes, classifier, diagnostics, legacy, statuses, standing].filter((blob) => blob !== undefined);

@@ -93,6 +93,7 @@ export async function restoreWorld(
     ...(legacy === undefined ? {} : { legacy }),
     sources: root.sources,
     compiler: root.compiler,
+    ...(root.configuration === undefined ? {} : { configuration: root.configuration }),
     ...(record === undefined ? {} : { made: madeOf(record) }),
   };
   return { world, blobs: { blobs: Array.from(blobs, (hash) => ({ hash })), groups: [] } };

@@ -158,11 +158,39 @@ describe("portolan", () => {
     await onStore("push", shop);
     await writeFile(join(shop, "a.yaml"), `# a remark\n${rule("a", "host")}`);
     expect(await onStore("push", shop)).toMatch(/^published/m);
-    expect(await onStore("rollback")).toContain("it says to every proxy what was served already");
+    await expect(onStore("rollback")).rejects.toThrow("does not go back 1 configuration");
+    expect(await onStore("rollback", "--to", "HEAD~1")).toContain("it says to every proxy what was served already");
     expect(JSON.parse(await onStore("rollback", "0", "--json"))).toMatchObject({ saysTheSame: true });
     await writeFile(join(shop, "b.yaml"), rule("b", "host"));
     await onStore("push", shop, "--canary", "10");
     expect(await onStore("rollback", "0")).not.toContain("served already");
+  });
+
+  it("rollback counts configuration, says what it holds, and takes services back only with --whole", async () => {
+    const service = (port: number) =>
+      `apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{name: http, port: ${port}}]}\n`;
+    const shop = await folderOf({ "a.yaml": rule("a", "host"), "web.yaml": service(80) });
+    const push = async (file: string, text: string) => {
+      await writeFile(join(shop, file), text);
+      return JSON.parse(await onStore("push", shop, "--json"));
+    };
+    const { version: first, generation } = JSON.parse(await onStore("push", shop, "--json"));
+    await push("b.yaml", rule("b", "host"));
+    await push("web.yaml", service(81));
+    await push("web.yaml", service(82));
+    const changes = (await onStore("history", "--config")).split("\n");
+    expect(changes[0]).toMatch(new RegExp(`^> +${generation + 1} `));
+    expect(changes[1]).toMatch(new RegExp(`^ +${generation} `));
+    const told = await onStore("rollback", "--why", "too many errors");
+    expect(told).toContain("services and endpoints are followed");
+    expect(told).not.toContain("are those of that version");
+    const status = await onStore("status");
+    expect(status).toContain("holds configuration; services and endpoints are followed");
+    expect(status).toMatch(/^served .* rollback by .*: too many errors$/m);
+    const { pin, root } = JSON.parse(await onStore("rollback", "--to", first, "--whole", "--json"));
+    expect([root, pin.configuration]).toEqual([first, undefined]);
+    expect(await onStore("status")).toContain("holds everything, services and endpoints too, as it was then");
+    expect(await onStore("unpin")).toMatch(/^generation \d+ leads to/m);
   });
 
   it("push --canary says which canary ended with it", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
-import { createSourcesReader, isCollected } from "../../../lib/compile/shards/read-sources.ts";
+import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
 import { replacedObjects } from "../../../lib/compile/shards/replaced-objects.ts";
+import { isCollected, isHeld } from "../../../lib/compile/shards/shard.ts";
 import type { SourceShard } from "../../../lib/compile/shards/source-shard.ts";
 import { createShardWriter, writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
@@ -43,7 +44,7 @@ const hashesIn = async (store: ObjectStore): Promise<readonly string[]> => {
 };
 const shardOf = async (read: ReturnType<typeof createSourcesReader>): Promise<Pick<SourceShard, "files" | "runs">> => {
   const [shard] = await read(["main"]);
-  return shard === undefined || isCollected(shard) ? { files: [] } : shard;
+  return shard === undefined || isCollected(shard) || isHeld(shard) ? { files: [] } : shard;
 };
 const filesOf = async (read: ReturnType<typeof createSourcesReader>) => (await shardOf(read)).files;
 
@@ -180,7 +181,7 @@ describe("a long list of files", () => {
     const runs = await hashesIn(store);
     const gone = old.filter((hash) => !runs.includes(hash));
     const names = [...runs, sha256(namespace("other")), ...gone].map((hash) => `sources/main/files/${hash}`);
-    const kept = { roots: new Map(), blobs: new Set<string>(), oldest: 0 };
+    const kept = { roots: new Map(), blobs: new Set<string>(), oldest: 0, held: [] };
     const stays = await collectedSources.stays(kept, store);
     expect(names.filter((name) => !stays(name))).toEqual(gone.map((hash) => `sources/main/files/${hash}`));
     await store.delete(`sources/main/files/${runs[0]}`);

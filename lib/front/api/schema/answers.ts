@@ -1,7 +1,25 @@
 import { z } from "zod";
-import { at, canary, hash, list, objectKey, publication, resourceType, shape, type share, time } from "./words.ts";
+import {
+  at,
+  canary,
+  configuration,
+  hash,
+  list,
+  objectKey,
+  publication,
+  resourceType,
+  shape,
+  type share,
+  time,
+} from "./words.ts";
 
-const pin = z.object({ by: z.string(), why: z.string(), since: time, until: time.optional() });
+const pin = z.object({
+  by: z.string(),
+  why: z.string(),
+  since: time,
+  until: time.optional(),
+  configuration: configuration.optional(),
+});
 
 export const overview = z.object({
   generation: z.number(),
@@ -14,7 +32,16 @@ export const overview = z.object({
   canary: canary.optional(),
   held: list(publication).meta({ description: "recorded since and served to nobody; the newest 20" }),
   compiler: z.string(),
-  sources: list(z.object({ name: z.string(), version: hash })),
+  sources: list(
+    z.object({
+      name: z.string(),
+      version: z.string().meta({ description: "its hash; empty where the source holds nothing any more" }),
+      configuration: z
+        .string()
+        .optional()
+        .meta({ description: "the version whose configuration counts, empty for none; absent: that of `version`" }),
+    }),
+  ),
   classes: z.number(),
   diagnostics: z.object({
     errors: z.number(),

@@ -41,6 +41,10 @@ export const described = {
     query: {
       before: z.string().optional().meta({ description: "`next` of an earlier answer" }),
       limit: limitParameter,
+      changes: z
+        .enum(["true", "false"])
+        .optional()
+        .meta({ description: "`true`: only entries that changed configuration, which a rollback leads back to" }),
     },
     answer: history,
   },

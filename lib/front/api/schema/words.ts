@@ -13,7 +13,13 @@ export const shape = z
   .meta({ description: "`stream`: as gRPC streams get it; `poll`: as polls over REST do" });
 
 export const share = z.object({ percent: z.number(), labels: z.record(z.string(), z.string()).readonly() });
-export const canary = share.extend({ root: hash });
+export const configuration = z
+  .object({ version: hash, sources: z.array(z.object({ name: z.string(), version: hash })).readonly() })
+  .meta({
+    description:
+      "configuration that is held while services and endpoints are followed; absent: all of a version is held",
+  });
+export const canary = share.extend({ root: hash, configuration: configuration.optional() });
 
 export const publication = z.object({
   hash,
@@ -25,6 +31,13 @@ export const publication = z.object({
   why: z.string().optional(),
   held: z.boolean().optional().meta({ description: "recorded, and served to nobody: something is pinned" }),
   canary: canary.optional(),
+  configuration: hash
+    .optional()
+    .meta({ description: "names the configuration that this entry brought; absent: it brought none" }),
+  back: hash
+    .optional()
+    .meta({ description: "of a rollback: the `hash` of the entry that it leads back to, or its configuration" }),
+  recorded: hash.optional().meta({ description: "a version that was recorded besides, and is served to nobody" }),
 });
 
 /** Which version an answer is about. */

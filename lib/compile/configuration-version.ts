@@ -1,0 +1,49 @@
+import { sha256 } from "../config/canonical-json.ts";
+import type { Config } from "../config/config.ts";
+import { byCodePoint } from "../config/diagnostic.ts";
+import { isRegistryKind } from "../config/folder/planes.ts";
+import type { GatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
+import type { World } from "../mesh/world.ts";
+
+interface Inputs {
+  readonly configs: readonly Config[];
+  readonly meshConfig: MeshConfig;
+  readonly meshNetworks: MeshNetworks;
+  readonly gatewayApi: GatewayApiSettings | undefined;
+}
+
+/**
+ * Hash over the configuration of a world, whatever services and endpoints there are. A status, a resource version or another line of a
+ * file changes nothing.
+ *
+ * @returns 64 hexadecimal digits
+ */
+export const configurationVersion = ({ configs, meshConfig, meshNetworks, gatewayApi }: World, memo: Memo): string =>
+  ofPlane(memo, { configs, meshConfig, meshNetworks, gatewayApi: gatewayApi?.settings }).version;
+
+const ofPlane = step(
+  "version of the configuration",
+  { configs: "identity", meshConfig: "identity", meshNetworks: "identity", gatewayApi: "value" },
+  ({ configs, meshConfig, meshNetworks, gatewayApi }: Inputs): { readonly version: string } => {
+    const own = configs.filter(({ meta }) => !isRegistryKind(meta.group, meta.kind));
+    // In whatever order sources and files bring them.
+    const objects = own.map(objectVersion).sort(byCodePoint);
+    return { version: sha256(JSON.stringify([objects, meshConfig, meshNetworks, gatewayApi])) };
+  },
+);
+
+const known = new WeakMap<Config, string>();
+
+/** Hash over what an object says. */
+function objectVersion(config: Config): string {
+  const before = known.get(config);
+  if (before !== undefined) return before;
+  const { group, kind, namespace, name, labels, annotations } = config.meta;
+  const version = sha256(JSON.stringify([group, kind, namespace, name, labels, annotations, config.spec]));
+  known.set(config, version);
+  return version;
+}
