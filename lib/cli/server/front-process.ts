@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import { sourceAges } from "../../compile/collected/source-ages.ts";
 import { frontApp } from "../../front/app.ts";
-import type { Authentication } from "../../front/auth/authentication.ts";
+import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { mountConnect } from "../../front/connect/mount.ts";
@@ -11,6 +11,7 @@ import { binarySecrets } from "../../front/connect/secret-call.ts";
 import { createFront, type Front } from "../../front/front.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
 import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
+import { firstOf, hostGuard } from "../../front/host-guard.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
 import { closeServers, lastComersMs, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
@@ -121,7 +122,11 @@ export async function startFront(
   };
   const { port, grpcPort } = settings;
   try {
-    await listen("PORT", port, () => serveHttp(app, port, host, limits, nodeCalls(front)));
+    const shortcut = firstOf(
+      hostGuard({ servesAnyone: authentication === noAuthentication, host, hosts: settings.hosts }),
+      nodeCalls(front),
+    );
+    await listen("PORT", port, () => serveHttp(app, port, host, limits, shortcut));
     if (grpcPort !== undefined) await listen("PORTOLAN_GRPC_PORT", grpcPort, () => serveGrpc(front, grpcPort, host));
   } catch (cause) {
     await close();
