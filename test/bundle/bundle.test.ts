@@ -4,16 +4,16 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 170 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 337 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 171 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 339 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
-  { entry: "front.library.ts", runtime: "workerd", maxKiB: 162 },
+  { entry: "front.library.ts", runtime: "workerd", maxKiB: 163 },
   { entry: "front.lambda.ts", runtime: "node", maxKiB: 956 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_100 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_700 },
-  { entry: "server.node.ts", runtime: "node", maxKiB: 1_400 },
+  { entry: "server.node.ts", runtime: "node", maxKiB: 1_410 },
 ] as const;
 
 interface Bundle {
@@ -82,7 +82,7 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>
-        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text)|registry|mesh|xds|v1|compile)/.test(
+        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text|setting-values)|registry|mesh|xds|v1|compile)/.test(
           input,
         ),
       ),
