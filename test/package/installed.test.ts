@@ -18,7 +18,7 @@ import {
 } from "./install.ts";
 
 /** KiB: ceilings that somebody has to raise on purpose. */
-const most = { tarball: 2_740, unpacked: 10_750, installed: 90_000 };
+const most = { tarball: 2_740, unpacked: 10_800, installed: 90_000 };
 
 /** The programs on a page, in TypeScript. */
 const programsOf = (page: string): readonly string[] =>
