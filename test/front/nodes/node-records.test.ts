@@ -258,7 +258,7 @@ describe("records of other fronts", () => {
     const silent: ObjectStore["list"] = async function* () {
       late.abort();
       await new Promise(() => {});
-      yield { key: "", etag: "", bytes: 0 };
+      yield { key: "", sizeBytes: 0, modifiedMs: 0 };
     };
     const report = await nodesOf({ ...memoryStore(), list: silent }, "own", {}, () => late.signal).report(everything);
     expect(report).toEqual({ nodes: [], more: 0, unread: 1 });
