@@ -82,7 +82,7 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>
-        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text)|registry|mesh|xds|v1|compile)/.test(
+        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text|setting-values)|registry|mesh|xds|v1|compile)/.test(
           input,
         ),
       ),

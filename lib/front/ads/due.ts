@@ -1,10 +1,10 @@
-import { placeOfName } from "../../snapshot/name-search.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { isWildcard, type ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { deltaByNames } from "../delta/delta.ts";
 import type { ChangedResource, Differences, GoneResource } from "../delta/differences.ts";
 import { findResource } from "../delta/select-resources.ts";
+import { changedMap, changedSet, type NameMap, namesIn, noNames, valueOf } from "./name-map.ts";
 import type { Watch } from "./watch.ts";
 
 /** How a stream answers: with all that there is, or with what changed. */
@@ -16,7 +16,7 @@ export interface Due {
   readonly isAnswer: boolean;
   readonly changed: readonly ChangedResource[];
   /** What its reader has and the tree has not. */
-  readonly gone: readonly GoneResource[];
+  readonly gone: NameMap<GoneResource>;
   /** What its reader asked for and nobody has. */
   readonly missing: readonly string[];
 }
@@ -25,20 +25,34 @@ export interface Due {
 export interface Sources {
   readonly reader: SnapshotReader;
   readonly differences: Differences;
+  /** Dues of watches that were worked out before, by the tree: a request for one type leaves the watches of others as they are. */
+  readonly known: WeakMap<Watch, WeakMap<LoadedTree, Due>>;
 }
 
-const nothingDue: Due = { isAnswer: false, changed: [], gone: [], missing: [] };
+const nothingDue: Due = { isAnswer: false, changed: [], gone: noNames, missing: [] };
 
 /** What a watch lacks of a tree. @throws PortolanError when the store has what it was sent before no more */
-export async function dueOf({ reader, differences }: Sources, watch: Watch, tree: LoadedTree): Promise<Due> {
+export async function dueOf(sources: Sources, watch: Watch, tree: LoadedTree): Promise<Due> {
+  const known = sources.known.get(watch) ?? new WeakMap<LoadedTree, Due>();
+  sources.known.set(watch, known);
+  const due = known.get(tree) ?? (await workedOut(sources, watch, tree));
+  known.set(tree, due);
+  return due;
+}
+
+async function workedOut({ reader, differences }: Sources, watch: Watch, tree: LoadedTree): Promise<Due> {
   const { owed, names, has } = watch;
   if (owed.kind === "all") {
     if (owed.version === wireVersion(tree.version)) return nothingDue;
     const { changed, removed } = await deltaByNames(reader, tree, {
-      names: names === "all" ? undefined : names,
+      names: names === "all" ? undefined : namesIn(names),
       known: owed.known,
     });
-    const gone = removed.filter((name) => owed.known.has(name)).map((name) => ({ name, segment: undefined }));
+    const lost = removed.filter((name) => owed.known.has(name));
+    const gone = changedMap<GoneResource>(
+      noNames,
+      lost.map((name) => [name, { name, segment: undefined }]),
+    );
     // Who has nothing waits for an answer, though there be nothing; who has everything does not.
     return {
       isAnswer: owed.known.size === 0,
@@ -47,29 +61,30 @@ export async function dueOf({ reader, differences }: Sources, watch: Watch, tree
       missing: removed.filter((name) => !owed.known.has(name)),
     };
   }
-  const moved = has === undefined ? nothingDue : await differences.between(has, tree);
+  const moved = has === undefined ? { changed: [], gone: [] } : await differences.between(has, tree);
   const isWanted = wantedBy(names);
   const changed = moved.changed.filter(({ name }) => isWanted(name));
-  const back = new Set(changed.map(({ name }) => name));
-  const gone = [
-    ...watch.gone.filter(({ name }) => !back.has(name)),
-    ...moved.gone.filter(({ name }) => isWanted(name)),
-  ];
+  const gone = changedMap(
+    watch.gone,
+    moved.gone.filter(({ name }) => isWanted(name)).map((one) => [one.name, one]),
+    changed.map(({ name }) => name),
+  );
   if (owed.kind === "nothing") return { isAnswer: false, changed, gone, missing: [] };
-  const asked = await Promise.all(owed.names.map((name) => findResource(reader, tree, name)));
-  const found = asked.flat().filter(({ name }) => !back.has(name));
-  const isGone = new Set(gone.map(({ name }) => name));
+  const asked = namesIn(owed.names);
+  const found = await Promise.all(asked.map((name) => findResource(reader, tree, name)));
+  const isChanged = new Set(changed.map(({ name }) => name));
+  const others = found.flat().filter(({ name }) => !isChanged.has(name));
   return {
     isAnswer: true,
-    changed: [...changed, ...found.map(({ version, ...part }) => ({ ...part, version: wireVersion(version) }))],
+    changed: [...changed, ...others.map(({ version, ...part }) => ({ ...part, version: wireVersion(version) }))],
     gone,
-    missing: owed.names.filter((name, i) => asked[i]?.length === 0 && !isGone.has(name)),
+    missing: asked.filter((name, i) => found[i]?.length === 0 && valueOf(gone, name) === undefined),
   };
 }
 
 function wantedBy(names: Watch["names"]): (name: string) => boolean {
   if (names === "all") return () => true;
-  return (name) => names[placeOfName(names, name, (one) => one)] === name;
+  return (name) => valueOf(names, name) !== undefined;
 }
 
 /** What one message says. */
@@ -80,7 +95,7 @@ export interface Answer {
   /** Said in delta streams only. */
   readonly removed: readonly string[];
   /** What its reader still has, and is to be told later that it is gone. */
-  readonly gone: readonly GoneResource[];
+  readonly gone: NameMap<GoneResource>;
 }
 
 /** What is due of each type, those first that Envoy must learn first. */
@@ -94,12 +109,12 @@ export function nextAnswer(kind: StreamKind, dues: Dues): Answer | undefined {
   const fresh = dues.find(([, { changed, isAnswer, missing }]) => isAnswer || changed.length + missing.length > 0);
   if (fresh !== undefined) {
     const [type, { changed, gone, missing }] = fresh;
-    return { type, changed, removed: missing, gone: tellsOfGone(kind, type) ? gone : [] };
+    return { type, changed, removed: missing, gone: tellsOfGone(kind, type) ? gone : noNames };
   }
-  const left = dues.findLast(([type, { gone }]) => gone.length > 0 && tellsOfGone(kind, type));
+  const left = dues.findLast(([type, { gone }]) => gone.size > 0 && tellsOfGone(kind, type));
   if (left === undefined) return undefined;
   const [type, { gone }] = left;
-  return { type, changed: [], removed: gone.map(({ name }) => name), gone: [] };
+  return { type, changed: [], removed: namesIn(gone), gone: noNames };
 }
 
 /** A state-of-the-world answer of resources that come by name says nothing of those that are not in it. */
@@ -107,7 +122,8 @@ const tellsOfGone = (kind: StreamKind, type: ResourceType): boolean => kind === 
 
 /** Keeps a tree's own texts instead of those of a request, which take memory in every stream. */
 export function sharing(watch: Watch, { changed }: Pick<Due, "changed">): Watch {
-  if (watch.names === "all" || watch.owed.kind === "nothing") return watch;
-  const shared = new Map(changed.map(({ name }) => [name, name]));
-  return { ...watch, names: watch.names.map((name) => shared.get(name) ?? name) };
+  const { names, owed } = watch;
+  if (names === "all" || owed.kind === "nothing") return watch;
+  const shared = changed.map(({ name }) => name).filter((name) => valueOf(names, name) !== undefined);
+  return { ...watch, names: changedSet(names, shared) };
 }

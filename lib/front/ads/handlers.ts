@@ -23,7 +23,7 @@ export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
   const { reader, differences, limits } = front;
   const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
   front.heard.push(refusals);
-  const sources = { reader, differences };
+  const sources = { reader, differences, known: new WeakMap() };
   const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };
 

@@ -5,6 +5,7 @@ import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { binaryResources } from "../connect/binary-resources.ts";
 import { findResource, type SelectedPart } from "../delta/select-resources.ts";
 import type { StreamKind } from "./due.ts";
+import { entriesIn, namesIn } from "./name-map.ts";
 import type { StreamAnswer } from "./stream.ts";
 
 /** The resources of an answer as they stand in its message. Thousands of streams are told the same: each is written once. */
@@ -33,9 +34,11 @@ const partName = ({ segment, name }: SelectedPart): string =>
 async function partsOf(reader: SnapshotReader, answer: StreamAnswer): Promise<readonly SelectedPart[]> {
   const { kind, type, tree, names, gone, changed } = answer;
   if (kind === "delta" || !isWildcard(type)) return changed;
-  const lingering = gone.flatMap(({ name, segment }) => (segment === undefined ? [] : [{ name, segment }]));
+  const lingering = [...entriesIn(gone)].flatMap(([name, { segment }]) =>
+    segment === undefined ? [] : [{ name, segment }],
+  );
   if (names === "all") return [...tree.segments.map((segment) => ({ segment })), ...lingering];
-  const found = await Promise.all(names.map((name) => findResource(reader, tree, name)));
+  const found = await Promise.all(namesIn(names).map((name) => findResource(reader, tree, name)));
   return [...found.flat(), ...lingering];
 }
 

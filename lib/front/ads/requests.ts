@@ -4,8 +4,9 @@ import type { Limits } from "../../limits/limits.ts";
 import { isWildcard } from "../../snapshot/resource-type.ts";
 import { claimsOf } from "../connect/node-claims.ts";
 import { readSubscription } from "../delta/delta-request.ts";
-import { distinctNames, isName } from "../excess.ts";
+import { beginningOf, distinctNames, isName } from "../excess.ts";
 import { type ServedType, servedTypeOf } from "../served-type.ts";
+import { maxErrorLength } from "./mentioned-names.ts";
 import type { StreamRequest } from "./stream.ts";
 import { askedDelta, askedWhole } from "./watch.ts";
 
@@ -49,8 +50,9 @@ function checkTexts(texts: Readonly<Record<string, string>>, limits: Limits): vo
   }
 }
 
-/** Envoy's own words; "" where it refuses without any. */
-const errorOf = (detail: Complaint | undefined): string | undefined => detail?.message;
+/** Envoy's own words, so far as they are read; "" where it refuses without any. */
+const errorOf = (detail: Complaint | undefined): string | undefined =>
+  detail && beginningOf(detail.message, maxErrorLength);
 
 function orThrow<T extends object>(read: T | { readonly problem: string }): T {
   if ("problem" in read) throw new ConnectError(String(read.problem), Code.InvalidArgument);

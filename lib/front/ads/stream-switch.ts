@@ -32,15 +32,15 @@ export function streamSwitching(sources: Sources, { claims, watches }: StreamRea
 
 /** Whether a reader has accepted everything that it wants of a type, as a root has it. */
 async function hasAll(
-  { reader, differences }: Sources,
+  sources: Sources,
   watch: Watch,
   loaded: LoadedRoot,
   classId: string,
   type: ResourceType,
 ): Promise<boolean> {
   const shape = loaded.classes.get(classId)?.stream;
-  if (shape === undefined || watch.open.length > 0 || watch.refused.length > 0) return false;
-  const tree = await reader.tree(loaded.root, type, shape[type]);
-  const due = await dueOf({ reader, differences }, watch, tree);
+  if (shape === undefined || watch.open.length > 0 || watch.refused.size > 0) return false;
+  const tree = await sources.reader.tree(loaded.root, type, shape[type]);
+  const due = await dueOf(sources, watch, tree);
   return !due.isAnswer && due.changed.length === 0 && due.missing.length === 0;
 }

@@ -14,6 +14,7 @@ import { secretsOf } from "../secrets/secret-answer.ts";
 import { secretTtlMs } from "../secrets/secrets.ts";
 import type { ServedType } from "../served-type.ts";
 import { type Answer, type Due, type Dues, dueOf, nextAnswer, type Sources, type StreamKind, sharing } from "./due.ts";
+import { noNames, valueOf } from "./name-map.ts";
 import type { SaidRefusals } from "./said-refusals.ts";
 import { askedSecrets, dueSecrets, type SecretDue, type SecretWatch, toldSecrets } from "./secret-watch.ts";
 import { streamSwitching } from "./stream-switch.ts";
@@ -86,12 +87,28 @@ export async function* discoveryStream<M>(
   let reader: Reader | undefined;
   let costBytes = 0;
   const costs: Costs = new WeakMap();
+  /** Whether no request is taken any more: there are none, or the stream has ended. */
   let isOver = false;
   let failure: unknown;
   let nonces = 0;
   let as: ServedAs = {};
   let wake = () => {};
+  /**
+   * Resolves when the answer that is being worked out is on its way. Requests wait for that: else each of many small ones would have
+   * all that is owed worked out once more.
+   */
+  let answering: Promise<void> | undefined;
+  let answered = () => {};
   const endMs = performance.now() + front.limits.streamMs;
+
+  function beginAnswer(): void {
+    answering ??= new Promise((resolve) => {
+      answered = () => {
+        answering = undefined;
+        resolve();
+      };
+    });
+  }
 
   function pay(next: Reader): void {
     const bytes = costOf(next, costs);
@@ -111,7 +128,7 @@ export async function* discoveryStream<M>(
   /** What changed elsewhere is a version, too, that whoever wants nothing of it has; and whoever is silent is still there. */
   function haveAll({ claims, watches }: Reader): void {
     for (const [type, { has, open, refused }] of watches)
-      if (has !== undefined && open.length === 0 && refused.length === 0)
+      if (has !== undefined && open.length === 0 && refused.size === 0)
         hasNow({ ...askerOf(caller, claims), type }, has);
   }
 
@@ -128,7 +145,7 @@ export async function* discoveryStream<M>(
     const who = { ...askerOf(caller, known.claims), type };
     const { has, open, refused } = watch;
     // While it owes a word about an answer, or has refused one, it has what it had.
-    if (has !== undefined && open.length === 0 && refused.length === 0) hasNow(who, has);
+    if (has !== undefined && open.length === 0 && refused.size === 0) hasNow(who, has);
     if (refusal !== undefined) refusals.refused(who, refusal);
     if (isMended === true) refusals.mended(who);
   }
@@ -136,6 +153,8 @@ export async function* discoveryStream<M>(
   async function takeAll(): Promise<void> {
     try {
       for await (const request of requests) {
+        while (answering !== undefined) await answering;
+        if (isOver) return;
         take(request);
         wake();
       }
@@ -151,6 +170,7 @@ export async function* discoveryStream<M>(
     const woken = new AbortController();
     wake = () => woken.abort();
     signal.addEventListener("abort", wake);
+    answered();
     const leftMs = Math.max(endMs - performance.now(), 1);
     const knownMs = Math.min(leftMs, front.limits.refusalMs / 2);
     const lookMs = reader?.secrets === undefined ? knownMs : Math.min(knownMs, secretTtlMs);
@@ -164,6 +184,7 @@ export async function* discoveryStream<M>(
   takeAll();
   try {
     for (let isFirst = true; ; isFirst = false) {
+      beginAnswer();
       if (failure !== undefined) throw failure;
       if (isOver || signal.aborted || performance.now() >= endMs) return;
       if (front.heads.isClosed()) throw new ConnectError("this server ends; connect again", Code.Unavailable);
@@ -179,25 +200,29 @@ export async function* discoveryStream<M>(
       const force = await inForce(front, served, known, caller);
       as = { classId: force?.classId, root: served.apart };
       const secrets = force && secretsOf(force.loaded, force.classId);
-      const secret = known.secrets && secrets && (await dueSecrets(front, { kind, caller, secrets }, known.secrets));
-      if (reader !== known) continue;
-      if (known.secrets !== undefined && force !== undefined && secret !== undefined) {
+      const nowMs = performance.now();
+      const secret =
+        known.secrets && secrets && (await dueSecrets(front, { kind, caller, secrets, nowMs }, known.secrets));
+      if (force !== undefined && secret?.isAnswer === true) {
         nonces += 1;
         const { changed, missing, version } = secret;
         const nonce = String(nonces);
         const names = [...changed.map(({ name }) => name), ...missing];
         const note = { nonce, names, kept: undefined, version, classId: force.classId, root: force.root };
-        pay({ ...known, secrets: toldSecrets(known.secrets, secret, note) });
+        pay({ ...known, secrets: toldSecrets(secret, note) });
         front.metrics.poll("secrets", "changed");
+        answered();
         yield writeSecrets({ kind, changed, removed: missing, version, nonce });
         continue;
       }
+      const looked = secret === undefined ? known : { ...known, secrets: secret.after };
+      if (looked !== known) pay(looked);
       const dues = force === undefined ? [] : await duesOf(sources, known, force);
       const answer = nextAnswer(kind, dues);
-      if (reader !== known || front.heads.isClosed()) continue;
+      if (front.heads.isClosed()) continue;
       if (force === undefined || answer === undefined) {
         if (force !== undefined) {
-          const next = settled(known, force);
+          const next = settled(looked, force);
           pay(next);
           haveAll(next);
         }
@@ -211,11 +236,10 @@ export async function* discoveryStream<M>(
       const version = wireVersion(tree.version);
       const written = await write({ ...answer, kind, tree, names: watch.names, version, nonce });
       try {
-        // What was worked out for another request than the last is not sent.
-        if (reader !== known) continue;
         nonces += 1;
-        pay(afterAnswer(known, answer, tree, noteOf(answer, watch, { nonce, version, ...force })));
+        pay(afterAnswer(looked, answer, tree, noteOf(answer, watch, { nonce, version, ...force })));
         front.metrics.poll(answer.type, "changed");
+        answered();
         yield written.message;
       } finally {
         written.leave();
@@ -223,9 +247,10 @@ export async function* discoveryStream<M>(
     }
   } finally {
     isOver = true;
+    answered();
     budget.give(costBytes);
     for (const [type, { refused }] of reader === undefined ? [] : watchesOf(reader))
-      if (refused.length > 0 && reader !== undefined) refusals.mended({ ...askerOf(caller, reader.claims), type });
+      if (refused.size > 0 && reader !== undefined) refusals.mended({ ...askerOf(caller, reader.claims), type });
     front.metrics.stream?.(-1);
   }
 }
@@ -281,7 +306,7 @@ function settled(reader: Reader, { trees }: InForce): Reader {
   const watches = new Map<ResourceType, Watch>();
   for (const [type, watch] of reader.watches) {
     const tree = trees.get(type);
-    watches.set(type, tree === undefined ? watch : { ...upToDate(watch, tree), gone: [] });
+    watches.set(type, tree === undefined ? watch : { ...upToDate(watch, tree), gone: noNames });
   }
   return { ...reader, watches };
 }
@@ -296,8 +321,8 @@ function afterAnswer(reader: Reader, answer: Answer, tree: LoadedTree, note: Sen
   if (watch !== undefined) watches.set(answer.type, sent(sharing(watch, answer), tree, note, answer.gone));
   const endpoints = watches.get("endpoints");
   if (answer.type === "clusters" && endpoints !== undefined && endpoints.names !== "all") {
-    const wanted = new Set(endpoints.names);
-    const again = answer.changed.map(({ name }) => name).filter((name) => wanted.has(name));
+    const { names } = endpoints;
+    const again = answer.changed.map(({ name }) => name).filter((name) => valueOf(names, name) !== undefined);
     watches.set("endpoints", owing(endpoints, again));
   }
   return { ...reader, watches };
@@ -312,28 +337,31 @@ function noteOf(
   return { nonce, names, kept: has && wireVersion(has.version), version, classId, root };
 }
 
-/** What was worked out before, by claims and watches: of these one changes at a time. */
-type Costs = WeakMap<NodeClaims | Watch, number>;
+/** What was worked out before. */
+type Costs = WeakMap<object, number>;
 
 /** About what is remembered of a reader, in bytes. */
-function costOf(reader: Reader, costs: Costs): number {
-  const known = <T extends NodeClaims | Watch>(value: T, work: (value: T) => number): number => {
+function costOf({ claims, watches, secrets }: Reader, costs: Costs): number {
+  const known = <T extends object>(value: T, work: (value: T) => number): number => {
     const bytes = costs.get(value) ?? work(value);
     costs.set(value, bytes);
     return bytes;
   };
-  const claimed = known(reader.claims, (value) => 1_000 + 3 * JSON.stringify(value).length);
-  const told = 100 * (reader.secrets?.told.size ?? 0);
-  return watchesOf(reader).reduce((sum, [, watch]) => sum + known(watch, costOfWatch), claimed + told);
+  let bytes = known(claims, (value) => 1_000 + 3 * JSON.stringify(value).length);
+  for (const { names, owed, refused, gone, open } of [...watches.values(), ...(secrets ? [secrets.watch] : [])]) {
+    if (names !== "all") bytes += 32 * names.size + names.characters;
+    if (owed.kind === "names") bytes += 64 * owed.names.size;
+    if (owed.kind === "all") bytes += known(owed.known, costOfVersions);
+    bytes += 16 * refused.size + 2 * refused.characters + 32 * gone.size;
+    // Their texts are the snapshot's.
+    for (const answer of open) bytes += 200 + 8 * answer.names.length;
+  }
+  if (secrets !== undefined) bytes += 100 * (secrets.has.size + secrets.lacks.size) + 64 * secrets.asked.size;
+  return bytes;
 }
 
-function costOfWatch({ names, owed, refused, gone, open }: Watch): number {
+function costOfVersions(versions: ReadonlyMap<string, string>): number {
   let bytes = 0;
-  if (names !== "all") for (const name of names) bytes += 32 + name.length;
-  if (owed.kind === "names") bytes += 64 * owed.names.length;
-  if (owed.kind === "all") for (const [name, version] of owed.known) bytes += 100 + 2 * (name.length + version.length);
-  for (const name of refused) bytes += 16 + 2 * name.length;
-  // Their texts are the snapshot's.
-  for (const answer of open) bytes += 200 + 8 * answer.names.length;
-  return bytes + 32 * gone.length;
+  for (const [name, version] of versions) bytes += 100 + 2 * (name.length + version.length);
+  return bytes;
 }

@@ -1,29 +1,32 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
 import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { GoneResource } from "../delta/differences.ts";
+import { mentionedNames } from "./mentioned-names.ts";
+import { changedMap, changedSet, type NameMap, type NameSet, nameSet, namesIn, noNames, valueOf } from "./name-map.ts";
 
-/** One type of a stream: what its reader wants, has, and is owed. A value: what happens makes another of it. */
+/**
+ * One type of a stream: what its reader wants, has, and is owed. A value: what happens makes another of it. Each list that a reader can
+ * make long is a `NameMap`, so that a request costs what it says, and not what was said before it.
+ */
 export interface Watch {
-  /** Sorted. */
-  readonly names: readonly string[] | "all";
+  readonly names: NameSet | "all";
   /** What it has of those is as it is there; undefined before the first answer. */
   readonly has: LoadedTree | undefined;
   /** What it has besides, and is to be told that it is gone. */
-  readonly gone: readonly GoneResource[];
+  readonly gone: NameMap<GoneResource>;
   readonly owed: Owed;
   /** Answers that it has neither accepted nor refused, the latest last. */
   readonly open: readonly SentAnswer[];
   /** Of the latest answer; "" before the first. */
   readonly nonce: string;
   /** What it has refused, and was not mended since. */
-  readonly refused: readonly string[];
+  readonly refused: NameSet;
 }
 
 /** What is to be sent besides what changes. */
 export type Owed =
   | { readonly kind: "nothing" }
   /** Resources that were asked for, whether or not they were sent before. */
-  | { readonly kind: "names"; readonly names: readonly string[] }
+  | { readonly kind: "names"; readonly names: NameSet }
   /** An answer, whatever there is, but for what it says it has. */
   | { readonly kind: "all"; readonly known: ReadonlyMap<string, string>; readonly version: string };
 
@@ -64,6 +67,8 @@ export interface DeltaRequest extends Verdict {
 /** What a request comes to. */
 export interface Asked {
   readonly watch: Watch;
+  /** Names that were wanted before the request and are not any more. */
+  readonly dropped: readonly string[];
   /** The answer that the request refuses, and which resources in it. */
   readonly refusal?: { readonly answer: SentAnswer; readonly names: readonly string[]; readonly error: string };
   /** Nothing is refused any more. */
@@ -77,11 +82,11 @@ const unknown = { kind: "all", known: new Map<string, string>(), version: "" } a
 const newWatch = (names: Watch["names"], owed: Owed): Watch => ({
   names,
   has: undefined,
-  gone: [],
+  gone: noNames,
   owed,
   open: [],
   nonce: "",
-  refused: [],
+  refused: noNames,
 });
 
 /**
@@ -92,37 +97,41 @@ const newWatch = (names: Watch["names"], owed: Owed): Watch => ({
  */
 export function askedWhole(isWildcard: boolean, before: Watch | undefined, request: WholeRequest): Asked {
   const names = wantedNames(isWildcard, before, request.names);
+  const dropped = droppedNames(before?.names, names);
   if (before === undefined || request.nonce === "") {
-    if (names !== "all" && names.length === 0) return { watch: newWatch(names, nothing) };
+    if (names !== "all" && names.size === 0) return { watch: newWatch(names, nothing), dropped };
     // Of what comes by name the reader may want other names than before, so its version says nothing.
     const owed: Owed = isWildcard && names === "all" ? { ...unknown, version: request.version } : unknown;
-    return { watch: newWatch(names, owed) };
+    return { watch: newWatch(names, owed), dropped };
   }
   const wasOpen = before.open.some(({ nonce }) => nonce === request.nonce);
   const judged = judge(before, request);
   // A stale request: one with the newest nonce follows, and says all that is wanted then.
-  if (request.nonce !== before.nonce) return judged;
-  return {
-    ...judged,
-    watch: { ...judged.watch, names, owed: onlyWanted(owedFor(isWildcard, judged.watch, names, wasOpen), names) },
-  };
+  if (request.nonce !== before.nonce) return { ...judged, dropped: [] };
+  const owed = onlyWanted(owedFor(isWildcard, judged.watch, names, wasOpen), names);
+  return { ...judged, watch: { ...judged.watch, names, owed }, dropped };
 }
 
 function wantedNames(isWildcard: boolean, before: Watch | undefined, names: readonly string[]): Watch["names"] {
   const isAll = names.length === 0 && isWildcard && (before === undefined || before.names === "all");
-  return isAll || names.includes(everything) ? "all" : sorted(names);
+  return isAll || names.includes(everything) ? "all" : nameSet(names);
 }
 
-function owedFor(isWildcard: boolean, watch: Watch, names: Watch["names"], wasOpen: boolean): Owed {
-  if (watch.owed.kind === "all") return watch.owed;
-  if (names === "all") return watch.names === "all" && wasOpen ? watch.owed : unknown;
-  const had = new Set(watch.names === "all" ? [] : watch.names);
-  const added = watch.names === "all" ? [] : names.filter((name) => !had.has(name));
-  const isSame = watch.names !== "all" && added.length === 0 && names.length === watch.names.length;
+/** What an earlier request has named, and the one after it has not. The earlier one was as long. */
+function droppedNames(before: Watch["names"] | undefined, names: Watch["names"]): readonly string[] {
+  if (before === undefined || before === "all" || names === "all") return [];
+  return namesIn(before).filter((name) => valueOf(names, name) === undefined);
+}
+
+function owedFor(isWildcard: boolean, { names: had, owed }: Watch, names: Watch["names"], wasOpen: boolean): Owed {
+  if (owed.kind === "all") return owed;
+  if (names === "all") return had === "all" && wasOpen ? owed : unknown;
+  const added = had === "all" ? [] : namesIn(names).filter((name) => valueOf(had, name) === undefined);
+  const isSame = had !== "all" && added.length === 0 && names.size === had.size;
   if (isSame && !wasOpen) return unknown;
-  if (added.length === 0) return watch.owed;
+  if (added.length === 0) return owed;
   // Clusters and listeners come whole: what is not there does not exist.
-  return isWildcard ? unknown : alsoOwed(watch.owed, added);
+  return isWildcard ? unknown : alsoOwed(owed, added);
 }
 
 /**
@@ -136,69 +145,46 @@ export function askedDelta(isWildcard: boolean, before: Watch | undefined, reque
     const wanted = new Set(subscribe);
     for (const name of unsubscribe) wanted.delete(name);
     const isAll = wanted.has(everything) || (subscribe.length === 0 && isWildcard);
-    if (!isAll && wanted.size === 0) return { watch: newWatch([], nothing) };
-    return { watch: newWatch(isAll ? "all" : sorted(wanted), { kind: "all", known, version: "" }) };
+    if (!isAll && wanted.size === 0) return { watch: newWatch(noNames, nothing), dropped: [] };
+    const names = isAll ? "all" : nameSet(wanted);
+    return { watch: newWatch(names, { kind: "all", known, version: "" }), dropped: [] };
   }
+  const dropped = new Set(unsubscribe);
+  for (const name of subscribe) dropped.delete(name);
   const judged = judge(before, request);
-  return { ...judged, watch: subscribed(judged.watch, subscribe, unsubscribe) };
+  return { ...judged, watch: subscribed(judged.watch, subscribe, [...dropped]), dropped: [...dropped] };
 }
 
-function subscribed(watch: Watch, subscribe: readonly string[], unsubscribe: readonly string[]): Watch {
-  if (subscribe.length === 0 && unsubscribe.length === 0) return watch;
+/** @param dropped what is unsubscribed from and not subscribed to */
+function subscribed(watch: Watch, subscribe: readonly string[], dropped: readonly string[]): Watch {
+  if (subscribe.length === 0 && dropped.length === 0) return watch;
   if (subscribe.includes(everything)) return { ...watch, names: "all", owed: unknown };
-  // Who wants everything and names something besides asks for that once more.
-  if (watch.names === "all" && !unsubscribe.includes(everything))
-    return { ...watch, owed: alsoOwed(watch.owed, subscribe) };
-  const names = changedNames(watch.names === "all" ? [] : watch.names, subscribe, unsubscribe);
   const owed = alsoOwed(watch.owed, subscribe);
-  if (unsubscribe.length === 0) return { ...watch, names, owed };
-  const left = new Set(unsubscribe);
-  for (const name of subscribe) left.delete(name);
-  return { ...watch, names, gone: watch.gone.filter(({ name }) => !left.has(name)), owed: onlyWanted(owed, names) };
-}
-
-/** Sorted names without some and with others, in time that grows with the list and not with its sorting: readers may name one at a time. */
-function changedNames(
-  names: readonly string[],
-  added: readonly string[],
-  removed: readonly string[],
-): readonly string[] {
-  const [more, less] = [sorted(added), new Set(removed)];
-  const changed: string[] = [];
-  let at = 0;
-  for (const name of names) {
-    for (let next = more[at]; next !== undefined && next <= name; next = more[++at]) changed.push(next);
-    if (changed.at(-1) !== name && !less.has(name)) changed.push(name);
+  const gone = changedMap(watch.gone, [], dropped);
+  if (watch.names === "all") {
+    // Who wants everything and names something besides asks for that once more.
+    if (!dropped.includes(everything)) return { ...watch, owed };
+    const names = nameSet(subscribe);
+    return { ...watch, names, gone, owed: onlyWanted(owed, names) };
   }
-  return changed.concat(more.slice(at));
+  return { ...watch, names: changedSet(watch.names, subscribe, dropped), gone, owed: notOwed(owed, dropped) };
 }
 
 /** What a request says of the answers before it. */
-function judge(watch: Watch, { nonce, error }: Verdict): Asked {
+function judge(watch: Watch, { nonce, error }: Verdict): Pick<Asked, "watch" | "refusal" | "isMended"> {
   const at = watch.open.findIndex((answer) => answer.nonce === nonce);
   const answer = watch.open[at];
   if (answer === undefined) return { watch };
   const open = watch.open.slice(at + 1);
   if (error !== undefined) {
     // Envoy names what it refuses; the rest of the answer it takes.
-    const blamed = answer.names.filter((name) => isNamed(error, name));
+    const blamed = mentionedNames(error, answer.names);
     const names = blamed.length > 0 ? blamed : answer.names;
-    const refused = [...new Set([...watch.refused, ...names])];
-    return { watch: { ...watch, open, refused }, refusal: { answer, names, error } };
+    return { watch: { ...watch, open, refused: changedSet(watch.refused, names) }, refusal: { answer, names, error } };
   }
-  if (watch.refused.length === 0) return { watch: { ...watch, open } };
-  const taken = new Set(answer.names);
-  const refused = watch.refused.filter((name) => !taken.has(name));
-  return { watch: { ...watch, open, refused }, ...(refused.length === 0 ? { isMended: true } : {}) };
-}
-
-/** Whether a text names something, and not something longer: names have letters, figures, `_`, `-`, `|` and dots within. */
-function isNamed(text: string, name: string): boolean {
-  for (let at = text.indexOf(name); name !== "" && at >= 0; at = text.indexOf(name, at + 1)) {
-    const after = text.slice(at + name.length, at + name.length + 2);
-    if (!/[\w|.-]/.test(text.charAt(at - 1)) && !/^(?:[\w|-]|\.\w)/.test(after)) return true;
-  }
-  return false;
+  if (watch.refused.size === 0) return { watch: { ...watch, open } };
+  const refused = changedSet(watch.refused, [], answer.names);
+  return { watch: { ...watch, open, refused }, ...(refused.size === 0 ? { isMended: true } : {}) };
 }
 
 /** The same watch, owed some names besides. */
@@ -209,27 +195,31 @@ export const owing = (watch: Watch, names: readonly string[]): Watch => ({
 
 function alsoOwed(owed: Owed, names: readonly string[]): Owed {
   if (owed.kind === "all" || names.length === 0) return owed;
-  return named(owed.kind === "names" ? [...new Set([...owed.names, ...names])] : names);
+  return named(changedSet(owed.kind === "names" ? owed.names : noNames, names));
+}
+
+function notOwed(owed: Owed, names: readonly string[]): Owed {
+  return owed.kind === "names" ? named(changedSet(owed.names, [], names)) : owed;
 }
 
 /** Nobody waits for what he wants no more. */
 function onlyWanted(owed: Owed, names: Watch["names"]): Owed {
   if (owed.kind !== "names" || names === "all") return owed;
-  const wanted = new Set(names);
-  return named(owed.names.filter((name) => wanted.has(name)));
+  return notOwed(
+    owed,
+    namesIn(owed.names).filter((name) => valueOf(names, name) === undefined),
+  );
 }
 
-const named = (names: readonly string[]): Owed => (names.length === 0 ? nothing : { kind: "names", names });
+const named = (names: NameSet): Owed => (names.size === 0 ? nothing : { kind: "names", names });
 
 /** Answers that a reader owes a word; beyond that the oldest is forgotten. */
 const maxOpen = 8;
 
 /** What a watch is once an answer is under way. @param gone what is still to be told of */
-export function sent(watch: Watch, has: LoadedTree, answer: SentAnswer, gone: readonly GoneResource[]): Watch {
+export function sent(watch: Watch, has: LoadedTree, answer: SentAnswer, gone: NameMap<GoneResource>): Watch {
   return { ...upToDate(watch, has), gone, open: [...watch.open, answer].slice(-maxOpen), nonce: answer.nonce };
 }
 
 /** What a watch is that has nothing to be told. */
 export const upToDate = (watch: Watch, has: LoadedTree): Watch => ({ ...watch, has, owed: nothing });
-
-const sorted = (names: Iterable<string>): readonly string[] => [...new Set(names)].sort(byCodePoint);
