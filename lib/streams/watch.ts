@@ -1,6 +1,6 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
-import type { GoneResource } from "../delta/differences.ts";
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
+import type { GoneResource } from "./differences.ts";
 
 /** One type of a stream: what its reader wants, has, and is owed. A value: what happens makes another of it. */
 export interface Watch {

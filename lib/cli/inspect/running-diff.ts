@@ -1,5 +1,6 @@
+import { schemas } from "../../descriptors/registry.ts";
 import { diffJson, type JsonChange } from "../../snapshot/worlds/diff-json.ts";
-import { canonicalMessage, schemas } from "../../xds/descriptors.ts";
+import { canonicalMessage } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import { redacted } from "./redact.ts";
 import { type TableType, tableTypes } from "./resource-rows.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isWildcard, type ResourceType } from "../../../lib/snapshot/resource-type.ts";
 import {
   askedDelta,
   askedWhole,
@@ -7,8 +8,7 @@ import {
   sent,
   type Watch,
   type WholeRequest,
-} from "../../../lib/front/ads/watch.ts";
-import { isWildcard, type ResourceType } from "../../../lib/snapshot/resource-type.ts";
+} from "../../../lib/streams/watch.ts";
 
 const tree = { version: "t1", segments: [], parts: [] };
 const whole = (type: ResourceType, before: Watch | undefined, request: Partial<WholeRequest>) =>

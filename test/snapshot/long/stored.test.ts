@@ -11,7 +11,7 @@ import {
   TreeListSchema,
   TypeTableSchema,
 } from "../../../gen/portolan/v1/root_pb.ts";
-import { binaryResources } from "../../../lib/front/connect/binary-resources.ts";
+import { binaryResources } from "../../../lib/streams/binary-resources.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { blobsIn } from "../../../lib/snapshot/blob-groups.ts";
