@@ -82,6 +82,8 @@ export interface StreamHost {
   waitForChange(state: string, timeoutMs: number, signal: AbortSignal): Promise<unknown>;
   /** The reader has accepted all that it was sent of a type, up to this tree. */
   has(who: Who, tree: LoadedTree): void;
+  /** The reader has accepted an answer, be there others that it owes a word about. */
+  accepted(who: Who, answer: SentAnswer): void;
   /** The reader has everything that is in force, or owes a word about it; called each time that nothing is to be sent. */
   settled(reader: Reader): void;
   refused(who: Who, refusal: NonNullable<Asked["refusal"]>): void;
@@ -145,7 +147,8 @@ export async function* discoveryStream<M>(
       pay(known);
       return;
     }
-    const result = asked(type === "secrets" ? known.secrets?.watch : known.watches.get(type));
+    const before = type === "secrets" ? known.secrets?.watch : known.watches.get(type);
+    const result = asked(before);
     const { watch, refusal, isMended } = result;
     if (type === "secrets") pay({ ...known, secrets: askedSecrets(known.secrets, result) });
     else pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
@@ -153,6 +156,8 @@ export async function* discoveryStream<M>(
     const { has, open, refused } = watch;
     // While it owes a word about an answer, or has refused one, it has what it had.
     if (has !== undefined && open.length === 0 && refused.length === 0) host.has(who, has);
+    for (const answer of before?.open ?? [])
+      if (answer !== refusal?.answer && !open.includes(answer)) host.accepted(who, answer);
     if (refusal !== undefined) host.refused(who, refusal);
     if (isMended === true) host.mended(who);
   }

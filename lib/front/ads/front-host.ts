@@ -50,6 +50,7 @@ export function frontHost(
     waitForChange: (state, timeoutMs, signal) => front.heads.waitForChange(state, timeoutMs, signal),
     has: (who, { version }) =>
       front.nodes.has({ ...who, name: "" }, wireVersion(version), kind === "delta" ? "delta" : "stream", as),
+    accepted() {},
     settled() {},
     refused: (who, refusal) => refusals.refused(who, refusal),
     mended: (who) => refusals.mended(who),
