@@ -76,7 +76,11 @@ const twoWildcards = (name: string) => ({
 });
 
 /** A world with one more resource, for streams. */
-function withResource(world: CompiledWorld, type: CoreType, json: { readonly name: string }): CompiledWorld {
+function withResource(
+  world: CompiledWorld,
+  type: CoreType,
+  json: { readonly name: string; readonly [member: string]: unknown },
+): CompiledWorld {
   const text = JSON.stringify({ "@type": typeUrlOf(type), ...json });
   const from = [`EnvoyFilter/bookshop/${json.name}`];
   const resource: CompiledResource = { name: json.name, text, version: hashOf(text), from };
@@ -360,6 +364,52 @@ describe("an Envoy with an agent", () => {
       /4 times in a row soon after its start; it said last: .*out of luck; that was once too often/,
     );
   }, 60_000);
+
+  it("leaves out what Envoys have ended over twice, and says so without a stack", async () => {
+    const agent = await start();
+    await isLive(agent);
+    await eventually(answers, (status) => status === 200);
+    const good = await opened.compiled();
+    // Each costs Envoy an inotify instance, of which a user has 128: one that gets none aborts.
+    const watched = join(folder, "watched.json");
+    await writeFile(watched, '{"version_info":"1","resources":[]}');
+    const edsConfig = { pathConfigSource: { path: watched }, resourceApiVersion: "V3" };
+    const many = Array.from({ length: 300 }, (_, at) => `watching-${at}`);
+    const deadly = many.reduce(
+      (world, name) =>
+        withResource(world, "clusters", { name, type: "EDS", connectTimeout: "1s", edsClusterConfig: { edsConfig } }),
+      good,
+    );
+    const first = await agent.envoyPid();
+    await opened.publish(deadly);
+    const said = await eventually(
+      async () => agent.log(),
+      (log) => log.includes("it is left out until something else comes"),
+      60_000,
+    ).catch(() => {
+      throw new Error(`not left out\n${agent.log()}`);
+    });
+    const ends = [...said.matchAll(/^portolan agent: Envoy ended \((\w+)\).*$/gm)];
+    expect(ends.map(([, signal]) => signal)).toEqual(["SIGABRT", "SIGABRT"]);
+    expect(ends.map(([line]) => line).join()).not.toMatch(/#\d+:|0x[0-9a-f]+/);
+    expect(ends[0]?.[0]).toContain("assert failure");
+    await eventually(answers, (status) => status === 200, 20_000);
+    await sleep(6_000);
+    expect(await answers(), agent.log()).toBe(200);
+    expect([...agent.log().matchAll(/Envoy ended/g)].length).toBe(3);
+    const last = await agent.envoyPid();
+    expect(last).not.toBe(first);
+    // Something else is tried again, and only that.
+    await opened.publish(
+      withResource(good, "clusters", { name: "something-else", type: "STATIC", connectTimeout: "1s" }),
+    );
+    await eventually(
+      () => agent.admin("/clusters"),
+      (text) => text.includes("something-else"),
+    );
+    expect(await agent.envoyPid()).toBe(last);
+    await opened.publish(good);
+  }, 120_000);
 
   it("says goodbye to connections before it ends, and waits for the last one where that is asked for", async () => {
     const agent = await start(["--server", front.url, "--drain", "1", "--drain-until-idle"]);

@@ -35,7 +35,7 @@ const longTable = "80";
 const binaryOf = ({ binary }: CompiledResource): Buffer => Buffer.from(binary ?? []);
 
 async function openWide() {
-  const files = [wideMesh(services)];
+  const files = [wideMesh({ services })];
   const [client] = proxiesIn(files);
   if (client === undefined) throw new Error("the mesh has a client");
   const compile = createFileCompiler({
