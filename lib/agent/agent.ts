@@ -7,7 +7,7 @@ import { createEnvoyKeeper, type EnvoyKeeper, oneLine } from "./envoy/envoy-keep
 import type { EnvoyOptions, EnvoyProcess } from "./envoy/envoy-process.ts";
 import { createReadiness } from "./envoy/readiness.ts";
 import { isWarm } from "./envoy/warmth.ts";
-import { openTakenLog, type TakenLog, type TakenTexts } from "./files/taken-log.ts";
+import { openTakenLog, type TakenLog, type TakenTexts, takenName } from "./files/taken-log.ts";
 import type { Holding, WholeHoldings } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
 import { createWake } from "./wake.ts";
@@ -74,9 +74,6 @@ const lookMs = 20;
 
 /** So many Envoys may end over one change, which is then left alone. */
 const maxVictims = 2;
-
-/** What Envoy has taken, in the folder of the agent. */
-export const takenName = "taken.log";
 
 /** Keeps an Envoy running, and tells it over a socket what a source tells of. */
 export function createAgent(options: AgentOptions): Agent {

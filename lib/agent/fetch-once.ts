@@ -1,10 +1,12 @@
+import { join } from "node:path";
 import { PortolanError } from "../config/diagnostic.ts";
 import { type EnvoyFilesOptions, envoyFiles, putFiles } from "./files/envoy-files.ts";
-import type { WholeHoldings } from "./held/holding.ts";
+import { openTakenLog, takenName } from "./files/taken-log.ts";
+import type { Holding, WholeHoldings } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
 
 /**
- * Writes what a source has into a folder, for an Envoy that reads files and has no agent beside it.
+ * Writes what a source has into a folder: as files, for an Envoy that has no agent beside it, and as what an agent in the folder begins with.
  *
  * @throws PortolanError when the source does not answer, the folder cannot be written, or Envoy could not watch so many files
  */
@@ -14,7 +16,18 @@ export async function fetchOnce(source: Source, options: EnvoyFilesOptions): Pro
       source.start({ changed, trouble: (why) => failed(new PortolanError(why)), reached() {} });
     });
     await putFiles(options.folder, envoyFiles(holdings, options));
+    const { log } = await openTakenLog(join(options.folder, takenName));
+    const { clusters, endpoints, listeners, routes } = holdings;
+    await log.keep({
+      clusters: textsOf(clusters),
+      endpoints: textsOf(endpoints),
+      listeners: textsOf(listeners),
+      routes: textsOf(routes),
+    });
   } finally {
     source.close();
   }
 }
+
+const textsOf = ({ resources }: Holding): ReadonlyMap<string, string> =>
+  new Map([...resources.values()].map(({ name, text }) => [name, text]));

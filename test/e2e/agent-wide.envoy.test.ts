@@ -1,6 +1,7 @@
 /** An Envoy with an agent in a mesh of thousands of services: none of what it has costs it a file to watch. */
 import { readdir, readlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fileResources } from "../../lib/agent/bootstrap.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
@@ -12,7 +13,7 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import { freePort } from "../free-port.ts";
 import { type WideEndpoint, type WideMesh, wideHost, wideMesh } from "../wide-mesh.ts";
 import { type AgentProcess, agentFolder, clearAgent, startAgent } from "./agent-process.ts";
-import { eventually } from "./envoy.ts";
+import { eventually, startEnvoy } from "./envoy.ts";
 import { get } from "./sidecars.ts";
 import { failures, startTraffic } from "./traffic.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
@@ -35,11 +36,8 @@ async function openWide(first: Omit<WideMesh, "port" | "endpointOf">) {
   const [client] = proxiesIn(filesOf(first));
   if (client === undefined) throw new Error("the mesh has a client");
   const folder = await agentFolder();
-  const agent: AgentProcess = await startAgent({
-    folder,
-    bootstrap: bootstrapFor(client, server.url, 0, { certificates: "none" }),
-    args: ["--server", server.url],
-  });
+  const bootstrap = bootstrapFor(client, server.url, 0, { certificates: "none" });
+  const agent: AgentProcess = await startAgent({ folder, bootstrap, args: ["--server", server.url] });
   const ask = (service: number) =>
     get({ host: "127.0.0.1", port, path: "/", headers: { host: `${wideHost(service)}:${port}` } }).catch(() => ({
       status: 0,
@@ -49,6 +47,9 @@ async function openWide(first: Omit<WideMesh, "port" | "endpointOf">) {
     port,
     at,
     agent,
+    folder,
+    bootstrap,
+    server: server.url,
     publish,
     ask,
     clusters: async () => Number(await agent.stat("cluster_manager.active_clusters")),
@@ -147,4 +148,26 @@ describe("an Envoy with an agent in a wide mesh", () => {
       `5,000 clusters, measured: in force ${Math.round(performance.now() - killedMs)} ms after Envoy was killed`,
     );
   }, 300_000);
+
+  it("has files that an Envoy without an agent reads, of 1,000 clusters, and few of them to watch", async () => {
+    const services = 1_000;
+    const opened = await openWide({ services, egress: ["./*"] });
+    wide = opened;
+    await opened.answers(0);
+    // The port is free for the other Envoy.
+    expect(await opened.agent.end("SIGTERM")).toBe(0);
+    const { folder, bootstrap } = opened;
+    const once = await startAgent({ folder, bootstrap, args: ["--server", opened.server, "--once"] });
+    expect(await once.ended, once.log()).toBe(0);
+    const files = JSON.stringify({ ...bootstrap, dynamicResources: fileResources(folder) });
+    const envoy = await startEnvoy(JSON.parse(files));
+    try {
+      await opened.answers(services - 1);
+      expect(Number(await envoy.stat("cluster_manager.active_clusters"))).toBeGreaterThanOrEqual(services);
+      expect(await envoy.stat("cluster_manager.cds.update_rejected")).toBe(0);
+      expect(await watchesOf(envoy.pid)).toBeLessThan(10);
+    } finally {
+      await envoy.stop();
+    }
+  }, 180_000);
 });

@@ -27,6 +27,7 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import { type AgentProcess, agentFolder, clearAgent, startAgent } from "./agent-process.ts";
 import { type Bookshop, openBookshop, serverNames, shopHost, withWeights } from "./bookshop.ts";
 import { eventually } from "./envoy.ts";
+import { saveNewServices } from "./new-services.ts";
 import { get } from "./sidecars.ts";
 import { failures, startTraffic } from "./traffic.ts";
 
@@ -363,6 +364,43 @@ describe("an Envoy with an agent", () => {
     expect(agent.log()).toMatch(
       /4 times in a row soon after its start; it said last: .*out of luck; that was once too often/,
     );
+  }, 60_000);
+
+  it("adds services with the routes to them, each in the place of the one before, and no request fails", async () => {
+    const agent = await start();
+    await isLive(agent);
+    const { failures: failed, requests } = await saveNewServices(opened.shop, 8, () => opened.publish());
+    expect([failed, requests > 100]).toEqual([new Map(), true]);
+    expect(agent.log()).not.toContain("refuses");
+  }, 120_000);
+
+  it("sends extensions that it has no descriptor of, and leaves it to Envoy what it makes of fields that are new to both", async () => {
+    const agent = await start();
+    await isLive(agent);
+    const good = await opened.compiled();
+    const type = (name: string) => `type.googleapis.com/envoy.extensions.transport_sockets.${name}`;
+    const raw = { name: "raw", typedConfig: { "@type": type("raw_buffer.v3.RawBuffer") } };
+    const around = { "@type": type("http_11_proxy.v3.Http11ProxyUpstreamTransport"), transportSocket: raw };
+    const strange = { "@type": type("raw_buffer.v3.RawBuffer"), brandNew: true };
+    const cluster = (name: string, typedConfig: object) => ({
+      name,
+      type: "STATIC",
+      connectTimeout: "1s",
+      transportSocket: { name: "socket", typedConfig },
+    });
+    await opened.publish(
+      [cluster("zz-around", around), cluster("zz-strange", strange)].reduce(
+        (world, json) => withResource(world, "clusters", json),
+        good,
+      ),
+    );
+    await eventually(front.refusals, (text) => text.includes("brandNew"), 20_000).catch((cause) => {
+      throw new Error(`${cause}\n${agent.log()}`);
+    });
+    const clusters = await agent.admin("/clusters");
+    expect([clusters.includes("zz-around::"), clusters.includes("zz-strange::")], agent.log()).toEqual([true, false]);
+    await opened.publish(good);
+    await eventually(front.refusals, (text) => !text.includes("brandNew"));
   }, 60_000);
 
   it("leaves out what Envoys have ended over twice, and says so without a stack", async () => {

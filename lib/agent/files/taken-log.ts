@@ -1,4 +1,4 @@
-import { open, readFile } from "node:fs/promises";
+import { open, readFile, truncate } from "node:fs/promises";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
@@ -24,6 +24,9 @@ export interface OpenedLog {
   /** How many lines were not whole: for each of these counts what was taken before. */
   readonly damaged: number;
 }
+
+/** Its name in the folder of an agent. */
+export const takenName = "taken.log";
 
 const hashLength = 16;
 const end = "end";
@@ -71,7 +74,8 @@ export async function openTakenLog(path: string): Promise<OpenedLog> {
             bytes += Buffer.byteLength(text);
           }
         } catch (cause) {
-          isBroken = true;
+          // Half a change takes room that the next one may want.
+          isBroken = bytes === 0 || !(await isCutTo(path, bytes));
           const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
           const why = code === "ENOSPC" ? "the disk is full" : causeText(cause);
           throw new PortolanError(
@@ -108,6 +112,12 @@ const weightOf = (texts: TakenTexts): number =>
     for (const [name, text] of texts[type]) sum += hashLength + type.length + name.length + text.length;
     return sum;
   }, 0);
+
+const isCutTo = (path: string, bytes: number): Promise<boolean> =>
+  truncate(path, bytes).then(
+    () => true,
+    () => false,
+  );
 
 async function append(path: string, text: string): Promise<void> {
   const file = await open(path, "a", mode);

@@ -41,6 +41,8 @@ const longestMs = 12 * 3_600_000;
  */
 export async function keepIdentity({ source, folder, say, take }: IdentityFilesOptions): Promise<() => void> {
   const closing = new AbortController();
+  /** Versions of the identity that is in use, and of the one on disk. */
+  let taken = "";
   let written = "";
   let trouble = "";
 
@@ -54,16 +56,26 @@ export async function keepIdentity({ source, folder, say, take }: IdentityFilesO
       secretOf("default", { tlsCertificate: tls }),
       secretOf("ROOTCA", { validationContext: { trustedCa: { inlineString: roots } } }),
     ];
+    if (version !== taken) {
+      // Envoy has it before it is on disk: a disk that is full keeps nobody from a certificate that is over soon.
+      take?.(new Map(secrets.map((secret) => [secret.name, secret])));
+      if (taken !== "") say(`a new certificate, good until ${new Date(good.notAfterMs).toISOString()}`);
+      taken = version;
+    }
     for (const secret of secrets) await write(folder, secret);
-    take?.(new Map(secrets.map((secret) => [secret.name, secret])));
-    if (written !== "") say(`a new certificate, good until ${new Date(good.notAfterMs).toISOString()}`);
     written = version;
     return good;
   }
 
   function tell(cause: unknown): void {
     const why = causeText(cause);
-    if (why !== trouble) say(`no new certificate: ${why}; Envoy keeps the one that it has`);
+    const isInUse = take !== undefined && taken !== written;
+    if (why !== trouble)
+      say(
+        isInUse
+          ? `the new certificate is in use and cannot be written into ${folder}: ${why}; an agent that starts now begins with the one before`
+          : `no new certificate: ${why}; Envoy keeps the one that it has`,
+      );
     trouble = why;
   }
 
