@@ -6,7 +6,7 @@ import type { Holding, WholeHoldings } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
 
 /**
- * Writes what a source has into a folder: as files, for an Envoy that has no agent beside it, and as what an agent in the folder begins with.
+ * Writes what a source has into a folder: as what an agent there begins with, and as files for an Envoy that has no agent beside it.
  *
  * @throws PortolanError when the source does not answer, the folder cannot be written, or Envoy could not watch so many files
  */
@@ -15,7 +15,6 @@ export async function fetchOnce(source: Source, options: EnvoyFilesOptions): Pro
     const holdings = await new Promise<WholeHoldings>((changed, failed) => {
       source.start({ changed, trouble: (why) => failed(new PortolanError(why)), reached() {} });
     });
-    await putFiles(options.folder, envoyFiles(holdings, options));
     const { log } = await openTakenLog(join(options.folder, takenName));
     const { clusters, endpoints, listeners, routes } = holdings;
     await log.keep({
@@ -24,6 +23,8 @@ export async function fetchOnce(source: Source, options: EnvoyFilesOptions): Pro
       listeners: textsOf(listeners),
       routes: textsOf(routes),
     });
+    // After what an agent begins with, which has no bound.
+    await putFiles(options.folder, envoyFiles(holdings, options));
   } finally {
     source.close();
   }

@@ -253,6 +253,24 @@ describe("an Envoy with an agent", () => {
     expect(await answers()).toBe(0);
   }, 60_000);
 
+  it("puts an Envoy of its own in the place of one that does not ask it", async () => {
+    const first = await start();
+    await isLive(first);
+    const before = await first.envoyPid();
+    await first.end("SIGKILL");
+    // As an agent of an earlier version left it: its Envoy reads files.
+    const started = join(folder, "good", "envoy.json");
+    await writeFile(started, (await readFile(started, "utf8")).replaceAll("/xds/socket", "/cds.json"));
+    const second = await start();
+    await eventually(
+      () => second.envoyPid(),
+      (pid) => pid !== before,
+    );
+    await isLive(second);
+    await eventually(answers, (status) => status === 200);
+    expect(second.log()).toMatch(/still runs from before, and does not ask at .*: another one takes its place/);
+  }, 60_000);
+
   it("refuses one cluster and one listener without their neighbours, and the front hears its words", async () => {
     const agent = await start();
     await isLive(agent);

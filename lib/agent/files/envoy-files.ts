@@ -54,7 +54,7 @@ export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFile
   const read = new Set(listeners.flatMap(({ references }) => references).map(({ name }) => leafPath("rds", name)));
   if (read.size > maxWatchedFiles - otherFiles)
     throw new PortolanError(
-      `the listeners name ${read.size} route tables, and an Envoy without an agent can watch ${maxWatchedFiles} files: each costs an inotify instance, and Linux gives a user 128 (fs.inotify.max_user_instances). Nothing was written. Let the agent run the Envoy (without --once), or give the proxy a Sidecar that sees fewer ports`,
+      `the listeners name ${read.size} route tables, and an Envoy without an agent can watch ${maxWatchedFiles} files: each costs an inotify instance, and Linux gives a user 128 (fs.inotify.max_user_instances). The files are left as they were. Let the agent run the Envoy (without --once), or give the proxy a Sidecar that sees fewer ports`,
     );
   // Envoy refuses what names a file that is not there.
   for (const { references } of listeners)

@@ -81,7 +81,7 @@ describe("files for an Envoy without an agent", () => {
     };
     expect(made(tables(maxWatchedFiles - 4)).size).toBe(maxWatchedFiles - 2);
     expect(() => made(tables(maxWatchedFiles - 3))).toThrow(
-      /name 97 route tables.*watch 100 files.*fs\.inotify\.max_user_instances.*Nothing was written.*without --once/,
+      /name 97 route tables.*watch 100 files.*fs\.inotify\.max_user_instances.*The files are left as they were.*without --once/,
     );
   });
 
