@@ -283,7 +283,6 @@ export function createAgent(options: AgentOptions): Agent {
             leading.refuse(refusal);
             wake.ring();
           },
-          disconnected() {},
         }),
       );
       const timer = setInterval(() => keeper?.current()?.log.read(), logMs);

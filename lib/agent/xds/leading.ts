@@ -16,10 +16,10 @@ export interface RefusedResource {
 /** An answer that Envoy refuses. */
 export interface Refusal {
   readonly type: CoreType;
-  /** What Envoy's words are about; all that was in the answer where they name nothing of it. */
-  readonly names: readonly string[];
   /** What was in the answer. */
-  readonly answered: readonly string[];
+  readonly answered: readonly Pick<LocalResource, "name" | "version">[];
+  /** What Envoy's words are about; undefined where they name nothing of the answer. */
+  readonly named: readonly string[] | undefined;
   readonly words: string;
 }
 
@@ -73,8 +73,10 @@ export function createLeading(kept: Offer): Leading {
   let refused: readonly RefusedResource[] = [];
   /** Of each group some resource is refused: they are tried one group after the other, by halves until it is found. */
   let groups: readonly Suspects[] = [];
-  /** Whether the first group is part of the offer. */
+  /** Whether the first group is part of the offer, or on the way into it. */
   let isTrying = false;
+  /** What the offer is on the way to, before what is refused is left out. */
+  let aim = kept;
   /** By type and name, what this Envoy has taken last; of what it has from before, it says only the version. */
   const has = new Map<string, Pick<LocalResource, "version"> & Partial<LocalResource>>();
   const keyOf = (type: CoreType, name: string) => `${type} ${name}`;
@@ -88,7 +90,7 @@ export function createLeading(kept: Offer): Leading {
   /** What is offered in the place of what is left out: what was taken last, or nothing. */
   function before(type: CoreType, name: string): LocalResource | undefined {
     const found = has.get(keyOf(type, name));
-    for (const last of [isWhole(found) ? found : undefined, kept[type].get(name)])
+    for (const last of [isKnown(found) ? found : undefined, kept[type].get(name)])
       if (last !== undefined && !isOut(type, name, last.version)) return last;
     return type === "endpoints" || type === "routes" ? emptyResource({ type, name }) : undefined;
   }
@@ -155,25 +157,24 @@ export function createLeading(kept: Offer): Leading {
       if (offered === undefined) return;
       kept = offered;
       isSettled = true;
-      if (!isTrying) return;
+      if (!isTrying || !isSameOffer(offered, allowed(aim))) return;
       groups = groups.slice(1);
       isTrying = false;
     },
-    refuse({ type, names, answered, words }) {
+    refuse({ type, answered, named, words }) {
       isSettled = false;
-      const suspectsAmong = (list: readonly string[], areNew = true): Suspects =>
-        list.flatMap((name) => {
-          const version = offered?.[type].get(name)?.version;
-          if (version === undefined || isOut(type, name, version)) return [];
-          return areNew && has.get(keyOf(type, name))?.version === version ? [] : [{ type, name, version }];
-        });
-      const fresh = suspectsAmong(names);
-      const suspects = fresh.length > 0 ? fresh : suspectsAmong(names, false);
-      const isExact = suspects.length === 1 || names.length < answered.length;
-      if (isExact) refused = [...refused, ...suspects.map((one) => ({ ...one, words: wordsAbout(one.name, words) }))];
-      // Of endpoints and routes Envoy may not have looked at what stands behind what it refuses.
-      const rest = type === "clusters" || type === "listeners" ? [] : suspectsAmong(answered);
-      const unsure = isExact ? rest : suspects;
+      // What is offered in another version by now is not spoken of any more.
+      const current = answered
+        .filter(({ name, version }) => offered?.[type].get(name)?.version === version && !isOut(type, name, version))
+        .map(({ name, version }) => ({ type, name, version }));
+      const fresh = current.filter(({ name, version }) => has.get(keyOf(type, name))?.version !== version);
+      const suspects = fresh.length > 0 ? fresh : current;
+      const isExact = named !== undefined || answered.length === 1;
+      const culprits = isExact ? suspects.filter(({ name }) => named?.includes(name) ?? true) : [];
+      refused = [...refused, ...culprits.map((one) => ({ ...one, words: wordsAbout(one.name, words) }))];
+      // Of clusters and listeners Envoy names all that it refuses; of others it may not have looked at what stands behind the first.
+      const isWhole = isExact && (type === "clusters" || type === "listeners");
+      const unsure = isWhole ? [] : suspects.filter((one) => !culprits.includes(one));
       if (isTrying) groups = groups.slice(1);
       isTrying = false;
       const half = Math.ceil(unsure.length / 2);
@@ -195,9 +196,9 @@ export function createLeading(kept: Offer): Leading {
       has.clear();
     },
     advance(facts) {
-      const aim = facts.isBarred || wanted === undefined ? kept : wanted;
-      if (isSettled && groups.length > 0 && !isTrying && offered !== undefined && isSameOffer(offered, allowed(aim)))
-        isTrying = true;
+      aim = facts.isBarred || wanted === undefined ? kept : wanted;
+      const isReached = isSettled && offered !== undefined && isSameOffer(offered, allowed(aim));
+      if (isReached && groups.length > 0) isTrying = true;
       const target = allowed(aim);
       const isFirst = offered === undefined || isEmpty(offered);
       const next =
@@ -212,7 +213,7 @@ export function createLeading(kept: Offer): Leading {
   };
 }
 
-const isWhole = (one: Partial<LocalResource> | undefined): one is LocalResource => one?.binary !== undefined;
+const isKnown = (one: Partial<LocalResource> | undefined): one is LocalResource => one?.binary !== undefined;
 
 /** What Envoy says of one of several. Notes about its own way of printing are left out. */
 function wordsAbout(name: string, words: string): string {

@@ -8,7 +8,7 @@ import type { Sources } from "../../streams/due.ts";
 import { secretBinary } from "../../streams/secret-binary.ts";
 import { type SecretDue, type SecretWatch, secretNames } from "../../streams/secret-watch.ts";
 import type { Reader, StreamHost } from "../../streams/stream.ts";
-import type { Watch } from "../../streams/watch.ts";
+import type { SentAnswer, Watch } from "../../streams/watch.ts";
 import type { Refusal } from "./leading.ts";
 import type { LocalResource, LocalResources, Offer } from "./offer.ts";
 import { createLocalTrees } from "./trees.ts";
@@ -23,7 +23,6 @@ export interface StreamEvents {
   /** It has taken all of what is offered. */
   settled(): void;
   refused(refusal: Refusal): void;
-  disconnected(): void;
 }
 
 /** What an agent's Envoy is told. */
@@ -77,6 +76,12 @@ export function createLocalState(): LocalState {
     const version = wireVersion(tree.version);
     if (!recent.some((one) => one.version === version)) recent = [...recent, { version, resources }].slice(-maxRecent);
     return tree;
+  }
+
+  /** What an answer has brought. */
+  function sentIn({ names, version }: SentAnswer): readonly LocalResource[] {
+    const sent = recent.find((one) => one.version === version)?.resources;
+    return names.flatMap((name) => sent?.get(name) ?? []);
   }
 
   /** Whether Envoy has accepted what is offered of a type. What it refused and is not offered any more counts for nothing. */
@@ -159,24 +164,19 @@ export function createLocalState(): LocalState {
             signal.addEventListener("abort", go);
           }),
         has() {},
-        accepted({ type }, { names, version }) {
-          const sent = recent.find((one) => one.version === version)?.resources;
-          if (!isCore(type) || sent === undefined || isOver()) return;
-          events.accepted(
-            type,
-            names.flatMap((name) => sent.get(name) ?? []),
-          );
+        accepted({ type }, answer) {
+          if (isCore(type) && !isOver()) events.accepted(type, sentIn(answer));
         },
         settled(reader) {
           if (!isOver()) settled(reader, events);
         },
         refused({ type }, { answer, names, error: words }) {
-          if (isCore(type) && !isOver()) events.refused({ type, names, answered: answer.names, words });
+          if (!isCore(type) || isOver()) return;
+          const named = names.length < answer.names.length ? names : undefined;
+          events.refused({ type, answered: sentIn(answer), named, words });
         },
         mended() {},
-        counted(difference) {
-          if (difference === -1 && own === streams) events.disconnected();
-        },
+        counted() {},
         sending() {},
       };
     },

@@ -16,10 +16,6 @@ export type LocalResources = ReadonlyMap<string, LocalResource>;
 /** All that Envoy is to have. */
 export type Offer = Readonly<Record<CoreType, LocalResources>>;
 
-const none: LocalResources = new Map();
-
-export const emptyOffer: Offer = { clusters: none, endpoints: none, listeners: none, routes: none };
-
 /** @param make the resources of each type */
 export const offerOf = (make: (type: CoreType) => LocalResources): Offer => ({
   clusters: make("clusters"),

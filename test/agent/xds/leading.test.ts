@@ -8,14 +8,10 @@ const facts = { isWarm: true, isServing: true, isBarred: false };
 /**
  * An Envoy that takes what it is offered but for some resources, `type name version`.
  *
- * @param tells which names of an answer it names when it refuses them; all of them where it says none
+ * @param isNaming whether it names what it refuses
  * @returns how many answers it refused
  */
-function takeAll(
-  leading: Leading,
-  refuses: ReadonlySet<string>,
-  tells: (bad: readonly string[], answered: readonly string[]) => readonly string[] = (_bad, answered) => answered,
-): number {
+function takeAll(leading: Leading, refuses: ReadonlySet<string>, isNaming = false): number {
   const has = new Map<string, string>();
   let refusals = 0;
   for (let steps = 0; steps < 200; steps += 1) {
@@ -28,18 +24,15 @@ function takeAll(
         ([name, version]) => has.get(`${type} ${name}`) !== version,
       );
       const bad = answered.filter(([name, version]) => refuses.has(`${type} ${name} ${version}`)).map(([name]) => name);
-      const names = answered.map(([name]) => name);
+      const resources = answered.map(([name, version]) => local(name, version));
       if (bad.length > 0) {
         isRefused = true;
         refusals += 1;
-        leading.refuse({ type, names: tells(bad, names), answered: names, words: `bad: ${bad.join()}` });
+        leading.refuse({ type, answered: resources, named: isNaming ? bad : undefined, words: `bad: ${bad.join()}` });
         break;
       }
       for (const [name, version] of answered) has.set(`${type} ${name}`, version);
-      leading.accept(
-        type,
-        answered.map(([name, version]) => local(name, version)),
-      );
+      leading.accept(type, resources);
     }
     if (!isRefused) leading.settle();
   }
@@ -61,7 +54,7 @@ describe("what an Envoy refuses", () => {
   it("stays as it was, and its neighbours go on, where Envoy names it", () => {
     const leading = leadingFrom({ clusters: { a: "1", b: "1" } });
     leading.want(offer({ clusters: { a: "2", b: "2", c: "2" } }), []);
-    expect(takeAll(leading, new Set(["clusters b 2"]), (bad) => bad)).toBe(1);
+    expect(takeAll(leading, new Set(["clusters b 2"]), true)).toBe(1);
     expect(versionsOf(leading.taken())).toEqual({ clusters: { a: "2", b: "1", c: "2" } });
     expect([names(leading), leading.isDone()]).toEqual([["clusters b 2"], true]);
   });
@@ -109,9 +102,27 @@ describe("what an Envoy refuses", () => {
     leading.advance(facts);
     leading.settle();
     leading.advance(facts);
-    leading.refuse({ type: "routes", names: ["80"], answered: ["80"], words: "no" });
+    leading.refuse({ type: "routes", answered: [local("80", "3")], named: undefined, words: "no" });
     leading.advance(facts);
     expect(versionsOf(leading.offered()).routes?.[80]).toBe("2");
+  });
+
+  it("is said of the version that was refused, not of one that came after it", () => {
+    const leading = leadingFrom({ clusters: { a: "1" } });
+    for (const version of ["2", "3"]) {
+      leading.want(offer({ clusters: { a: version } }), []);
+      leading.advance(facts);
+    }
+    leading.refuse({ type: "clusters", answered: [local("a", "2")], named: undefined, words: "no" });
+    expect([leading.refused(), versionsOf(leading.offered())]).toEqual([[], { clusters: { a: "3" } }]);
+  });
+
+  it("is found behind routes that Envoy names, whose neighbours it may not have read", () => {
+    const leading = leadingFrom({ listeners: { l: "1" }, routes: numbered(10, "1") });
+    leading.want(offer({ listeners: { l: "1" }, routes: numbered(10, "2") }), []);
+    takeAll(leading, new Set(["routes r3 2", "routes r8 2"]), true);
+    expect(names(leading).toSorted()).toEqual(["routes r3 2", "routes r8 2"]);
+    expect(versionsOf(leading.taken()).routes).toEqual({ ...numbered(10, "2"), r3: "1", r8: "1" });
   });
 
   it("is said of what the agent itself cannot send", () => {
