@@ -1,5 +1,6 @@
 /** An Envoy with an agent in a mesh of thousands of services: none of what it has costs it a file to watch. */
-import { readdir, readlink } from "node:fs/promises";
+import { readdir, readlink, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileResources } from "../../lib/agent/bootstrap.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
@@ -149,7 +150,7 @@ describe("an Envoy with an agent in a wide mesh", () => {
     );
   }, 300_000);
 
-  it("has files that an Envoy without an agent reads, of 1,000 clusters, and few of them to watch", async () => {
+  it("has files of 1,000 clusters that an Envoy without an agent reads, few of them to watch, and that an agent begins with", async () => {
     const services = 1_000;
     const opened = await openWide({ services, egress: ["./*"] });
     wide = opened;
@@ -157,6 +158,7 @@ describe("an Envoy with an agent in a wide mesh", () => {
     // The port is free for the other Envoy.
     expect(await opened.agent.end("SIGTERM")).toBe(0);
     const { folder, bootstrap } = opened;
+    await rm(join(folder, "taken.log"));
     const once = await startAgent({ folder, bootstrap, args: ["--server", opened.server, "--once"] });
     expect(await once.ended, once.log()).toBe(0);
     const files = JSON.stringify({ ...bootstrap, dynamicResources: fileResources(folder) });
@@ -169,5 +171,9 @@ describe("an Envoy with an agent in a wide mesh", () => {
     } finally {
       await envoy.stop();
     }
+    // An agent in the folder begins with the same.
+    const alone = await startAgent({ folder, bootstrap, args: ["--server", "http://127.0.0.1:1"] });
+    await opened.answers(services - 1);
+    expect(await alone.end("SIGTERM")).toBe(0);
   }, 180_000);
 });

@@ -28,36 +28,58 @@ interface Made {
   readonly references: readonly Reference[];
 }
 
-/** Makes what Envoy is sent of JSON texts. What did not change since the last time is not made again. */
+/** What was made of the texts of one type. */
+interface MadeType {
+  readonly texts: ResourceTexts[CoreType];
+  readonly made: ReadonlyMap<string, Made>;
+  /** Names that others of the offer ask for, and that have no resource. */
+  readonly missing: readonly string[];
+  readonly resources: LocalResources;
+}
+
+/** Makes what Envoy is sent of JSON texts. What did not change since the last time is the same object again. */
 export function createOfferMaker(form: SourceForm): (texts: ResourceTexts) => MadeOffer {
-  let before: Readonly<Record<CoreType, ReadonlyMap<string, Made>>> | undefined;
+  const last = new Map<CoreType, MadeType>();
+
+  function madeOf(type: CoreType, texts: ResourceTexts[CoreType]): ReadonlyMap<string, Made> {
+    const known = last.get(type);
+    if (known?.texts === texts) return known.made;
+    return new Map(
+      [...texts].map(([name, { text }]) => {
+        const before = known?.made.get(name);
+        return [name, before?.text === text ? before : make(type, name, text, form)];
+      }),
+    );
+  }
+
+  function resourcesOf(type: CoreType, of: Omit<MadeType, "resources">): LocalResources {
+    const known = last.get(type);
+    if (known?.made === of.made && known.missing.join("\n") === of.missing.join("\n")) return known.resources;
+    const resources = new Map<string, LocalResource>();
+    for (const [name, { resource }] of of.made) if (resource !== undefined) resources.set(name, resource);
+    if (type === "endpoints" || type === "routes")
+      for (const name of of.missing) resources.set(name, emptyResource({ type, name }));
+    last.set(type, { ...of, resources });
+    return resources;
+  }
+
   return (texts) => {
-    const madeOf = (type: CoreType): ReadonlyMap<string, Made> => {
-      const known = before?.[type];
-      return new Map(
-        [...texts[type]].map(([name, { text }]) => {
-          const last = known?.get(name);
-          return [name, last?.text === text ? last : make(type, name, text, form)];
-        }),
-      );
-    };
     const made = {
-      clusters: madeOf("clusters"),
-      endpoints: madeOf("endpoints"),
-      listeners: madeOf("listeners"),
-      routes: madeOf("routes"),
+      clusters: madeOf("clusters", texts.clusters),
+      endpoints: madeOf("endpoints", texts.endpoints),
+      listeners: madeOf("listeners", texts.listeners),
+      routes: madeOf("routes", texts.routes),
     };
-    before = made;
     const named = [...made.clusters.values(), ...made.listeners.values()].flatMap(({ references }) => references);
     // Envoy waits for what it is told to ask for: nothing is answered with nothing in it.
     const missing = named.filter(({ type, name }) => made[type].get(name)?.resource === undefined);
-    const offer = offerOf((type): LocalResources => {
-      const resources = new Map<string, LocalResource>();
-      for (const [name, { resource }] of made[type]) if (resource !== undefined) resources.set(name, resource);
-      for (const reference of missing)
-        if (reference.type === type) resources.set(reference.name, emptyResource(reference));
-      return resources;
-    });
+    const offer = offerOf((type) =>
+      resourcesOf(type, {
+        texts: texts[type],
+        made: made[type],
+        missing: missing.filter((one) => one.type === type).map(({ name }) => name),
+      }),
+    );
     const unwritable = coreTypes.flatMap((type) =>
       [...made[type]].flatMap(([name, { resource, problem }]) =>
         resource === undefined ? [{ type, name, problem }] : [],
