@@ -45,8 +45,9 @@ function openStream(path: string) {
     ask,
     /** The next answer, as `+a=1` and `-b`. */
     async next() {
-      const { value } = await answers.next();
-      if (value === undefined) throw new Error("the stream has ended");
+      const step = await answers.next();
+      if (step.done === true) throw new Error("the stream has ended");
+      const { value } = step;
       const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
       return {
         type: value.typeUrl === secretTypeUrl ? "secrets" : typeOfUrl(value.typeUrl),
