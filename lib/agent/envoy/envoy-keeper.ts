@@ -59,7 +59,6 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
       await process.log.read();
       envoy = undefined;
       if (isReleased) return;
-      onEnd();
       const { pauseMs, inARow } = restarts.ended(performance.now() - startedMs);
       notBeforeMs = performance.now() + pauseMs;
       const said = process.log.lastError();
@@ -72,6 +71,7 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
         say(`Envoy ended (${how})${loop}${last}; it is started again in ${pauseMs / 1_000} s`);
         setTimeout(onChange, pauseMs);
       }
+      onEnd();
       onChange();
     });
   }
