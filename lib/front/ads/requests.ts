@@ -2,13 +2,13 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Complaint, DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { isWildcard } from "../../snapshot/resource-type.ts";
+import { maxErrorLength } from "../../streams/mentioned-names.ts";
+import { type ServedType, servedTypeOf } from "../../streams/served-type.ts";
+import type { StreamRequest } from "../../streams/stream.ts";
+import { askedDelta, askedWhole } from "../../streams/watch.ts";
 import { claimsOf } from "../connect/node-claims.ts";
 import { readSubscription } from "../delta/delta-request.ts";
 import { beginningOf, distinctNames, isName } from "../excess.ts";
-import { type ServedType, servedTypeOf } from "../served-type.ts";
-import { maxErrorLength } from "./mentioned-names.ts";
-import type { StreamRequest } from "./stream.ts";
-import { askedDelta, askedWhole } from "./watch.ts";
 
 /** A DiscoveryRequest of a stream. @throws ConnectError for what asks for too much */
 export function wholeRequest(question: DiscoveryQuestion, limits: Limits): StreamRequest {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { maxErrorLength, mentionedNames, mentionsIn } from "../../../lib/front/ads/mentioned-names.ts";
+import { maxErrorLength, mentionedNames, mentionsIn } from "../../../lib/streams/mentioned-names.ts";
 
 const names = [
   "a",

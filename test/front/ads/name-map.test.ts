@@ -8,7 +8,7 @@ import {
   namesIn,
   noNames,
   valueOf,
-} from "../../../lib/front/ads/name-map.ts";
+} from "../../../lib/streams/name-map.ts";
 
 /** Numbers below `limit` that look like chance and are the same each time. */
 function numbers(seed: number): (limit: number) => number {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { askedSecrets, dueSecrets, type SecretWatch, toldSecrets } from "../../../lib/front/ads/secret-watch.ts";
-import { askedDelta, type DeltaRequest } from "../../../lib/front/ads/watch.ts";
+import { dueSecrets } from "../../../lib/front/ads/due-secrets.ts";
 import type { SecretFeed } from "../../../lib/front/secrets/secrets.ts";
+import { askedSecrets, type SecretWatch, toldSecrets } from "../../../lib/streams/secret-watch.ts";
+import { askedDelta, type DeltaRequest } from "../../../lib/streams/watch.ts";
 
 const many = 500;
 const named = Array.from({ length: many }, (_, i) => `kubernetes://secret-${String(i).padStart(3, "0")}`);

@@ -2,13 +2,14 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, it } from "vitest";
 import { DeltaDiscoveryRequestSchema } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { DeltaQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { frontHost } from "../../../lib/front/ads/front-host.ts";
 import { deltaRequest } from "../../../lib/front/ads/requests.ts";
 import { createSaidRefusals, type SaidRefusal } from "../../../lib/front/ads/said-refusals.ts";
-import { discoveryStream, type StreamAnswer, type StreamRequest } from "../../../lib/front/ads/stream.ts";
 import { createBudget } from "../../../lib/limits/budget.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { discoveryStream, type StreamAnswer, type StreamRequest } from "../../../lib/streams/stream.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, testFront } from "../fixtures.ts";
 import { withBinary } from "./streams.ts";
@@ -49,13 +50,19 @@ async function served(requests: readonly StreamRequest[], isLast: (answer: Strea
     yield* requests;
     await new Promise((resolve) => gone.signal.addEventListener("abort", resolve));
   }
-  const answers = discoveryStream<StreamAnswer>(test.front, all(), {
+  const host = frontHost(
+    test.front,
+    "delta",
+    { kind: "anyone" },
+    {
+      sources: { reader, differences: test.front.differences, known: new WeakMap() },
+      refusals: { ...refusals, refused: (_who, said) => refused.push(said) },
+      budget: createBudget(limits.watchedBytes),
+    },
+  );
+  const answers = discoveryStream<StreamAnswer>(host, all(), {
     kind: "delta",
-    caller: { kind: "anyone" },
     signal: gone.signal,
-    budget: createBudget(limits.watchedBytes),
-    refusals: { ...refusals, refused: (_who, said) => refused.push(said) },
-    sources: { reader, differences: test.front.differences, known: new WeakMap() },
     write: async (message) => ({ message, leave: () => {} }),
     writeSecrets: () => {
       throw new Error("no secrets are asked for");

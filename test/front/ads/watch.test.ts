@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { namesIn, noNames } from "../../../lib/front/ads/name-map.ts";
+import { isWildcard, type ResourceType } from "../../../lib/snapshot/resource-type.ts";
+import { namesIn, noNames } from "../../../lib/streams/name-map.ts";
 import {
   askedDelta,
   askedWhole,
@@ -8,8 +9,7 @@ import {
   sent,
   type Watch,
   type WholeRequest,
-} from "../../../lib/front/ads/watch.ts";
-import { isWildcard, type ResourceType } from "../../../lib/snapshot/resource-type.ts";
+} from "../../../lib/streams/watch.ts";
 
 const tree = { version: "t1", segments: [], parts: [] };
 const whole = (type: ResourceType, before: Watch | undefined, request: Partial<WholeRequest>) =>

@@ -1,7 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { SegmentRef } from "../../snapshot/root.ts";
-import type { LoadedSegment, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { SelectedPart } from "../delta/select-resources.ts";
+import type { SegmentRef } from "../snapshot/root.ts";
+import type { LoadedSegment } from "../snapshot/snapshot-reader.ts";
+import type { SelectedPart } from "./select-resources.ts";
+import type { TreeReader } from "./tree-reader.ts";
 
 /**
  * The messages of selected resources, as they are stored.
@@ -9,7 +10,7 @@ import type { SelectedPart } from "../delta/select-resources.ts";
  * @throws ConnectError when the snapshot was published without binary forms
  */
 export async function binaryResources(
-  reader: SnapshotReader,
+  reader: TreeReader,
   parts: readonly SelectedPart[],
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const read = await Promise.all(
@@ -22,7 +23,7 @@ export async function binaryResources(
   return read.flat();
 }
 
-async function binarySegment(reader: SnapshotReader, segment: SegmentRef): Promise<LoadedSegment> {
+async function binarySegment(reader: TreeReader, segment: SegmentRef): Promise<LoadedSegment> {
   const loaded = await reader.binaries(segment);
   if (loaded === undefined) {
     throw new ConnectError("this snapshot holds no binary forms; ask for JSON", Code.FailedPrecondition);

@@ -1,5 +1,5 @@
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
-import { SecretSchema } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
+import { SecretSchema } from "../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 
 /** The binary form of a secret in proto JSON. */
 export function secretBinary(resource: object): Uint8Array {

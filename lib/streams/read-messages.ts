@@ -1,6 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { BodyPool } from "../../limits/body-pool.ts";
-import { gzip } from "../connect/gzip.ts";
+import type { BodyPool } from "../limits/body-pool.ts";
 
 /** Flags and length before each message. */
 const headBytes = 5;
@@ -10,8 +9,8 @@ const compressed = 1;
 export interface ReadMessages {
   /** Most that a message may have, as sent and as unpacked. */
   readonly maxBytes: number;
-  /** `grpc-encoding` of the request; "" for none. */
-  readonly encoding: string;
+  /** Unpacks a message to at most so many bytes. @throws ConnectError for one that is packed in a way that is not known */
+  unpack(message: Uint8Array, maxBytes: number): Promise<Uint8Array>;
   readonly pool: BodyPool;
   /** Ends the stream: it has kept room longest that others need. */
   giveWay(): void;
@@ -25,7 +24,7 @@ export interface ReadMessages {
  */
 export async function* messagesOf(
   chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, encoding, pool, giveWay }: ReadMessages,
+  { maxBytes, unpack, pool, giveWay }: ReadMessages,
 ): AsyncGenerator<Uint8Array> {
   const head = new Uint8Array(headBytes);
   let read = 0;
@@ -60,7 +59,7 @@ export async function* messagesOf(
         message.set(part, done);
         [read, at] = [read + part.length, at + part.length];
         if (read < headBytes + length) break;
-        yield (head[0] ?? 0) === compressed ? await unpacked(message, encoding, maxBytes) : message;
+        yield (head[0] ?? 0) === compressed ? await unpack(message, maxBytes) : message;
         [read, message] = [0, undefined];
         share.close();
         share = pool.open(giveWay);
@@ -70,9 +69,4 @@ export async function* messagesOf(
   } finally {
     share.close();
   }
-}
-
-async function unpacked(message: Uint8Array, encoding: string, maxBytes: number): Promise<Uint8Array> {
-  if (encoding !== gzip.name) throw new ConnectError("messages are packed with gzip or not at all", Code.Unimplemented);
-  return gzip.decompress(message, maxBytes);
 }

@@ -1,10 +1,11 @@
-import { wireVersion } from "../../snapshot/parts-version.ts";
-import { isWildcard, type ResourceType } from "../../snapshot/resource-type.ts";
-import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { deltaByNames } from "../delta/delta.ts";
-import type { ChangedResource, Differences, GoneResource } from "../delta/differences.ts";
-import { findResource } from "../delta/select-resources.ts";
+import { wireVersion } from "../snapshot/parts-version.ts";
+import { isWildcard, type ResourceType } from "../snapshot/resource-type.ts";
+import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
+import { deltaByNames } from "./delta.ts";
+import type { ChangedResource, Differences, GoneResource } from "./differences.ts";
 import { changedMap, changedSet, type NameMap, namesIn, noNames, valueOf } from "./name-map.ts";
+import { findResource } from "./select-resources.ts";
+import type { TreeReader } from "./tree-reader.ts";
 import type { Watch } from "./watch.ts";
 
 /** How a stream answers: with all that there is, or with what changed. */
@@ -23,7 +24,7 @@ export interface Due {
 
 /** What dues are worked out from. */
 export interface Sources {
-  readonly reader: SnapshotReader;
+  readonly reader: TreeReader;
   readonly differences: Differences;
   /** Dues of watches that were worked out before, by the tree: a request for one type leaves the watches of others as they are. */
   readonly known: WeakMap<Watch, WeakMap<LoadedTree, Due>>;

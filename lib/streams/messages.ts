@@ -1,12 +1,12 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { isWildcard, typeUrlOf } from "../../snapshot/resource-type.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
-import { binaryResources } from "../connect/binary-resources.ts";
-import { findResource, type SelectedPart } from "../delta/select-resources.ts";
+import { isWildcard, typeUrlOf } from "../snapshot/resource-type.ts";
+import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
+import { binaryResources } from "./binary-resources.ts";
 import type { StreamKind } from "./due.ts";
 import { entriesIn, namesIn } from "./name-map.ts";
+import { findResource, type SelectedPart } from "./select-resources.ts";
 import type { StreamAnswer } from "./stream.ts";
+import type { TreeReader } from "./tree-reader.ts";
 
 /** The resources of an answer as they stand in its message. Thousands of streams are told the same: each is written once. */
 export interface ResourceRuns {
@@ -14,7 +14,7 @@ export interface ResourceRuns {
 }
 
 /** @param maxBytes of what is kept */
-export function createResourceRuns(reader: SnapshotReader, maxBytes = 16 * 1024 * 1024): ResourceRuns {
+export function createResourceRuns(reader: TreeReader, maxBytes = 16 * 1024 * 1024): ResourceRuns {
   const cache = createLoadCache<readonly [StreamAnswer, readonly SelectedPart[]], Uint8Array>({
     nameOf: ([{ kind, type }, parts]) => `${kind} ${type} ${parts.map(partName).join(" ")}`,
     maxBytes,
@@ -31,7 +31,7 @@ const partName = ({ segment, name }: SelectedPart): string =>
   name === undefined ? segment.hash : `${segment.hash}/${name}`;
 
 /** Clusters and listeners of a state-of-the-world stream come whole, with what is gone until it is said to be. */
-async function partsOf(reader: SnapshotReader, answer: StreamAnswer): Promise<readonly SelectedPart[]> {
+async function partsOf(reader: TreeReader, answer: StreamAnswer): Promise<readonly SelectedPart[]> {
   const { kind, type, tree, names, gone, changed } = answer;
   if (kind === "delta" || !isWildcard(type)) return changed;
   const lingering = [...entriesIn(gone)].flatMap(([name, { segment }]) =>

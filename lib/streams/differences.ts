@@ -1,7 +1,8 @@
-import { wireVersion } from "../../snapshot/parts-version.ts";
-import type { SegmentRef } from "../../snapshot/root.ts";
-import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
+import { wireVersion } from "../snapshot/parts-version.ts";
+import type { SegmentRef } from "../snapshot/root.ts";
+import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
+import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
+import type { TreeReader } from "./tree-reader.ts";
 
 /** What tells one tree from another, in order of names. */
 export interface Difference {
@@ -32,7 +33,7 @@ const none: Difference = { changed: [], gone: [] };
 const bytesPerEntry = 100;
 
 /** @param maxBytes of what is kept */
-export function createDifferences(reader: SnapshotReader, maxBytes = 8 * 1024 * 1024): Differences {
+export function createDifferences(reader: TreeReader, maxBytes = 8 * 1024 * 1024): Differences {
   const cache = createLoadCache<readonly [LoadedTree, LoadedTree], Difference>({
     nameOf: ([older, newer]) => `${older.version} ${newer.version}`,
     maxBytes,
@@ -45,7 +46,7 @@ export function createDifferences(reader: SnapshotReader, maxBytes = 8 * 1024 * 
 }
 
 /** Segments that both have are not read. */
-async function difference(reader: SnapshotReader, older: LoadedTree, newer: LoadedTree): Promise<Difference> {
+async function difference(reader: TreeReader, older: LoadedTree, newer: LoadedTree): Promise<Difference> {
   const before = await resourcesBeside(reader, older, newer);
   const after = await resourcesBeside(reader, newer, older);
   return {
@@ -54,7 +55,7 @@ async function difference(reader: SnapshotReader, older: LoadedTree, newer: Load
   };
 }
 
-async function resourcesBeside(reader: SnapshotReader, tree: LoadedTree, other: LoadedTree) {
+async function resourcesBeside(reader: TreeReader, tree: LoadedTree, other: LoadedTree) {
   const shared = new Set(other.segments.map(({ hash }) => hash));
   const resources = new Map<string, ChangedResource>();
   for (const segment of tree.segments) {

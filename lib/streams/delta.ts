@@ -1,9 +1,17 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { wireVersion } from "../../snapshot/parts-version.ts";
-import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { Subscription } from "./delta-request.ts";
+import { byCodePoint } from "../config/diagnostic.ts";
+import { wireVersion } from "../snapshot/parts-version.ts";
+import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
 import type { ChangedResource, Differences } from "./differences.ts";
 import { findResource } from "./select-resources.ts";
+import type { TreeReader } from "./tree-reader.ts";
+
+/** What a reader wants and has. */
+export interface Subscription {
+  /** Names wanted, each once; undefined for all there are. */
+  readonly names: readonly string[] | undefined;
+  /** Versions of what it has, by name. Empty with a version that it holds: all of that, as far as it is wanted. */
+  readonly known: ReadonlyMap<string, string>;
+}
 
 /** What a reader is to be told of a type. */
 export interface DeltaAnswer {
@@ -15,7 +23,7 @@ export interface DeltaAnswer {
 
 /** Compares what a reader says it has, resource by resource, with what it should have. Who wants some names has only theirs looked up. */
 export async function deltaByNames(
-  reader: SnapshotReader,
+  reader: TreeReader,
   tree: LoadedTree,
   { names, known }: Subscription,
 ): Promise<DeltaAnswer> {
@@ -28,7 +36,7 @@ export async function deltaByNames(
   };
 }
 
-async function resourcesOf(reader: SnapshotReader, { segments }: LoadedTree): Promise<readonly ChangedResource[]> {
+async function resourcesOf(reader: TreeReader, { segments }: LoadedTree): Promise<readonly ChangedResource[]> {
   const resources: ChangedResource[] = [];
   for (const segment of segments) {
     for (const { name, version } of (await reader.entries(segment)).values())
@@ -38,7 +46,7 @@ async function resourcesOf(reader: SnapshotReader, { segments }: LoadedTree): Pr
 }
 
 async function resourcesNamed(
-  reader: SnapshotReader,
+  reader: TreeReader,
   tree: LoadedTree,
   names: readonly string[],
 ): Promise<readonly ChangedResource[]> {

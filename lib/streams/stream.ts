@@ -1,23 +1,14 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Budget } from "../../limits/budget.ts";
-import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
-import { wireVersion } from "../../snapshot/parts-version.ts";
-import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
-import type { Caller } from "../auth/caller.ts";
-import { connectErrorOf } from "../connect/connect-error.ts";
-import type { Front, Served } from "../front.ts";
-import { type Asker, askerOf } from "../nodes/asker.ts";
-import type { ServedAs } from "../nodes/node-watch.ts";
-import { refuseUnplaced } from "../polls/outcome.ts";
-import { secretsOf } from "../secrets/secret-answer.ts";
-import { secretTtlMs } from "../secrets/secrets.ts";
-import type { ServedType } from "../served-type.ts";
+import type { Budget } from "../limits/budget.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { NodeClaims } from "../snapshot/classifier.ts";
+import { wireVersion } from "../snapshot/parts-version.ts";
+import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";
+import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
 import { type Answer, type Due, type Dues, dueOf, nextAnswer, type Sources, type StreamKind, sharing } from "./due.ts";
 import { noNames, valueOf } from "./name-map.ts";
-import type { SaidRefusals } from "./said-refusals.ts";
-import { askedSecrets, dueSecrets, type SecretDue, type SecretWatch, toldSecrets } from "./secret-watch.ts";
-import { streamSwitching } from "./stream-switch.ts";
+import { askedSecrets, type SecretDue, type SecretWatch, toldSecrets } from "./secret-watch.ts";
+import type { ServedType } from "./served-type.ts";
 import { type Asked, owing, type SentAnswer, sent, upToDate, type Watch } from "./watch.ts";
 
 /** A request, once it is read. */
@@ -46,43 +37,83 @@ export interface SecretsAnswer extends Pick<SecretDue, "changed" | "version"> {
   readonly nonce: string;
 }
 
-export interface StreamOptions<M> {
-  readonly kind: StreamKind;
-  readonly caller: Caller;
-  readonly signal: AbortSignal;
-  /** What all streams together may remember of their readers. */
-  readonly budget: Budget;
-  readonly refusals: SaidRefusals;
-  readonly sources: Sources;
-  /** Makes room for a message and then the message. `leave` gives the room back. */
-  write(answer: StreamAnswer): Promise<{ readonly message: M; leave(): void }>;
-  writeSecrets(answer: SecretsAnswer): M;
-}
-
-interface Reader {
+/** What is known of a stream's reader. */
+export interface Reader {
   readonly claims: NodeClaims;
   readonly watches: ReadonlyMap<ResourceType, Watch>;
   readonly secrets: SecretWatch | undefined;
 }
 
-/** What of the store is in force for a stream's node. */
-interface InForce {
+/** What is in force for a stream's node. */
+export interface InForce {
   readonly root: string;
-  readonly loaded: LoadedRoot;
   readonly classId: string;
+  /** Of the types that the reader watches. */
   readonly trees: ReadonlyMap<ResourceType, LoadedTree>;
+  /** What is to be told of secrets; undefined where nothing was looked up. */
+  dueSecrets(watch: SecretWatch): Promise<SecretDue | undefined>;
+}
+
+/** What a stream's server has for it at a moment. */
+export interface Now {
+  /** Names the moment: another one is waited for by it. */
+  readonly state: string;
+  /** undefined: the reader keeps what it has. */
+  readonly force: InForce | undefined;
+}
+
+/** One node's type, as its stream speaks of it. */
+export interface Who {
+  readonly claims: NodeClaims;
+  readonly type: ServedType;
+}
+
+/** The server that one stream belongs to: it says what is in force, and hears what the reader makes of it. */
+export interface StreamHost {
+  readonly limits: Pick<Limits, "streamMs" | "streamBytes" | "refusalMs" | "requestMs">;
+  /** How long what was said of secrets counts as the newest, in milliseconds. */
+  readonly secretsMs: number;
+  readonly sources: Sources;
+  /** What all streams together may remember of their readers. */
+  readonly budget: Budget;
+  isClosed(): boolean;
+  /** @throws ConnectError for a node that has no place, or before there is anything */
+  now(reader: Reader): Promise<Now>;
+  /** Waits for another state than this one, at most for so long, or until the signal fires. */
+  waitForChange(state: string, timeoutMs: number, signal: AbortSignal): Promise<unknown>;
+  /** The reader has accepted all that it was sent of a type, up to this tree. */
+  has(who: Who, tree: LoadedTree): void;
+  /** The reader has accepted an answer, be there others that it owes a word about. */
+  accepted(who: Who, answer: SentAnswer): void;
+  /** The reader has everything that is in force, or owes a word about it; called each time that nothing is to be sent. */
+  settled(reader: Reader): void;
+  refused(who: Who, refusal: NonNullable<Asked["refusal"]>): void;
+  /** Nothing is refused any more, or the stream is over. */
+  mended(who: Who): void;
+  /** A stream has begun, or ended. */
+  counted(difference: 1 | -1): void;
+  /** An answer is about to be sent. */
+  sending(type: ServedType): void;
+}
+
+export interface StreamOptions<M> {
+  readonly kind: StreamKind;
+  readonly signal: AbortSignal;
+  /** Makes room for a message and then the message. `leave` gives the room back. */
+  write(answer: StreamAnswer): Promise<{ readonly message: M; leave(): void }>;
+  writeSecrets(answer: SecretsAnswer): M;
 }
 
 /**
  * One stream: takes requests as they come, and gives one message whenever its reader takes one. What changes meanwhile is not
  * queued: the next message is worked out from what is in force and wanted when it can be written.
  *
- * @throws ConnectError for a request that is not right, a node that has no place, and when the front closes
+ * @throws ConnectError for a request that is not right, a node that has no place, and when the server closes
  */
 export async function* discoveryStream<M>(
-  front: Front,
+  host: StreamHost,
   requests: AsyncIterable<StreamRequest>,
-  { kind, caller, signal, budget, refusals, sources, write, writeSecrets }: StreamOptions<M>,
+  { kind, signal, write, writeSecrets }: StreamOptions<M>,
 ): AsyncGenerator<M> {
   let reader: Reader | undefined;
   let costBytes = 0;
@@ -91,7 +122,6 @@ export async function* discoveryStream<M>(
   let isOver = false;
   let failure: unknown;
   let nonces = 0;
-  let as: ServedAs = {};
   let wake = () => {};
   /**
    * Resolves when the answer that is being worked out is on its way. Requests wait for that: else each of many small ones would have
@@ -99,7 +129,8 @@ export async function* discoveryStream<M>(
    */
   let answering: Promise<void> | undefined;
   let answered = () => {};
-  const endMs = performance.now() + front.limits.streamMs;
+  const { limits, budget, sources } = host;
+  const endMs = performance.now() + limits.streamMs;
 
   function beginAnswer(): void {
     answering ??= new Promise((resolve) => {
@@ -112,8 +143,8 @@ export async function* discoveryStream<M>(
 
   function pay(next: Reader): void {
     const bytes = costOf(next, costs);
-    if (bytes > front.limits.streamBytes)
-      throw new ConnectError(`more than ${front.limits.streamBytes} bytes are subscribed to`, Code.ResourceExhausted);
+    if (bytes > limits.streamBytes)
+      throw new ConnectError(`more than ${limits.streamBytes} bytes are subscribed to`, Code.ResourceExhausted);
     if (!budget.take(Math.max(bytes - costBytes, 0)))
       throw new ConnectError("too much is subscribed to on all streams together", Code.ResourceExhausted);
     budget.give(Math.max(costBytes - bytes, 0));
@@ -121,15 +152,10 @@ export async function* discoveryStream<M>(
     reader = next;
   }
 
-  function hasNow(who: Asker & { readonly type: ServedType }, { version }: LoadedTree): void {
-    front.nodes.has({ ...who, name: "" }, wireVersion(version), kind === "delta" ? "delta" : "stream", as);
-  }
-
   /** What changed elsewhere is a version, too, that whoever wants nothing of it has; and whoever is silent is still there. */
   function haveAll({ claims, watches }: Reader): void {
     for (const [type, { has, open, refused }] of watches)
-      if (has !== undefined && open.length === 0 && refused.size === 0)
-        hasNow({ ...askerOf(caller, claims), type }, has);
+      if (has !== undefined && open.length === 0 && refused.size === 0) host.has({ claims, type }, has);
   }
 
   function take({ claims, type, asked }: StreamRequest): void {
@@ -138,16 +164,19 @@ export async function* discoveryStream<M>(
       pay(known);
       return;
     }
-    const result = asked(type === "secrets" ? known.secrets?.watch : known.watches.get(type));
+    const before = type === "secrets" ? known.secrets?.watch : known.watches.get(type);
+    const result = asked(before);
     const { watch, refusal, isMended } = result;
     if (type === "secrets") pay({ ...known, secrets: askedSecrets(known.secrets, result) });
     else pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
-    const who = { ...askerOf(caller, known.claims), type };
+    const who = { claims: known.claims, type };
     const { has, open, refused } = watch;
     // While it owes a word about an answer, or has refused one, it has what it had.
-    if (has !== undefined && open.length === 0 && refused.size === 0) hasNow(who, has);
-    if (refusal !== undefined) refusals.refused(who, refusal);
-    if (isMended === true) refusals.mended(who);
+    if (has !== undefined && open.length === 0 && refused.size === 0) host.has(who, has);
+    for (const answer of before?.open ?? [])
+      if (answer !== refusal?.answer && !open.includes(answer)) host.accepted(who, answer);
+    if (refusal !== undefined) host.refused(who, refusal);
+    if (isMended === true) host.mended(who);
   }
 
   async function takeAll(): Promise<void> {
@@ -172,37 +201,30 @@ export async function* discoveryStream<M>(
     signal.addEventListener("abort", wake);
     answered();
     const leftMs = Math.max(endMs - performance.now(), 1);
-    const knownMs = Math.min(leftMs, front.limits.refusalMs / 2);
-    const lookMs = reader?.secrets === undefined ? knownMs : Math.min(knownMs, secretTtlMs);
-    if (state !== undefined) await front.heads.waitForChange(state, lookMs, woken.signal);
-    else await firedWithin(woken.signal, Math.min(leftMs, front.limits.requestMs));
+    const knownMs = Math.min(leftMs, limits.refusalMs / 2);
+    const lookMs = reader?.secrets === undefined ? knownMs : Math.min(knownMs, host.secretsMs);
+    if (state !== undefined) await host.waitForChange(state, lookMs, woken.signal);
+    else await firedWithin(woken.signal, Math.min(leftMs, limits.requestMs));
     signal.removeEventListener("abort", wake);
     wake = () => {};
   }
 
-  front.metrics.stream?.(1);
+  host.counted(1);
   takeAll();
   try {
     for (let isFirst = true; ; isFirst = false) {
       beginAnswer();
       if (failure !== undefined) throw failure;
       if (isOver || signal.aborted || performance.now() >= endMs) return;
-      if (front.heads.isClosed()) throw new ConnectError("this server ends; connect again", Code.Unavailable);
+      if (host.isClosed()) throw new ConnectError("this server ends; connect again", Code.Unavailable);
       const known = reader;
       if (known === undefined) {
         if (!isFirst) throw new ConnectError("nothing was asked", Code.DeadlineExceeded);
         await something(undefined);
         continue;
       }
-      const switching = streamSwitching(sources, known, caller);
-      const served = await front.served({ nodeId: known.claims.id, labels: () => labelsOf(known.claims) }, switching);
-      if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
-      const force = await inForce(front, served, known, caller);
-      as = { classId: force?.classId, root: served.apart };
-      const secrets = force && secretsOf(force.loaded, force.classId);
-      const nowMs = performance.now();
-      const secret =
-        known.secrets && secrets && (await dueSecrets(front, { kind, caller, secrets, nowMs }, known.secrets));
+      const { state, force } = await host.now(known);
+      const secret = known.secrets && (await force?.dueSecrets(known.secrets));
       if (force !== undefined && secret?.isAnswer === true) {
         nonces += 1;
         const { changed, missing, version } = secret;
@@ -210,7 +232,7 @@ export async function* discoveryStream<M>(
         const names = [...changed.map(({ name }) => name), ...missing];
         const note = { nonce, names, kept: undefined, version, classId: force.classId, root: force.root };
         pay({ ...known, secrets: toldSecrets(secret, note) });
-        front.metrics.poll("secrets", "changed");
+        host.sending("secrets");
         answered();
         yield writeSecrets({ kind, changed, removed: missing, version, nonce });
         continue;
@@ -219,14 +241,15 @@ export async function* discoveryStream<M>(
       if (looked !== known) pay(looked);
       const dues = force === undefined ? [] : await duesOf(sources, known, force);
       const answer = nextAnswer(kind, dues);
-      if (front.heads.isClosed()) continue;
+      if (host.isClosed()) continue;
       if (force === undefined || answer === undefined) {
         if (force !== undefined) {
           const next = settled(looked, force);
           pay(next);
           haveAll(next);
+          host.settled(next);
         }
-        await something(served.state);
+        await something(state);
         continue;
       }
       const watch = known.watches.get(answer.type);
@@ -238,7 +261,7 @@ export async function* discoveryStream<M>(
       try {
         nonces += 1;
         pay(afterAnswer(looked, answer, tree, noteOf(answer, watch, { nonce, version, ...force })));
-        front.metrics.poll(answer.type, "changed");
+        host.sending(answer.type);
         answered();
         yield written.message;
       } finally {
@@ -250,8 +273,8 @@ export async function* discoveryStream<M>(
     answered();
     budget.give(costBytes);
     for (const [type, { refused }] of reader === undefined ? [] : watchesOf(reader))
-      if (refused.size > 0 && reader !== undefined) refusals.mended({ ...askerOf(caller, reader.claims), type });
-    front.metrics.stream?.(-1);
+      if (refused.size > 0 && reader !== undefined) host.mended({ claims: reader.claims, type });
+    host.counted(-1);
   }
 }
 
@@ -268,27 +291,6 @@ function firedWithin(signal: AbortSignal, ms: number): Promise<void> {
       resolve();
     });
   });
-}
-
-/** @returns undefined for a node that had a place and has none any more: it keeps what it has */
-async function inForce(
-  front: Front,
-  { loaded }: Served,
-  { claims, watches }: Reader,
-  caller: Caller,
-): Promise<InForce | undefined> {
-  const placement = await front.place(loaded, claims, caller);
-  const shape = placement.kind === "placed" ? loaded.classes.get(placement.classId)?.stream : undefined;
-  if (placement.kind !== "placed" || shape === undefined) {
-    const isNew = [...watches.values()].every(({ has }) => has === undefined);
-    if (placement.kind === "pending") return undefined;
-    if (placement.kind === "forbidden" || (isNew && placement.kind !== "placed"))
-      throw connectErrorOf(refuseUnplaced(placement));
-    return undefined;
-  }
-  const trees = new Map<ResourceType, LoadedTree>();
-  for (const type of watches.keys()) trees.set(type, await front.reader.tree(loaded.root, type, shape[type]));
-  return { root: loaded.hash, loaded, classId: placement.classId, trees };
 }
 
 async function duesOf(sources: Sources, { watches }: Reader, { trees }: InForce): Promise<Dues> {

@@ -1,8 +1,8 @@
-import { hashOf } from "../../snapshot/blob.ts";
-import { wireVersion } from "../../snapshot/parts-version.ts";
-import { isWildcard, type ResourceType, type ShapeName } from "../../snapshot/resource-type.ts";
-import type { SegmentRef } from "../../snapshot/root.ts";
-import type { LoadedRoot, LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { hashOf } from "../snapshot/blob.ts";
+import { wireVersion } from "../snapshot/parts-version.ts";
+import { isWildcard, type ResourceType, type ShapeName } from "../snapshot/resource-type.ts";
+import type { SegmentRef } from "../snapshot/root.ts";
+import type { LoadedRoot, LoadedTree, SnapshotReader } from "../snapshot/snapshot-reader.ts";
 
 /** Who asks for what. */
 export interface ResourceQuestion {
@@ -48,7 +48,7 @@ export async function selectResources(
 }
 
 /** A resource of a tree by its name: none, or one. */
-export async function findResource(reader: SnapshotReader, tree: LoadedTree, name: string) {
+export async function findResource(reader: Pick<SnapshotReader, "entries">, tree: LoadedTree, name: string) {
   const segment = segmentWith(tree.segments, name);
   const entry = segment && (await reader.entries(segment)).get(name);
   return segment === undefined || entry === undefined ? [] : [{ segment, name, version: entry.version }];

@@ -1,5 +1,5 @@
-import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
-import type { GoneResource } from "../delta/differences.ts";
+import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
+import type { GoneResource } from "./differences.ts";
 import { mentionedNames } from "./mentioned-names.ts";
 import { changedMap, changedSet, type NameMap, type NameSet, nameSet, namesIn, noNames, valueOf } from "./name-map.ts";
 
