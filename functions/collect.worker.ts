@@ -4,6 +4,7 @@ import { type Collector, createCollector } from "../lib/collect/collector.ts";
 import { readShardState } from "../lib/compile/collected/shard-state.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
+import { flagIn, sourceNamesIn, wholeNumberIn } from "../lib/config/setting-values.ts";
 import type { ApiClient } from "../lib/registry/kubernetes/api/client.ts";
 import { kubernetesOrigin } from "../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { r2Store } from "../lib/storage/r2.ts";
@@ -46,9 +47,17 @@ interface Running {
 /** One collector for each isolate, which goes on where it ended; a fresh isolate compares with what lies in the bucket. */
 const known = new WeakMap<R2Bucket, Running>();
 
+/** One source, as all names of one are checked: two of them are none. */
+function sourceOf({ SOURCE }: Env): string {
+  const [source = "", ...more] = sourceNamesIn("SOURCE", SOURCE, "kubernetes");
+  if (more.length > 0) throw new PortolanError("SOURCE names several sources; a collector fills one");
+  return source;
+}
+
 function collectorFor(env: Env): Collector {
-  const { SOURCE: source = "kubernetes", CLUSTER: cluster = "Kubernetes", PORTOLAN_KUBE_TOKEN: token = "" } = env;
-  const baseUrl = (env.KUBE_API ?? "").replace(/\/+$/, "");
+  const { CLUSTER: cluster = "Kubernetes", PORTOLAN_KUBE_TOKEN: token = "" } = env;
+  const source = sourceOf(env);
+  const baseUrl = (env.KUBE_API ?? "").replace(/(?<!\/)\/+$/, "");
   if (!/^https?:\/\/[^/]+$/.test(baseUrl)) throw new PortolanError("KUBE_API has to be the address of an API server");
   if (token === "") throw new PortolanError("PORTOLAN_KUBE_TOKEN has to be a bearer token for the API server");
   const origin = kubernetesOrigin(
@@ -65,7 +74,7 @@ function collectorFor(env: Env): Collector {
     source,
     origin,
     mostSize,
-    takeOver: env.TAKE_OVER === "true",
+    takeOver: flagIn("TAKE_OVER", env.TAKE_OVER),
     // One key takes one write a second.
     gatherMs: 1_000,
     pushed: async (push) => {
@@ -78,7 +87,7 @@ function collectorFor(env: Env): Collector {
 
 /** Follows until the time is up. @throws PortolanError where the cluster could not be followed, so that the invocation counts as failed */
 async function collect(env: Env): Promise<void> {
-  const runMs = Number(env.RUN_SECONDS ?? 50) * 1000;
+  const runMs = 1000 * wholeNumberIn("RUN_SECONDS", env.RUN_SECONDS, { least: 1, most: 900, usual: 50 });
   const before = known.get(env.SNAPSHOTS);
   if (before !== undefined && before.untilMs > Date.now()) return;
   const isEnded = before?.untilMs === 0;
@@ -93,7 +102,7 @@ async function collect(env: Env): Promise<void> {
 }
 
 async function readiness(env: Env): Promise<Response> {
-  const state = await readShardState(r2Store(env.SNAPSHOTS, env.PREFIX), env.SOURCE ?? "kubernetes");
+  const state = await readShardState(r2Store(env.SNAPSHOTS, env.PREFIX), sourceOf(env));
   const ageSeconds = state === undefined ? undefined : Math.round((Date.now() - state.asOfMs) / 1000);
   const isInSync = state?.failure === "";
   const isReady = isInSync && ageSeconds !== undefined && Math.abs(ageSeconds) <= staleAfter;

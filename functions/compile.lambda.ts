@@ -13,13 +13,13 @@ import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts
 import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
+import { sourceNamesIn } from "../lib/config/setting-values.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 import { slicesToSqs } from "./slice-queue.ts";
 
-const { PORTOLAN_SOURCES = "main" } = process.env;
 const { secrets, audiences, world, publisher, pace } = compileSettingsFrom(process.env);
 const store = s3FromEnvironment();
-const sources = PORTOLAN_SOURCES.split(",");
+const sources = sourceNamesIn("PORTOLAN_SOURCES", process.env.PORTOLAN_SOURCES, "main");
 const log = pino();
 const spans = await spansToCollector(process.env);
 const observer = observers([logObserver(log), ...(spans === undefined ? [] : [spans.observer])]);

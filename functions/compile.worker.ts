@@ -14,9 +14,10 @@ import { readAudiences } from "../lib/compile/webhook/signature.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
+import { sourceNamesIn } from "../lib/config/setting-values.ts";
 import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
-import { type RateLimit, turnedAway } from "./rate-limit.ts";
+import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 
 export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "COMPILE_SLICES"> {
   readonly SNAPSHOTS: R2Bucket;
@@ -44,6 +45,7 @@ export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "C
 
 /** What is written to the console is a Worker's log. */
 const log = consoleLog(console.log);
+const rates = createRateLimiter(console.error);
 
 interface Compiler {
   readonly recompile: LeasedCompiler;
@@ -62,7 +64,7 @@ function compilerFor(env: Env): Compiler {
     { signer: env.PORTOLAN_SIGNING_KEY, trusted: env.PORTOLAN_TRUSTED_KEYS },
     { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
   );
-  const sources = (env.SOURCES ?? "main").split(",");
+  const sources = sourceNamesIn("SOURCES", env.SOURCES, "main");
   const pace = readPace(env);
   const { onError } = troubleLog(log);
   const observer = logObserver(log);
@@ -122,7 +124,7 @@ async function compile(env: Env, sentMs?: number): Promise<void> {
 
 export default {
   fetch: async (request: Request, env: Env, context: Pick<ExecutionContext, "waitUntil">) => {
-    const answered = turnedAway(request, env.RATE_LIMIT).then((away) => away ?? answer(request, env));
+    const answered = rates.turnedAway(request, env.RATE_LIMIT).then((away) => away ?? answer(request, env));
     // Whoever asks may go away: what was begun for him is finished.
     context.waitUntil(answered.catch(() => {}));
     return answered;

@@ -1,4 +1,5 @@
 /** The front as a Lambda function behind a function URL: serves the snapshots in an S3 bucket, without the compiler. */
+import { choiceIn, flagIn } from "../lib/config/setting-values.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
@@ -31,11 +32,11 @@ const front = createFront({
   // A function URL is open to the world: nobody is served before somebody has decided.
   authentication:
     PORTOLAN_AUTHENTICATION === "" ? undecidedAuthentication : readAuthentication(PORTOLAN_AUTHENTICATION),
-  ...(process.env.PORTOLAN_CONFIRMATIONS === "store"
+  ...(choiceIn("PORTOLAN_CONFIRMATIONS", process.env.PORTOLAN_CONFIRMATIONS, ["own", "store"]) === "store"
     ? { confirmations: sharedConfirmations(storeRecords(store), { onError: (cause) => console.error(String(cause)) }) }
     : {}),
   // The bucket tells whoever compiles of a record; without the setting the function may write none.
-  ...(process.env.PORTOLAN_WANTED === "true" ? { onWanted: () => {} } : {}),
+  ...(flagIn("PORTOLAN_WANTED", process.env.PORTOLAN_WANTED) ? { onWanted: () => {} } : {}),
   // Loaded when somebody first asks: no start pays for it.
   loadTracer: async () => (await import("../lib/front/tracing/tracer.ts")).tracer,
   onError: (cause) => console.error(String(cause)),

@@ -3,16 +3,66 @@ export interface RateLimit {
   limit(asked: { readonly key: string }): Promise<{ readonly success: boolean }>;
 }
 
+/** How long a binding may take. */
+const patienceMs = 500;
+
+/** How often a binding that fails is told of: once in a minute, whatever comes. */
+const tellEveryMs = 60_000;
+
+/** Whether a request may go on, asked before anything else is done for it. */
+export interface RateLimiter {
+  /** @returns an answer for an address that asks too often; `undefined` for any other */
+  turnedAway(request: Request, limit: RateLimit | undefined): Promise<Response | undefined>;
+}
+
 /**
- * Asks the binding before anything else is done for a request, by the address that it comes from. Counts are each location's own, and
- * where there is no binding nothing is counted.
+ * Counts requests by the address that they come from. Counts are each location's own, and where there is no binding nothing is counted.
  *
- * @returns an answer for who asks too often; undefined for everybody else
+ * A binding that fails, or does not answer in time, stops no request: it protects the service, and must not end it. The log tells how many
+ * requests were let in uncounted.
+ *
+ * @param tell writes a line of JSON to the log
  */
-export async function turnedAway(request: Request, limit: RateLimit | undefined): Promise<Response | undefined> {
-  if (limit === undefined) return undefined;
-  const { success } = await limit.limit({ key: request.headers.get("cf-connecting-ip") ?? "unknown" });
-  if (success) return undefined;
+export function createRateLimiter(tell: (line: string) => void, now: () => number = Date.now): RateLimiter {
+  let uncounted = 0;
+  let toldMs = Number.NEGATIVE_INFINITY;
+
+  function letIn(cause: unknown): undefined {
+    uncounted += 1;
+    if (now() - toldMs < tellEveryMs) return;
+    toldMs = now();
+    const event = "RATE_LIMIT fails; requests are let in without being counted";
+    tell(JSON.stringify({ event, requests: uncounted, reason: String(cause).slice(0, 500) }));
+    uncounted = 0;
+  }
+
+  return {
+    async turnedAway(request, limit) {
+      if (limit === undefined) return undefined;
+      try {
+        const key = request.headers.get("cf-connecting-ip") ?? "unknown";
+        const { success } = await inTime(limit.limit({ key }));
+        return success ? undefined : tooMany();
+      } catch (cause) {
+        return letIn(cause);
+      }
+    },
+  };
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooMany(): Response {
   const body = { status: 429, detail: "too many requests from this address; the binding RATE_LIMIT says how many" };
   const headers = { "content-type": "application/problem+json", "retry-after": "10" };
   return new Response(`${JSON.stringify(body)}\n`, { status: 429, headers });

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from "node:fs";
  */
 export async function start(entry) {
   const source = new URL(entry, import.meta.url);
-  const compiled = new URL(`../dist/package/${entry.replace(/\..*$/, "")}.js`, import.meta.url);
+  const compiled = new URL(`../dist/package/${entry.split(".", 1)[0]}.js`, import.meta.url);
   // A repository has both after `npm pack`; what lies there to be edited counts.
   const isSource = existsSync(source);
   const problem = problemOf(process.versions.node, engine(), isSource);

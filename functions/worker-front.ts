@@ -1,6 +1,7 @@
 import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../lib/config/diagnostic.ts";
+import { maxHoldLimitMs, wholeNumberIn } from "../lib/config/setting-values.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
@@ -77,7 +78,7 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
     store,
     ...secretsFromSetting(secretStore, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
     ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
-    maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
+    maxHoldMs: wholeNumberIn("MAX_HOLD_MS", env.MAX_HOLD_MS, { least: 0, most: maxHoldLimitMs, usual: 0 }),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
     ...(edgeCache === undefined
       ? {}

@@ -25,8 +25,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   chokidar: ["config"],
   re2js: ["config", "front"],
   "ipaddr.js": ["config", "registry", "xds", "trace"],
-  "@bufbuild/protobuf": ["xds", "snapshot", "front", "mcp"],
-  "@connectrpc/connect": ["front", "mcp"],
+  "@bufbuild/protobuf": ["xds", "snapshot", "front", "mcp", "streams", "descriptors", "agent"],
+  "@connectrpc/connect": ["front", "mcp", "streams", "agent"],
   "@connectrpc/connect-node": ["front", "mcp"],
   "prom-client": ["front", "compile"],
   "dns-packet": ["agent"],
@@ -34,7 +34,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "@opentelemetry/exporter-trace-otlp-http": ["compile"],
   "@opentelemetry/resources": ["compile"],
   "@opentelemetry/sdk-trace": ["compile"],
-  gen: ["xds", "snapshot", "front", "agent", "mcp", "trace"],
+  gen: ["xds", "snapshot", "front", "agent", "mcp", "trace", "descriptors", "streams"],
 };
 
 /** Imports that cross the table on purpose, each with its reason. */

@@ -1,24 +1,32 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PortolanError } from "../config/diagnostic.ts";
-import { coreTypes } from "../snapshot/resource-type.ts";
+import { type CoreType, coreTypes } from "../snapshot/resource-type.ts";
 import { drainAndEnd } from "./envoy/drain.ts";
 import { createEnvoyKeeper, type EnvoyKeeper, oneLine } from "./envoy/envoy-keeper.ts";
-import type { EnvoyOptions } from "./envoy/envoy-process.ts";
+import type { EnvoyOptions, EnvoyProcess } from "./envoy/envoy-process.ts";
 import { createReadiness } from "./envoy/readiness.ts";
-import type { RefusedResource } from "./envoy/refused-resources.ts";
-import { createTakeIn, type TakeIn } from "./envoy/take-in.ts";
-import { type AgentFolder, openAgentFolder } from "./files/agent-folder.ts";
-import { createFileMaker, type EnvoyFiles, entriesOf } from "./files/envoy-files.ts";
+import { isWarm } from "./envoy/warmth.ts";
+import { openTakenLog, type TakenLog, type TakenTexts, takenName } from "./files/taken-log.ts";
 import type { Holding, WholeHoldings } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
 import { createWake } from "./wake.ts";
+import { createLeading, type Leading, type RefusedResource } from "./xds/leading.ts";
+import type { LocalState } from "./xds/local-host.ts";
+import { createOfferMaker } from "./xds/local-resources.ts";
+import { serveLocal } from "./xds/local-server.ts";
+import type { LocalResources, Offer } from "./xds/offer.ts";
 
 export interface AgentOptions extends EnvoyOptions {
   readonly source: Source;
+  /** What Envoy is told; the workload's certificate is in it already, where the agent has it. */
+  readonly state: LocalState;
+  /** Where Envoy asks for it. */
+  readonly socket: string;
   /** A gateway rather than a sidecar. */
   readonly isGateway: boolean;
-  /** Whether the workload's certificate lies in files of the agent. */
-  readonly hasCertificateFiles: boolean;
+  /** Whether the agent has the workload's certificate; otherwise Envoy asks whoever the resource names. */
+  readonly hasCertificates: boolean;
   readonly drainMs: number;
   /** Whether to wait at the end until no connection is left. */
   readonly untilIdle: boolean;
@@ -57,48 +65,60 @@ export interface Agent {
 /** How often Envoy's log is looked at when nothing else happens. */
 const logMs = 2_000;
 
-/** Until files are tried again that could not be written, or that Envoy did not answer for. */
+/** Until something is tried again that did not come off: a write, a start, what an Envoy has ended over. */
 const retryMs = 5_000;
 
-/** So many Envoys may end over one set of files, which is then left alone. */
+/** How long Envoy's clusters and listeners may take to be ready before routes are led to them all the same. */
+const warmMs = 5_000;
+const lookMs = 20;
+
+/** So many Envoys may end over one change, which is then left alone. */
 const maxVictims = 2;
 
-/** Keeps an Envoy running on the files that a source tells of. */
+/** Keeps an Envoy running, and tells it over a socket what a source tells of. */
 export function createAgent(options: AgentOptions): Agent {
-  const { source, folder: root, say } = options;
+  const { source, state, socket, folder, say } = options;
   const wake = createWake();
   const hurry = new AbortController();
   const readiness = createReadiness();
+  const make = createOfferMaker({ secrets: options.hasCertificates ? () => overStream : undefined });
   let keeper: EnvoyKeeper | undefined;
-  let wanted: EnvoyFiles | undefined;
-  /** What Envoy was led to, and which Envoy. */
-  let led: { readonly files: EnvoyFiles; readonly pid: number } | undefined;
   let refused: readonly RefusedResource[] = [];
-  let victims: { readonly files: EnvoyFiles; readonly count: number } | undefined;
-  /** What Envoy has not answered for in time. */
-  let unheard: EnvoyFiles | undefined;
-  let retryAtMs = 0;
+  let versions: Readonly<Record<CoreType, string>> | undefined;
+  /** Ends of Envoys over what is wanted now, and when it is tried again. */
+  let victims = 0;
+  let heldBackUntilMs = 0;
+  /** Whether the Envoy that runs has asked for listeners. */
+  let hasListeners = false;
+  let settledMs = 0;
+  /** What lies on disk. */
+  let written: Offer | undefined;
+  let writeAtMs = 0;
+  let writeTrouble = "";
+  let isDone = false;
   let trouble: string | undefined;
   let changes = 0;
   let isStopping = false;
   /** The Envoy that was seen live. */
   let livePid: number | undefined;
 
-  /** Says what Envoy refuses of some files, to people when it is other than before, and to the source. */
-  function tellRefused({ versions }: EnvoyFiles, now: readonly RefusedResource[]): void {
+  /** Says what Envoy refuses, to people when it is other than before, and to the source. */
+  function tellRefused(leading: Leading): void {
+    const now = leading.refused();
+    if (now === refused && !leading.isDone()) return;
     for (const { type, name, words } of now.filter((one) => !refused.includes(one)))
       say(`Envoy refuses ${type} "${name}", and keeps what it has of it: ${oneLine(words)}`);
     for (const type of coreTypes) {
       const of = now.filter((one) => one.type === type);
       const words = of.map((one) => one.words).join("\n");
-      const complaint = { version: versions[type], names: of.map(({ name }) => name), words };
-      source.complain(type, of.length === 0 ? undefined : complaint);
+      const version = versions?.[type];
+      const isSaid = of.length > 0 && version !== undefined;
+      source.complain(type, isSaid ? { version, names: of.map(({ name }) => name), words } : undefined);
     }
     refused = now;
   }
 
-  function follow(folder: AgentFolder): void {
-    const make = createFileMaker({ folder: root, hasCertificateFiles: options.hasCertificateFiles });
+  function follow(leading: Leading): void {
     let last: WholeHoldings | undefined;
     source.start({
       changed(holdings) {
@@ -107,12 +127,27 @@ export function createAgent(options: AgentOptions): Agent {
         const isSame = last !== undefined && coreTypes.every((type) => holdings[type] === last?.[type]);
         last = holdings;
         if (isSame) return;
-        wanted = make(holdings);
-        retryAtMs = 0;
+        const { clusters, endpoints, listeners, routes } = holdings;
+        const { offer, unwritable } = make({
+          clusters: clusters.resources,
+          endpoints: endpoints.resources,
+          listeners: listeners.resources,
+          routes: routes.resources,
+        });
+        versions = {
+          clusters: clusters.version,
+          endpoints: endpoints.version,
+          listeners: listeners.version,
+          routes: routes.version,
+        };
+        leading.want(offer, unwritable);
+        victims = 0;
+        heldBackUntilMs = 0;
+        isDone = false;
         wake.ring();
       },
       trouble(why) {
-        const rest = isComplete(folder) ? "; Envoy keeps what it has" : "";
+        const rest = leading.offered() === undefined ? "" : "; Envoy keeps what it has";
         if (why !== trouble) say(`nothing new can be learnt: ${oneLine(why)}${rest}`);
         trouble = why;
       },
@@ -123,93 +158,146 @@ export function createAgent(options: AgentOptions): Agent {
     });
   }
 
-  /** One turn: whatever is to be done now. @returns when to look again, on the clock of `performance.now` */
-  async function turn({ current, mayStart, start, startsAtMs }: EnvoyKeeper, folder: AgentFolder, takeIn: TakeIn) {
+  /** Envoy has ended: what it ended over is not given to the next one at once, and to the one after that not at all. */
+  function ended(leading: Leading): void {
+    hasListeners = false;
+    if (!leading.end()) return;
+    victims += 1;
+    heldBackUntilMs = performance.now() + retryMs;
+    if (victims >= maxVictims) say("Envoy ends over what is new: it is left out until something else comes");
+    else
+      say(
+        `Envoy ended while it took something new: it is started with what it had, and given it again in ${retryMs / 1_000} s`,
+      );
+    tell(leading);
+  }
+
+  function tell(leading: Leading): void {
+    const offered = leading.offered();
+    if (offered !== undefined) state.offer(offered);
+  }
+
+  /** Goes on to what is wanted as far as it goes now. @returns when to look again */
+  async function lead(leading: Leading, envoy: EnvoyProcess | undefined): Promise<number> {
+    const isBarred = victims >= maxVictims || performance.now() < heldBackUntilMs;
+    const facts = { isBarred, isServing: envoy !== undefined && (envoy.isAdopted || hasListeners) };
+    let hasMoved = leading.advance({ ...facts, isWarm: false });
+    const isWaiting = !hasMoved && !isBarred && leading.isSettled() && !leading.isDone();
+    if (isWaiting) {
+      const isReady = performance.now() > settledMs + warmMs || (await isWarm(await envoy?.admin()));
+      // What has happened meanwhile counts.
+      hasMoved = leading.isSettled() && leading.advance({ ...facts, isWarm: isReady });
+      if (!hasMoved && !isReady) return performance.now() + lookMs;
+    }
+    if (hasMoved) tell(leading);
+    if (leading.isDone() && !isDone) {
+      isDone = true;
+      changes += 1;
+    }
+    return victims < maxVictims && isBarred ? heldBackUntilMs : Number.POSITIVE_INFINITY;
+  }
+
+  /** Writes down what Envoy has taken. @returns when to try again */
+  async function keep(leading: Leading, log: TakenLog): Promise<number> {
+    const taken = leading.taken();
+    if (taken === written) return Number.POSITIVE_INFINITY;
+    if (performance.now() < writeAtMs) return writeAtMs;
+    try {
+      await log.keep(textsOf(taken));
+      written = taken;
+      writeTrouble = "";
+      return Number.POSITIVE_INFINITY;
+    } catch (cause) {
+      if (!(cause instanceof PortolanError)) throw cause;
+      if (cause.message !== writeTrouble) say(oneLine(cause.message));
+      writeTrouble = cause.message;
+      writeAtMs = performance.now() + retryMs;
+      return writeAtMs;
+    }
+  }
+
+  /** Starts an Envoy where none runs, and says when one is live. @returns when to look again */
+  async function keepRunning({ current, mayStart, start, startsAtMs }: EnvoyKeeper, leading: Leading): Promise<number> {
     const envoy = current();
-    const files = wanted;
-    const isBarred = victims !== undefined && victims.files === files && victims.count >= maxVictims;
     if (envoy === undefined) {
+      if (leading.offered() === undefined) return Number.POSITIVE_INFINITY;
       if (!mayStart()) return startsAtMs() ?? 0;
-      if (files !== undefined && !isBarred) await takeIn.lead(files, undefined);
-      if (!isComplete(folder)) return Number.POSITIVE_INFINITY;
       await start();
       return 0;
     }
-    if (livePid !== envoy.pid) {
-      const state = await (await envoy.admin())?.state();
-      if (state === "LIVE") {
-        livePid = envoy.pid;
-        say(`Envoy, process ${envoy.pid}, is live`);
-      } else if (files === undefined || state === undefined) return performance.now() + 50;
-    }
-    if (files === undefined || isBarred || (led?.files === files && led.pid === envoy.pid))
-      return Number.POSITIVE_INFINITY;
-    if (performance.now() < retryAtMs) return retryAtMs;
-    const admin = await envoy.admin();
-    if (admin === undefined) return performance.now() + 20;
-    const { pid, isAdopted, log, isRunning } = envoy;
-    const { refused: now, isKnown } = await takeIn.lead(files, { pid, isAdopted, admin, log, isRunning });
-    tellRefused(files, now);
-    if (!isKnown) {
-      if (unheard !== files) say("Envoy has not said yet what it makes of what is new: it is asked again");
-      unheard = files;
-      retryAtMs = performance.now() + retryMs;
-      return retryAtMs;
-    }
-    led = { files, pid: envoy.pid };
-    changes += 1;
+    if (livePid === envoy.pid) return Number.POSITIVE_INFINITY;
+    const live = await (await envoy.admin())?.state();
+    if (live !== "LIVE") return performance.now() + 50;
+    livePid = envoy.pid;
+    say(`Envoy, process ${envoy.pid}, is live`);
     return 0;
   }
 
-  /** An Envoy that ends over something new is not given it again and again. */
-  async function recover(cause: PortolanError, folder: AgentFolder): Promise<void> {
-    say(oneLine(cause.message));
-    const files = wanted;
-    retryAtMs = performance.now() + retryMs;
-    if (files === undefined || keeper?.current() !== undefined) return;
-    victims = { files, count: victims?.files === files ? victims.count + 1 : 1 };
-    await folder.restore();
-    if (victims.count >= maxVictims) say("Envoy ends over what is new: it is left out until something else comes");
-  }
-
-  async function work(kept: EnvoyKeeper): Promise<number> {
-    const { folder, damaged } = await openAgentFolder(root, kept.current() !== undefined);
-    for (const line of damaged) say(line);
-    const [cds, lds] = [await folder.good("cds.json"), await folder.good("lds.json")];
-    const takeIn = createTakeIn(folder, { cds: entriesOf(cds?.resources), lds: entriesOf(lds?.resources) });
-    follow(folder);
+  async function work(kept: EnvoyKeeper, leading: Leading, log: TakenLog): Promise<number> {
+    written = leading.taken();
+    tell(leading);
+    follow(leading);
     while (!isStopping) {
       const code = kept.gaveUp();
       if (code !== undefined) return code;
       let nextMs: number;
       try {
-        nextMs = await turn(kept, folder, takeIn);
+        const leadMs = await lead(leading, kept.current());
+        const keepMs = await keep(leading, log);
+        tellRefused(leading);
+        nextMs = Math.min(leadMs, keepMs, await keepRunning(kept, leading));
       } catch (cause) {
         if (!(cause instanceof PortolanError)) throw cause;
         // Without an Envoy, and none that could be started: there is nothing that goes on.
-        if (kept.starts() === 0 && kept.current() === undefined && isComplete(folder)) throw cause;
-        await recover(cause, folder);
-        nextMs = retryAtMs;
+        if (kept.starts() === 0 && kept.current() === undefined) throw cause;
+        say(oneLine(cause.message));
+        nextMs = performance.now() + retryMs;
       }
       await wake.wait(Math.min(nextMs - performance.now(), 60_000));
     }
+    await keep(leading, log);
     return 0;
   }
 
   return {
     async run() {
-      keeper = await createEnvoyKeeper({ ...options, onChange: wake.ring });
-      const kept = keeper;
-      const timer = setInterval(() => kept.current()?.log.read(), logMs);
+      const { log, damaged } = await openTakenLog(join(folder, takenName));
+      if (damaged > 0)
+        say(`${damaged} lines of ${takenName} were not whole: what Envoy had taken before counts in their place`);
+      const leading = createLeading(make(withTexts(log.texts)).offer);
+      const server = await serveLocal(socket, () =>
+        state.host({
+          connected: () => leading.connect(),
+          knows(type, known) {
+            if (type === "listeners") hasListeners = true;
+            leading.knows(type, known);
+            wake.ring();
+          },
+          accepted: leading.accept,
+          settled() {
+            if (!leading.isSettled()) settledMs = performance.now();
+            leading.settle();
+            wake.ring();
+          },
+          refused(refusal) {
+            leading.refuse(refusal);
+            wake.ring();
+          },
+        }),
+      );
+      const timer = setInterval(() => keeper?.current()?.log.read(), logMs);
       try {
-        return await work(kept);
+        keeper = await createEnvoyKeeper({ ...options, onChange: wake.ring, onEnd: () => ended(leading) });
+        return await work(keeper, leading, log);
       } finally {
         isStopping = true;
-        kept.release();
+        keeper?.release();
         source.close();
-        const envoy = kept.current();
+        const envoy = keeper?.current();
         if (envoy !== undefined) await drainAndEnd(envoy, { ...options, hurry: hurry.signal });
         clearInterval(timer);
+        state.close();
+        await server.close();
         // Listeners of what was raced against are let go.
         await sleep(0);
       }
@@ -238,5 +326,30 @@ export function createAgent(options: AgentOptions): Agent {
   };
 }
 
-const isComplete = ({ versionOf }: AgentFolder): boolean =>
-  versionOf("cds.json") !== undefined && versionOf("lds.json") !== undefined;
+/** The source of a secret that comes by the stream that everything else comes by. */
+const overStream = { ads: {}, resourceApiVersion: "V3" } as const;
+
+const textsByResources = new WeakMap<LocalResources, ReadonlyMap<string, string>>();
+
+/** The JSON of what an offer was made from. What stands in the place of something that does not exist has none. */
+function textsOf(offer: Offer): TakenTexts {
+  const of = (resources: LocalResources): ReadonlyMap<string, string> => {
+    const found = textsByResources.get(resources);
+    if (found !== undefined) return found;
+    const texts = new Map<string, string>();
+    for (const [name, { source }] of resources) if (source !== undefined) texts.set(name, source);
+    textsByResources.set(resources, texts);
+    return texts;
+  };
+  return {
+    clusters: of(offer.clusters),
+    endpoints: of(offer.endpoints),
+    listeners: of(offer.listeners),
+    routes: of(offer.routes),
+  };
+}
+
+function withTexts(texts: TakenTexts) {
+  const of = (type: CoreType) => new Map([...texts[type]].map(([name, text]) => [name, { text }] as const));
+  return { clusters: of("clusters"), endpoints: of("endpoints"), listeners: of("listeners"), routes: of("routes") };
+}

@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { fileTrouble } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { isRecord } from "../snapshot/classifier.ts";
-import { fileResources } from "./bootstrap.ts";
+import { agentCluster, agentResources, clusterOfAgent } from "./bootstrap.ts";
 import type { AgentNode } from "./held/node.ts";
 
 /** A bootstrap as the agent uses it. */
 export interface AgentBootstrap {
   readonly node: AgentNode;
-  /** With clusters and listeners from the agent's folder, wherever they came from before. */
+  /** With everything from the agent's socket, wherever it came from before. */
   readonly text: string;
   readonly isGateway: boolean;
 }
@@ -16,17 +16,22 @@ export interface AgentBootstrap {
 /**
  * Reads a bootstrap in JSON, of whatever transport.
  *
- * @param folder of the agent
+ * @param socket of the agent
  * @throws PortolanError when it cannot be read, or says of no node
  */
-export async function readBootstrap(file: string, folder: string): Promise<AgentBootstrap> {
+export async function readBootstrap(file: string, socket: string): Promise<AgentBootstrap> {
   const json = await readJson(file);
   const { node } = json;
   if (!isRecord(node) || typeof node.id !== "string" || node.id === "")
     throw new PortolanError(
       `${file} is no bootstrap with a node; \`portolan bootstrap POD.NAMESPACE --json\` writes one`,
     );
-  const { dynamic_resources: _snake, dynamicResources: _camel, ...rest } = json;
+  const { dynamic_resources: _snake, dynamicResources: _camel, static_resources, staticResources, ...rest } = json;
+  const fixed = recordOf(staticResources ?? static_resources);
+  const others = (Array.isArray(fixed.clusters) ? fixed.clusters : []).filter(
+    (one) => recordOf(one).name !== agentCluster,
+  );
+  const own = { ...fixed, clusters: [...others, clusterOfAgent(socket)] };
   const { id, cluster, metadata, locality } = node;
   return {
     node: {
@@ -35,10 +40,12 @@ export async function readBootstrap(file: string, folder: string): Promise<Agent
       metadata: isRecord(metadata) ? metadata : {},
       ...(isRecord(locality) ? { locality: localityOf(locality) } : {}),
     },
-    text: `${JSON.stringify({ ...rest, dynamicResources: fileResources(folder) }, undefined, 2)}\n`,
+    text: `${JSON.stringify({ ...rest, staticResources: own, dynamicResources: agentResources }, undefined, 2)}\n`,
     isGateway: id.startsWith("router~"),
   };
 }
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
 
 async function readJson(file: string): Promise<Readonly<Record<string, unknown>>> {
   let text: string;

@@ -126,7 +126,43 @@ const runtime: NonNullable<BootstrapJson["layeredRuntime"]> = {
     { name: "admin", adminLayer: {} },
   ],
 };
-/** Where an Envoy reads clusters and listeners from that an agent writes. */
+
+/** Name of the cluster that leads an Envoy to the agent beside it. */
+export const agentCluster = "portolan-agent";
+
+/** Where an Envoy gets everything from that has an agent beside it: delta ADS, from a server that is never far away. */
+export const agentResources = {
+  adsConfig: {
+    apiType: "DELTA_GRPC",
+    transportApiVersion: "V3",
+    setNodeOnFirstMessageOnly: true,
+    grpcServices: [
+      {
+        envoyGrpc: {
+          clusterName: agentCluster,
+          retryPolicy: { retryBackOff: { baseInterval: "0.05s", maxInterval: "1s" } },
+        },
+      },
+    ],
+  },
+  cdsConfig: streamSource,
+  ldsConfig: streamSource,
+} as const satisfies BootstrapJson["dynamicResources"];
+
+/** The cluster of that name. @param path of the agent's socket */
+export const clusterOfAgent = (path: string): ClusterJson => ({
+  name: agentCluster,
+  type: "STATIC",
+  connectTimeout: "1s",
+  loadAssignment: {
+    clusterName: agentCluster,
+    endpoints: [{ lbEndpoints: [{ endpoint: { address: { pipe: { path } } } }] }],
+  },
+  // A route table of ten thousand services is one message; what waits for Envoy waits in its agent.
+  typedExtensionProtocolOptions: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": grpcOptions },
+});
+
+/** Where an Envoy without an agent beside it reads clusters and listeners from. */
 export const fileResources = (folder: string) => ({
   cdsConfig: { pathConfigSource: { path: `${folder}/cds.json` }, resourceApiVersion: "V3" } as const,
   ldsConfig: { pathConfigSource: { path: `${folder}/lds.json` }, resourceApiVersion: "V3" } as const,

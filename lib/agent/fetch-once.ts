@@ -1,25 +1,34 @@
+import { join } from "node:path";
 import { PortolanError } from "../config/diagnostic.ts";
-import { createTakeIn } from "./envoy/take-in.ts";
-import { openAgentFolder } from "./files/agent-folder.ts";
-import { createFileMaker } from "./files/envoy-files.ts";
-import type { FileSourceOptions } from "./files/file-sources.ts";
-import type { WholeHoldings } from "./held/holding.ts";
+import { type EnvoyFilesOptions, envoyFiles, putFiles } from "./files/envoy-files.ts";
+import { openTakenLog, takenName } from "./files/taken-log.ts";
+import type { Holding, WholeHoldings } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
 
 /**
- * Writes what a source has into an agent's folder, for an Envoy that is started later.
+ * Writes what a source has into a folder: as what an agent there begins with, and as files for an Envoy that has no agent beside it.
  *
- * @throws PortolanError when the source does not answer, or the folder cannot be written
+ * @throws PortolanError when the source does not answer, the folder cannot be written, or Envoy could not watch so many files
  */
-export async function fetchOnce(source: Source, options: FileSourceOptions): Promise<void> {
+export async function fetchOnce(source: Source, options: EnvoyFilesOptions): Promise<void> {
   try {
     const holdings = await new Promise<WholeHoldings>((changed, failed) => {
       source.start({ changed, trouble: (why) => failed(new PortolanError(why)), reached() {} });
     });
-    const { folder } = await openAgentFolder(options.folder, false);
-    const takeIn = createTakeIn(folder, { cds: new Map(), lds: new Map() });
-    await takeIn.lead(createFileMaker(options)(holdings), undefined);
+    const { log } = await openTakenLog(join(options.folder, takenName));
+    const { clusters, endpoints, listeners, routes } = holdings;
+    await log.keep({
+      clusters: textsOf(clusters),
+      endpoints: textsOf(endpoints),
+      listeners: textsOf(listeners),
+      routes: textsOf(routes),
+    });
+    // After what an agent begins with, which has no bound.
+    await putFiles(options.folder, envoyFiles(holdings, options));
   } finally {
     source.close();
   }
 }
+
+const textsOf = ({ resources }: Holding): ReadonlyMap<string, string> =>
+  new Map([...resources.values()].map(({ name, text }) => [name, text]));

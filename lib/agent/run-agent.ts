@@ -19,6 +19,7 @@ import type { Source } from "./held/source.ts";
 import { type IdentitySource, keepIdentity } from "./identity/identity-files.ts";
 import { agentMetrics } from "./status/agent-metrics.ts";
 import { type StatusAddress, type StatusSource, serveStatus } from "./status/status-server.ts";
+import { createLocalState } from "./xds/local-host.ts";
 
 /** What `portolan agent` was told. */
 export interface AgentSettings {
@@ -61,14 +62,16 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
   refuseOwnedArguments(settings.envoyArgs);
   const unlock = await lockFolder(folder);
   try {
-    const bootstrap = await readBootstrap(settings.bootstrap, folder);
+    const socket = join(folder, "xds", "socket");
+    const bootstrap = await readBootstrap(settings.bootstrap, socket);
     await replaceFile(join(folder, bootstrapName), bootstrap.text);
     const { identity } = settings;
-    const hasCertificateFiles = identity !== undefined;
-    const endIdentity = identity && (await keepIdentity({ source: identity, folder, say }));
+    const state = createLocalState();
+    const take = settings.once ? undefined : state.secrets;
+    const endIdentity = identity && (await keepIdentity({ source: identity, folder, say, take }));
     const source = await sourceFor(settings, folder, bootstrap.node);
     if (settings.once) {
-      await fetchOnce(source, { folder, hasCertificateFiles });
+      await fetchOnce(source, { folder, hasCertificateFiles: identity !== undefined });
       endIdentity?.();
       say(`${folder} has what is there for ${bootstrap.node.id}`);
       return 0;
@@ -82,7 +85,9 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       args: settings.envoyArgs,
       source,
       isGateway: bootstrap.isGateway,
-      hasCertificateFiles,
+      hasCertificates: identity !== undefined,
+      state,
+      socket,
     });
     const status = settings.status && (await serveStatus(settings.status, statusOf(agent, dns)));
     if (status !== undefined) say(`tells its status on port ${status.port}`);

@@ -37,7 +37,7 @@ export const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\
  * @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions
  */
 export function withoutCommands(text: string, stream: "out" | "err"): string {
-  const marked = text.replaceAll(/^[^\S\n]*(?=::[^\n]*::)/gm, "$&\uFFFD");
+  const marked = text.replaceAll(/^[^\S\n\r\u2028\u2029]*(?=::[^\n]*?::)/gm, "$&\uFFFD");
   // Standard output may be JSON, in which a string may hold these characters.
   return stream === "out" ? marked : marked.replaceAll(/##(?=\w*\[)/g, "$&\uFFFD");
 }

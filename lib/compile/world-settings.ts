@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
 import { securityFailures } from "../config/fail-closed/closed-object.ts";
+import { choiceIn, flagIn, wholeNumberIn } from "../config/setting-values.ts";
 import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
 
 /** What a compile function may be told by its environment: texts, by the names of `portolan dev`'s options. */
@@ -25,24 +25,16 @@ export interface WorldSettings {
  * @throws PortolanError that says what a setting may be
  */
 export function worldFromSettings(settings: WorldSettings, prefix = ""): WorldOptions {
-  const choice = <T extends string>(name: keyof WorldSettings, choices: readonly T[]): T | undefined => {
-    const text = settings[name] ?? "";
-    const found = choices.find((one) => one === text);
-    if (text === "" || found !== undefined) return found;
-    throw new PortolanError(`${prefix}${name} is ${JSON.stringify(text)}; it may be ${choices.join(" or ")}`);
-  };
-  const flags = ["true", "false"] as const;
-  const certificates = choice("CERTIFICATES", ["sds", "files"]);
-  const securityFailure = choice("SECURITY_FAILURE", securityFailures);
-  const release = choice("LEGACY_RELEASE", ["0.7", "0.8"]);
-  const legacyApi = choice("LEGACY_API", flags) ?? (release === undefined ? "false" : "true");
-  const pollDelay = settings.POLL_DELAY_MS ?? "";
-  if (pollDelay !== "" && !/^[1-9]\d{0,4}$/.test(pollDelay))
-    throw new PortolanError(`${prefix}POLL_DELAY_MS is ${JSON.stringify(pollDelay)}; it is a number from 1 to 99999`);
+  const named = (name: keyof WorldSettings) => [`${prefix}${name}`, settings[name]] as const;
+  const certificates = choiceIn(...named("CERTIFICATES"), ["sds", "files"]);
+  const securityFailure = choiceIn(...named("SECURITY_FAILURE"), securityFailures);
+  const release = choiceIn(...named("LEGACY_RELEASE"), ["0.7", "0.8"]);
+  const legacyApi = choiceIn(...named("LEGACY_API"), ["true", "false"]) ?? (release === undefined ? "false" : "true");
+  const pollDelayMs = wholeNumberIn(...named("POLL_DELAY_MS"), { least: 1, most: 99_999, usual: undefined });
   return {
     ...defaultWorldOptions,
-    ...(pollDelay === "" ? {} : { pollDelayMs: Number(pollDelay) }),
-    binaryForms: choice("BINARY_FORMS", flags) === "true",
+    ...(pollDelayMs === undefined ? {} : { pollDelayMs }),
+    binaryForms: flagIn(...named("BINARY_FORMS")),
     ...(certificates === undefined ? {} : { certificates }),
     ...(securityFailure === undefined ? {} : { securityFailure }),
     ...(legacyApi === "true" ? { legacyApi: release ?? "0.8" } : {}),

@@ -80,7 +80,7 @@ function classEnd(pattern: string, start: number): number {
 function classSize(text: string): number {
   const unicode = text.match(/\\[pP]/g)?.length ?? 0;
   const ranges = text
-    .replaceAll(/\\[pP](?:\{[^}]*\}|.)/g, "")
+    .replaceAll(/\\[pP](?:\{[^}\\]*\}|.)/g, "")
     .replaceAll(/\\./g, "a")
     .replaceAll(/.-./g, "a").length;
   return 1 + ranges + unicode * sizeOfUnicodeClass;

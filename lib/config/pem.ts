@@ -7,10 +7,26 @@ interface PemBlock {
   readonly text: string;
 }
 
-const block = /-----BEGIN ([^\n-]+)-----\r?\n[\s\S]*?-----END \1-----/g;
+const boundary = /-----(BEGIN|END) ([^\n-]+)-----/g;
 
+/** Each block from its first line to the first end of the same type; a beginning without such an end is passed over. */
 function blocksOf(text: string): readonly PemBlock[] {
-  return [...text.matchAll(block)].map(([whole, type = ""]) => ({ type, text: whole }));
+  const found = [...text.matchAll(boundary)].map(({ 0: { length }, 1: side, 2: type = "", index }) => {
+    return { isBegin: side === "BEGIN", type, at: index, end: index + length };
+  });
+  const ends = Map.groupBy(found.filter(({ isBegin }) => !isBegin).reverse(), ({ type }) => type);
+  const blocks: PemBlock[] = [];
+  let next = 0;
+  for (const { isBegin, type, at, end } of found) {
+    if (!isBegin || at < next || !/^\r?\n/.test(text.slice(end, end + 2))) continue;
+    const left = ends.get(type) ?? [];
+    while ((left.at(-1)?.at ?? end) < end) left.pop();
+    const last = left.pop();
+    if (last === undefined) continue;
+    next = last.end;
+    blocks.push({ type, text: text.slice(at, next) });
+  }
+  return blocks;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { isLoopback } from "../front/auth/open-to.ts";
+import { firstOf, hostGuard } from "../front/host-guard.ts";
 import { listening, serveHttp } from "../front/node-server.ts";
 import type { Front } from "./serve.ts";
 
@@ -15,15 +16,26 @@ export interface Listening {
  * Serves a front over HTTP/1.1, on Node.
  *
  * @param port 0 takes any free one
+ * @param hosts names that requests may ask for besides loopback's and `host`, where the front serves anyone on loopback
  * @throws PortolanError when the port is taken, and when others than this machine can connect and nobody has said who may ask
  */
-export async function listen(front: Front, port: number, host = "127.0.0.1"): Promise<Listening> {
+export async function listen(
+  front: Front,
+  port: number,
+  host = "127.0.0.1",
+  hosts: readonly string[] = [],
+): Promise<Listening> {
   if (front.isOpen && !isLoopback(host)) {
     throw new PortolanError(
       `${host} is open to other machines, and nothing says who may read: give createFront an authentication (docs/security.md), or "off" to serve whoever can connect`,
     );
   }
-  const server = await listening(serveHttp(front, port, host), `${host}:${port}`, "give another port");
+  const guard = firstOf(hostGuard({ servesAnyone: front.servesAnyone, host, hosts }));
+  const server = await listening(
+    serveHttp(front, port, host, undefined, guard),
+    `${host}:${port}`,
+    "give another port",
+  );
   return {
     url: server.url,
     close: async () => {

@@ -1,4 +1,5 @@
 import { frontApp } from "../front/app.ts";
+import { noAuthentication } from "../front/auth/authentication.ts";
 import { readAuthentication } from "../front/auth/settings.ts";
 import { createFront as createWholeFront } from "../front/front.ts";
 import type { Refusal } from "../front/nodes/refusals.ts";
@@ -27,6 +28,8 @@ export interface Front {
   readonly fetch: (request: Request) => Promise<Response>;
   /** Nobody has said who may ask. */
   readonly isOpen: boolean;
+  /** Nobody has to prove who asks: nothing was said of it, or `off`. */
+  readonly servesAnyone: boolean;
   /** Lets held polls go. */
   readonly close: () => void;
 }
@@ -37,14 +40,13 @@ export interface Front {
  * @throws PortolanError for an authentication that cannot be read
  */
 export function createFront({ authentication, ...options }: FrontOptions): Front {
-  const front = createWholeFront({
-    ...options,
-    authentication: readAuthentication(authentication ?? "off", { name: "authentication" }),
-  });
+  const asked = readAuthentication(authentication ?? "off", { name: "authentication" });
+  const front = createWholeFront({ ...options, authentication: asked });
   const app = frontApp(front);
   return {
     fetch: async (request) => app.fetch(request),
     isOpen: authentication === undefined,
+    servesAnyone: asked === noAuthentication,
     close: () => front.close(),
   };
 }

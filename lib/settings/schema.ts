@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { maxHoldLimitMs, sourceNameForm, sourceNameRule } from "../config/setting-values.ts";
 
 /** What the reference says of a field beside its type. */
 interface About {
@@ -38,8 +39,7 @@ const wholeNumber = (least: number, most: number) => {
 };
 const text = () => z.string().min(1, "must not be empty");
 const port = () => wholeNumber(0, 65_535);
-const sourceName = () =>
-  z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, "must be a name of small letters, digits, - and .");
+const sourceName = () => z.string().regex(sourceNameForm, `must be ${sourceNameRule}`);
 
 const front = z.strictObject({
   host: field(text(), "Where the front listens; another address than loopback wants `authentication`.", {
@@ -47,6 +47,11 @@ const front = z.strictObject({
     usual: "127.0.0.1",
   }),
   port: field(port(), "Its port for HTTP; 0 takes any.", { env: ["PORT"], usual: "8080" }),
+  hosts: field(
+    z.array(text()),
+    "Names that a request's `Host` may have besides those of loopback. They count where the front listens on loopback without authentication.",
+    { env: ["PORTOLAN_HOSTS"], usual: "`portolan`, the cluster of generated bootstraps" },
+  ),
   grpcPort: field(port(), "Its port for streams over gRPC (ADS).", {
     env: ["PORTOLAN_GRPC_PORT"],
     usual: "no streams",
@@ -55,7 +60,7 @@ const front = z.strictObject({
     env: ["PORTOLAN_WORKERS"],
     usual: "one for each core that there is memory for",
   }),
-  maxHoldMs: field(wholeNumber(0, 3_600_000), "Longest time to hold a poll that has nothing new; 0 never holds.", {
+  maxHoldMs: field(wholeNumber(0, maxHoldLimitMs), "Longest time to hold a poll that has nothing new; 0 never holds.", {
     env: ["PORTOLAN_MAX_HOLD_MS"],
     worker: "MAX_HOLD_MS",
     usual: "25000; 0 in a Worker",

@@ -117,7 +117,7 @@ export const clusterMember = "CLUSTER_ID";
 export const accountKey = (serviceAccount: string, name: string): string => `${serviceAccount}/${name}`;
 
 /** Whether a key of the node index is a pod's name: these have a letter, and neither what addresses nor what accounts have. */
-export const isPodName = (key: string): boolean => /^[^:/]*[A-Za-z][^:/]*$/.test(key);
+export const isPodName = (key: string): boolean => /[A-Za-z]/.test(key) && !/[:/]/.test(key);
 
 /** Gives the value of one attribute, as it goes into the projection. */
 type AttributeReader = (claims: NodeClaims, nodeId: NodeId) => unknown;

@@ -19,7 +19,7 @@ export interface Bucket {
  * @throws PortolanError for anything else after the question mark
  */
 export function readBucketPlace(text: string): Bucket | undefined {
-  const [match, bucket = "", prefix = "", query = ""] = /^s3:\/\/([^/?]+)\/?([^?]*)(?:\?(.*))?$/.exec(text) ?? [];
+  const [match, bucket = "", prefix = "", query = ""] = /^s3:\/\/([^/?]+)\/?([^?]*)(?:\?(.*))?$/s.exec(text) ?? [];
   if (match === undefined) return undefined;
   const { region, endpoint, ...others } = Object.fromEntries(new URLSearchParams(query));
   const [odd] = Object.keys(others);

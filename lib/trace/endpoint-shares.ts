@@ -72,7 +72,7 @@ function groupOf({
   priority = 0,
 }: LocalityLbEndpointsJson): Group {
   const { region = "", zone = "", subZone = "" } = locality;
-  const name = [region, zone, subZone].join("/").replace(/\/+$/, "");
+  const name = [region, zone, subZone].join("/").replace(/(?<!\/)\/+$/, "");
   return { candidates: lbEndpoints.map((one) => candidateOf(one, name, priority)), weight: loadBalancingWeight };
 }
 

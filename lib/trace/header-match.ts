@@ -80,10 +80,8 @@ export function queryOf(path: string): ReadonlyMap<string, string> {
   const query = new Map<string, string>();
   const at = path.indexOf("?");
   if (at === -1) return query;
-  for (const pair of path
-    .slice(at + 1)
-    .replace(/#.*$/, "")
-    .split("&")) {
+  const [text = ""] = path.slice(at + 1).split("#", 1);
+  for (const pair of text.split("&")) {
     const equals = pair.indexOf("=");
     const name = equals === -1 ? pair : pair.slice(0, equals);
     if (!query.has(name)) query.set(name, equals === -1 ? "" : pair.slice(equals + 1));

@@ -78,7 +78,7 @@ function watched(name: string, files: CertificateFiles): JsonObject {
   };
 }
 
-const pairPattern = /^file-cert:(.*)~(.*)$/;
+const pairPattern = /^file-cert:(.*)~([^~]*)$/;
 const rootPattern = /^file-root:(.*)$/;
 
 function keyPairs(secrets: readonly unknown[], files: CertificateFiles): JsonObject {

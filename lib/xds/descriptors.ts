@@ -4,49 +4,21 @@
  * @see docs/decisions/001-envoy-types-from-npm.md
  */
 
-import {
-  createRegistry,
-  type DescFile,
-  type DescMessage,
-  fromJson,
-  type JsonValue,
-  type MessageJsonType,
-  toBinary,
-  toJson,
-} from "@bufbuild/protobuf";
+import { type DescMessage, fromJson, type JsonValue, type MessageJsonType, toBinary, toJson } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { TypedExtensionConfigSchema } from "../../gen/envoy/config/core/v3/extension_pb.ts";
-import { ClusterLoadAssignmentSchema } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
-import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
-import { NameTableSchema } from "../../gen/istio/networking/nds/v1/nds_pb.ts";
 import { causeText } from "../config/cause-text.ts";
 import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
-import { descriptorFiles } from "./descriptor-files.ts";
+import { registry, schemas } from "../descriptors/registry.ts";
 import { createConstraints } from "./field-constraints.ts";
 import { createFormCheck } from "./message-form.ts";
 import type { Resource, ResourceType } from "./resource.ts";
 import { createTypeLookup } from "./type-lookup.ts";
-
-/** Every type that an Any may hold in what we make and take. */
-export const registry = createRegistry(...withImports(descriptorFiles));
 
 const typesInAny = createTypeLookup(registry);
 const hasForm = createFormCheck(typesInAny);
 const { constraintsOf, violationIn } = createConstraints(typesInAny);
 /** Whether a message surely has its form and keeps all constraints: what of nearly all is so, in one walk. */
 const isSound = createFormCheck(typesInAny, constraintsOf);
-
-/** The messages that resources are. */
-export const schemas = {
-  clusters: ClusterSchema,
-  endpoints: ClusterLoadAssignmentSchema,
-  listeners: ListenerSchema,
-  routes: RouteConfigurationSchema,
-  extension_configs: TypedExtensionConfigSchema,
-  name_tables: NameTableSchema,
-} as const;
 
 /** Key under which a message of an unknown type travels through the descriptors, in a Struct that they know. */
 const opaque = "portolan.opaque";
@@ -243,16 +215,4 @@ function showUnknown(value: JsonValue): JsonValue {
 
 function mapMembers(value: { [key: string]: JsonValue }, map: (member: JsonValue) => JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, map(member)]));
-}
-
-/** The files and all that they import, each once. */
-function withImports(files: readonly DescFile[]): readonly DescFile[] {
-  const found = new Set<DescFile>();
-  const visit = (file: DescFile): void => {
-    if (found.has(file)) return;
-    found.add(file);
-    file.dependencies.forEach(visit);
-  };
-  files.forEach(visit);
-  return [...found];
 }

@@ -171,7 +171,7 @@ const bytesIn = (value: string): number => new TextEncoder().encode(value).lengt
 function bytesRules({ minLen, maxLen }: RuleValues): readonly ValueRule[] {
   const [least, most] = [numberOf(minLen), numberOf(maxLen)];
   // Base64, padded.
-  const size = (value: string) => (value.length / 4) * 3 - (/=*$/.exec(value)?.[0].length ?? 0);
+  const size = (value: string) => (value.length / 4) * 3 - (value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0);
   return [
     ...(least === undefined ? [] : [text((value) => size(value) >= least, `must have at least ${least} bytes`)]),
     ...(most === undefined ? [] : [text((value) => size(value) <= most, `must have at most ${most} bytes`)]),

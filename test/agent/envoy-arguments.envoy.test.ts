@@ -22,7 +22,7 @@ afterEach(async () => {
 async function keeperOf(args: readonly string[], bootstrap: object = {}): Promise<EnvoyKeeper> {
   const admin = { address: { socket_address: { address: "127.0.0.1", port_value: 0 } } };
   await writeFile(join(folder, bootstrapName), JSON.stringify({ admin, ...bootstrap }));
-  const quiet = { onLine() {}, say() {}, onChange() {} };
+  const quiet = { onLine() {}, say() {}, onChange() {}, onEnd() {}, socket: join(folder, "xds.sock") };
   keeper = await createEnvoyKeeper({ envoy: envoyPath(), args, folder, maxRestarts: 0, ...quiet });
   return keeper;
 }

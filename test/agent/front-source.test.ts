@@ -7,10 +7,10 @@ import { createFront } from "../../lib/front/front.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import type { Refusal } from "../../lib/front/nodes/refusals.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
+import { type ResourceType, typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { nodeOf } from "../front/fixtures.ts";
-import { worldOf } from "../snapshot/worlds.ts";
+import { type ShapeContents, worldOf } from "../snapshot/worlds.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -23,20 +23,29 @@ async function following() {
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
   const publish = async (clusters: Readonly<Record<string, string>>) =>
     publisher.publish(worldOf({ web: { clusters } }), await publisher.head());
+  const publishAll = async (web: ShapeContents) => publisher.publish(worldOf({ web }), await publisher.head());
   const refusals: Refusal[] = [];
   const asked: Record<string, unknown>[] = [];
   const front = createFront({ store, headTtlMs: 0, maxHoldMs: 60_000, onRefusal: (one) => refusals.push(one) });
   const server = await serveHttp(frontApp(front), 0);
   const client = createFrontClient({ url: server.url });
   let isForgetful = false;
+  /** Answers to requests that were held about a type come when it is let go. */
+  let isSlow: { readonly type: ResourceType; readonly until: Promise<void> } | undefined;
   const source = frontSource({
     node: nodeOf("web"),
     holdMs: 20_000,
     types: heldTypes(false),
     client: {
       ...client,
-      ask(request) {
+      async ask(request) {
         const message = JSON.parse(request.body ?? "{}");
+        const isHeld = (request.holdMs ?? 0) > 0;
+        if (isHeld && isSlow !== undefined && message.type_url === typeUrlOf(isSlow.type)) {
+          const late = await client.ask(request);
+          await isSlow.until;
+          return late;
+        }
         if (message.type_url !== typeUrlOf("clusters")) return client.ask(request);
         asked.push(message);
         const isLost = isForgetful && message.initial_resource_versions === undefined && message.response_nonce;
@@ -61,6 +70,10 @@ async function following() {
   const clustersTold = () => told.map(({ clusters }) => [...clusters.resources.keys()]);
   return {
     publish,
+    publishAll,
+    slow: (type: ResourceType, until: Promise<void>) => {
+      isSlow = { type, until };
+    },
     start,
     source,
     told,
@@ -115,4 +128,28 @@ describe("an agent's source that follows a front", () => {
     await expect.poll(() => test.told.length).toBe(3);
     expect(test.refusals).toHaveLength(1);
   });
+
+  it.each(["clusters", "routes"] as const)(
+    "tells a route with the cluster that it leads to, however late the answer about %s comes",
+    async (type) => {
+      const test = await following();
+      await test.publishAll({ clusters: { a: "1" }, routes: { 80: "to a" } });
+      const answered = Promise.withResolvers<void>();
+      test.slow(type, answered.promise);
+      test.start();
+      await expect.poll(() => test.told.length).toBe(1);
+      await test.publishAll({ clusters: { b: "1" }, routes: { 80: "to b" } });
+      await expect.poll(() => test.told.length).toBe(2);
+      const names = test.told.map(({ clusters, routes }) => [
+        ...clusters.resources.keys(),
+        routes.resources.get("80")?.text.includes("to b"),
+      ]);
+      expect(names).toEqual([
+        ["a", false],
+        ["b", true],
+      ]);
+      answered.resolve();
+      expect(test.troubles).toEqual([]);
+    },
+  );
 });

@@ -9,7 +9,7 @@ import { restAttacks } from "./rest-attacks.ts";
 import { rpcAttacks } from "./rpc-attacks.ts";
 import type { ServerProcess } from "./server-process.ts";
 import { streamAttacks } from "./stream-attacks.ts";
-import { startTarget, type Target } from "./target.ts";
+import { type ServerName, startTarget, type Target } from "./target.ts";
 import { writeAttacks } from "./write-attacks.ts";
 
 export const attackClasses: readonly AttackClass[] = [
@@ -45,7 +45,7 @@ export interface AttackReport {
   readonly requests: number;
   readonly seconds: number;
   readonly classes: readonly ClassReport[];
-  readonly memory: Readonly<Record<"front" | "compile", MemoryReport>>;
+  readonly memory: Readonly<Record<ServerName, MemoryReport>>;
   /** Polls of a normal client beside it, in ms: while nobody else asked, and meanwhile. */
   readonly quiet: Latency;
   readonly attacked: Latency;
@@ -90,14 +90,14 @@ export async function attack(options: AttackOptions): Promise<AttackReport> {
 async function attackTarget(target: Target, clients: Clients, options: AttackOptions): Promise<AttackReport> {
   const { requests, seed, maxMs, maxGrowthMb, onProgress = () => {} } = options;
   const startMs = performance.now();
-  const { front, compile } = target.servers;
-  const servers = { front: watchMemory(front), compile: watchMemory(compile) };
+  const { front, compile, guarded } = target.servers;
+  const servers = { front: watchMemory(front), compile: watchMemory(compile), guarded: watchMemory(guarded) };
   const normal = await startNormalClient(target.url);
   const tally = createTally();
   const random = randomFrom(seed);
   const total = attackClasses.reduce((sum, { share }) => sum + share, 0);
   const isOver = () =>
-    front.ended() !== undefined || compile.ended() !== undefined || performance.now() - startMs > maxMs;
+    [front, compile, guarded].some(({ ended }) => ended() !== undefined) || performance.now() - startMs > maxMs;
 
   /** Every class in turn until each had its share, in an order that the seed decides. */
   async function send(count: number): Promise<void> {
@@ -136,7 +136,11 @@ async function attackTarget(target: Target, clients: Clients, options: AttackOpt
     const late = await normal.seen();
     await sleep(settleMs);
     const last = await normal.seen();
-    const memory = { front: await servers.front.report(), compile: await servers.compile.report() };
+    const memory = {
+      front: await servers.front.report(),
+      compile: await servers.compile.report(),
+      guarded: await servers.guarded.report(),
+    };
     const failures = [
       ...Object.entries(target.servers).flatMap(([name, { ended, errors }]) => [
         ...(ended() === undefined ? [] : [`the ${name} is gone: ${ended()}`]),

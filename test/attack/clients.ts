@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from "node:http";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from "node:http2";
 import { connect, type Socket } from "node:net";
-import type { Target } from "./target.ts";
+import type { ServerName, Target } from "./target.ts";
 
 /** How a request ended: a status (`200`, `grpc 3`), or what happened to its connection. */
 export interface Outcome {
@@ -12,7 +12,7 @@ export interface Outcome {
 
 export interface HttpRequest {
   /** The front where it does not say. */
-  readonly to?: "front" | "compile";
+  readonly to?: ServerName;
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -55,6 +55,7 @@ const maxLeft = 400;
 export function createClients(target: Target): Clients {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   const { hostname, port } = new URL(target.url);
+  const urls = { front: target.url, compile: target.compileUrl, guarded: target.guardedUrl };
   const left = new Set<Socket>();
   const sessions = new Set<ClientHttp2Session>();
   let shared: { readonly session: ClientHttp2Session; calls: number; open: number } | undefined;
@@ -96,7 +97,7 @@ export function createClients(target: Target): Clients {
     http: ({ to = "front", method = "POST", path, headers = {}, body = "" }) =>
       new Promise((resolve) => {
         const sent = httpRequest(
-          `${to === "front" ? target.url : target.compileUrl}${path}`,
+          `${urls[to]}${path}`,
           {
             method,
             agent,
@@ -121,7 +122,8 @@ export function createClients(target: Target): Clients {
 
     endless: (path, maxBytes) =>
       new Promise((resolve) => {
-        const sent = httpRequest(`${target.url}${path}`, { method: "POST", timeout: timeoutMs });
+        const headers = { "content-type": "application/json" };
+        const sent = httpRequest(`${target.url}${path}`, { method: "POST", headers, timeout: timeoutMs });
         const chunk = Buffer.alloc(65_536, " ");
         let bytes = 0;
         let over = false;

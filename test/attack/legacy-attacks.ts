@@ -1,6 +1,7 @@
 import type { AttackClass } from "./attack-class.ts";
 
 const get = (path: string) => ({ method: "GET", path });
+const json = { "content-type": "application/json" };
 const node = "sidecar~127.0.0.14~storefront-1.bookshop~bookshop.svc.cluster.local";
 
 export const legacyAttacks: readonly AttackClass[] = [
@@ -70,6 +71,7 @@ export const legacyAttacks: readonly AttackClass[] = [
     transport: "v1",
     share: 2,
     ends: ["200"],
-    send: (clients, random) => clients.http(random(4) === 0 ? { path: "/cache_stats_delete" } : get("/cache_stats")),
+    send: (clients, random) =>
+      clients.http(random(4) === 0 ? { path: "/cache_stats_delete", headers: json } : get("/cache_stats")),
   },
 ];

@@ -2,6 +2,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { AttackClass } from "./attack-class.ts";
 import type { Clients } from "./clients.ts";
 import type { Random } from "./random.ts";
+import { secrets } from "./target.ts";
 import { impostor, nodeOf, pollOf, victim } from "./world.ts";
 
 const clusters = "/v3/discovery:clusters";
@@ -190,12 +191,59 @@ export const restAttacks: readonly AttackClass[] = [
     },
   },
   {
+    name: "what a page of another site may send",
+    transport: "REST",
+    share: 20,
+    ends: ["415", "421"],
+    send: (clients, random) => {
+      const host = pick(random, ["evil.test", "127.0.0.1.evil.test", "localhost.evil.test:80"]);
+      const type = pick(random, ["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", ""]);
+      return random(2) === 0
+        ? clients.http({
+            method: "GET",
+            path: pick(random, ["/api/overview", "/v3/head", "/metrics"]),
+            headers: { host },
+          })
+        : clients.http({ path: clusters, body: small, headers: type === "" ? {} : { "content-type": type } });
+    },
+  },
+  {
+    name: "certificates that take long to read",
+    transport: "REST",
+    share: 10,
+    ends: ["401"],
+    send: (clients, random) => {
+      const piece = pick(random, ['\\"', '"', ",", ";", 'URI="', "URI=spiffe://a;"]);
+      return clients.http({
+        to: "guarded",
+        path: clusters,
+        body: small,
+        headers: {
+          ...json,
+          "x-portolan-proxy": secrets.proxy,
+          "x-forwarded-client-cert": piece.repeat(Math.floor(15_000 / piece.length)),
+        },
+      });
+    },
+  },
+  {
+    name: "localities of nothing but slashes",
+    transport: "REST",
+    share: 5,
+    ends: ["200"],
+    send: (clients) => {
+      const locality = { region: "a", zone: "b", sub_zone: `${"/".repeat(60_000)}c` };
+      return post(clients, clusters, pollOf("clusters", { ...bare, locality }));
+    },
+  },
+  {
     name: "paths and methods that are not there",
     transport: "REST",
     share: 30,
     ends: ["404", "400"],
     send: (clients, random) =>
       clients.http({
+        headers: json,
         method: pick(random, ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
         path: pick(random, [
           `/v3/discovery:${word(random)}`,

@@ -57,7 +57,7 @@ export async function startServerProcess(
       new Promise((resolve, reject) => {
         child.once("message", (memory: Memory) => resolve(memory));
         exit.then(() => reject(new Error(`the server ended with ${ended}`)));
-        child.send("memory");
+        child.send("memory", (cause) => cause !== null && reject(cause));
       }),
     ended: () => ended,
     errors: () => errors,

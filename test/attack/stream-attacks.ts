@@ -29,6 +29,36 @@ const hoard = framed(
     initialResourceVersions: Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`n${at}`, "v"])),
   }),
 );
+/** As many names as a stream may remember, a tenth of them in each message, and then hundreds one by one. */
+const manyThenFew = [
+  ...Array.from({ length: 15 }, (_, of) =>
+    framed(
+      askedByDelta({
+        typeUrl: typeUrls.routes,
+        resourceNamesSubscribe: Array.from({ length: 10_000 }, (_, at) => `n${(of * 10_000 + at).toString(36)}`),
+      }),
+    ),
+  ),
+  ...Array.from({ length: 400 }, (_, at) =>
+    framed(askedByDelta({ node: undefined, typeUrl: typeUrls.routes, resourceNamesSubscribe: [`one${at}`] })),
+  ),
+];
+/** Names that begin with one another, and then megabytes of words against them. */
+const wordy = [
+  framed(
+    askedByDelta({
+      typeUrl: typeUrls.routes,
+      resourceNamesSubscribe: Array.from({ length: 1_000 }, (_, at) => "a".repeat(at + 1)),
+    }),
+  ),
+  framed(
+    askedByDelta({
+      typeUrl: typeUrls.routes,
+      responseNonce: "1",
+      errorDetail: { code: 13, message: "a".repeat(3_900_000) },
+    }),
+  ),
+];
 const hungry = framed(
   asked({ typeUrl: typeUrls.routes, resourceNames: Array.from({ length: 9_999 }, (_, at) => `route-${at}`) }),
 );
@@ -94,6 +124,20 @@ export const streamAttacks: readonly AttackClass[] = [
     share: 2,
     ends,
     send: (clients, random) => (random(2) === 0 ? clients.stream(delta, [hoard]) : clients.stream(sotw, [hungry])),
+  },
+  {
+    name: "readers of 150,000 names that ask for one more, 400 times",
+    transport: "stream",
+    share: 0.1,
+    ends: ["left", "grpc 8", "grpc 14"],
+    send: (clients) => clients.stream(delta, manyThenFew, "unread"),
+  },
+  {
+    name: "refusals of 4 MB, of names that begin with one another",
+    transport: "stream",
+    share: 0.5,
+    ends: ["answered", "open", "grpc 14"],
+    send: (clients) => clients.stream(delta, wordy),
   },
   {
     name: "streams that nobody reads",

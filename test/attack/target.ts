@@ -6,10 +6,17 @@ import { publishWorld } from "./world.ts";
 
 const moduleAt = (path: string) => new URL(path, import.meta.url).pathname;
 
-/** Secrets of the compile function: one that nobody has guessed, and one that a forge has. */
-export const secrets = { operator: "nobody-has-guessed-it", github: "shared-with-a-forge" } as const;
+/** Secrets of the compile function: one that nobody has guessed, and one that a forge has; and that of a proxy in front. */
+export const secrets = {
+  operator: "nobody-has-guessed-it",
+  github: "shared-with-a-forge",
+  proxy: "of-a-proxy-that-passes-on-what-it-gets",
+} as const;
 
-/** A front and a compile function of Portolan's, each in a process of its own. */
+/** `guarded`: a front that wants a proof of identity, behind a proxy. */
+export type ServerName = "front" | "compile" | "guarded";
+
+/** Fronts and a compile function of Portolan's, each in a process of its own. */
 export interface Target {
   /** REST v3, v1, Connect, gRPC-Web over HTTP/1.1. */
   readonly url: string;
@@ -17,7 +24,9 @@ export interface Target {
   readonly grpcUrl: string;
   /** Webhooks, sources, objects. */
   readonly compileUrl: string;
-  readonly servers: Readonly<Record<"front" | "compile", ServerProcess>>;
+  /** As `url`, of the guarded front. */
+  readonly guardedUrl: string;
+  readonly servers: Readonly<Record<ServerName, ServerProcess>>;
   close(): Promise<void>;
 }
 
@@ -25,31 +34,43 @@ export interface Target {
 export async function startTarget(): Promise<Target> {
   const folder = await mkdtemp(join(tmpdir(), "portolan-attack-"));
   await publishWorld(join(folder, "front"));
-  const front = await startServerProcess(moduleAt("../../functions/server.node.ts"), {
+  const settings = {
     PORTOLAN_STORE: join(folder, "front"),
     HOST: "127.0.0.1",
     PORT: "0",
-    PORTOLAN_GRPC_PORT: "0",
     // The process that is looked at is the one that serves.
     PORTOLAN_WORKERS: "1",
+  };
+  const program = moduleAt("../../functions/server.node.ts");
+  const front = await startServerProcess(program, { ...settings, PORTOLAN_GRPC_PORT: "0" });
+  const guarded = await startServerProcess(program, {
+    ...settings,
+    PORTOLAN_AUTHENTICATION: JSON.stringify({
+      proxy: { secrets: [secrets.proxy], trustDomains: ["cluster.local"] },
+    }),
+  }).catch(async (cause: unknown) => {
+    await front.close();
+    throw cause;
   });
   const compile = await startServerProcess(moduleAt("./compile-server.ts"), {
     PORTOLAN_STORE: join(folder, "compile"),
     WEBHOOK_SECRET: secrets.operator,
     GITHUB_SECRETS: JSON.stringify({ main: secrets.github }),
   }).catch(async (cause: unknown) => {
-    await front.close();
+    await Promise.all([front.close(), guarded.close()]);
     throw cause;
   });
+  const [guardedUrl = ""] = guarded.urls;
   const [url = "", grpcUrl = ""] = front.urls;
   const [compileUrl = ""] = compile.urls;
   return {
     url,
     grpcUrl,
     compileUrl,
-    servers: { front, compile },
+    guardedUrl,
+    servers: { front, compile, guarded },
     async close() {
-      await Promise.all([front.close(), compile.close()]);
+      await Promise.all([front.close(), compile.close(), guarded.close()]);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -174,7 +174,7 @@ export async function agentBench({ report, quick }: BenchOptions): Promise<void>
       // A poller rests after an answer: what comes sooner would measure that, and not the way.
       await sleep(restMs);
     }
-    const names = { agent: "agent, files", rest: "REST, held polls", ads: "ADS, delta" };
+    const names = { agent: "agent", rest: "REST, held polls", ads: "ADS, delta" };
     const rows = kinds.map((kind, at) => {
       const sorted = tookMs[kind].toSorted((a, b) => a - b);
       const { sent, received } = ways[kind].counts;

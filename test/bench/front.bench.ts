@@ -32,7 +32,8 @@ interface Compared {
 
 async function versionOf(server: Server, classId: AnswerClass): Promise<string> {
   const body = recordedPoll(classId, { slim: true });
-  const answer = await fetch(server.url + path, { method: "POST", body });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(server.url + path, { method: "POST", headers, body });
   const version = /"version_info":"([^"]+)"/.exec(await answer.text())?.[1];
   if (version === undefined) throw new Error(`an answer without a version: ${answer.status}`);
   return version;

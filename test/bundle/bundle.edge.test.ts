@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 174 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 176 },
   { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 342 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
@@ -82,7 +82,7 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>
-        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text)|registry|mesh|xds|v1|compile)/.test(
+        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text|setting-values)|registry|mesh|xds|v1|compile)/.test(
           input,
         ),
       ),

@@ -31,7 +31,7 @@ describe("the server", () => {
   const fatally = (text: string) => ({ status: 1, stdout: "", lines: 1, stderr: expect.stringContaining(text) });
 
   it("ends with one line that says what to do, where a setting is wrong", () => {
-    expect(started({ PORT: "abc" })).toEqual(fatally('PORT is "abc"; it is a whole number up to 65535'));
+    expect(started({ PORT: "abc" })).toEqual(fatally('PORT is "abc"; it is a whole number from 0 to 65535'));
     expect(started({ PORTOLAN_MAX_HOLD_MS: "1s" })).toEqual(fatally('PORTOLAN_MAX_HOLD_MS is "1s"'));
     expect(started({ HOST: "0.0.0.0" })).toEqual(fatally("set PORTOLAN_AUTHENTICATION"));
     expect(started({ PORTOLAN_STORE: "s3://mesh", AWS_EC2_METADATA_DISABLED: "true" })).toEqual(

@@ -6,8 +6,8 @@ import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
+import { descriptorFiles } from "../../lib/descriptors/descriptor-files.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
-import { descriptorFiles } from "../../lib/xds/descriptor-files.ts";
 
 const schemas = { clusters: ClusterSchema, listeners: ListenerSchema, routes: RouteConfigurationSchema } as const;
 const samples = new URL("../../samples/bookshop", import.meta.url).pathname;

@@ -4,13 +4,14 @@ import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_
 import { checkByElements } from "../../lib/compile/check-by-elements.ts";
 import { encodeResource } from "../../lib/compile/encode-resource.ts";
 import { encodedList } from "../../lib/compile/encoded-list.ts";
+import { registry } from "../../lib/descriptors/registry.ts";
 import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
 import { runsIn } from "../../lib/snapshot/long/long-resource.ts";
 import { versionOfText } from "../../lib/snapshot/long/version-of-text.ts";
 import type { ResourceType } from "../../lib/snapshot/resource-type.ts";
-import { checkResource, registry } from "../../lib/xds/descriptors.ts";
+import { checkResource } from "../../lib/xds/descriptors.ts";
 import type { Resource } from "../../lib/xds/resource.ts";
 
 interface Host {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmod, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -27,6 +27,7 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import { type AgentProcess, agentFolder, clearAgent, startAgent } from "./agent-process.ts";
 import { type Bookshop, openBookshop, serverNames, shopHost, withWeights } from "./bookshop.ts";
 import { eventually } from "./envoy.ts";
+import { saveNewServices } from "./new-services.ts";
 import { get } from "./sidecars.ts";
 import { failures, startTraffic } from "./traffic.ts";
 
@@ -76,7 +77,11 @@ const twoWildcards = (name: string) => ({
 });
 
 /** A world with one more resource, for streams. */
-function withResource(world: CompiledWorld, type: CoreType, json: { readonly name: string }): CompiledWorld {
+function withResource(
+  world: CompiledWorld,
+  type: CoreType,
+  json: { readonly name: string; readonly [member: string]: unknown },
+): CompiledWorld {
   const text = JSON.stringify({ "@type": typeUrlOf(type), ...json });
   const from = [`EnvoyFilter/bookshop/${json.name}`];
   const resource: CompiledResource = { name: json.name, text, version: hashOf(text), from };
@@ -248,6 +253,24 @@ describe("an Envoy with an agent", () => {
     expect(await answers()).toBe(0);
   }, 60_000);
 
+  it("puts an Envoy of its own in the place of one that does not ask it", async () => {
+    const first = await start();
+    await isLive(first);
+    const before = await first.envoyPid();
+    await first.end("SIGKILL");
+    // As an agent of an earlier version left it: its Envoy reads files.
+    const started = join(folder, "good", "envoy.json");
+    await writeFile(started, (await readFile(started, "utf8")).replaceAll("/xds/socket", "/cds.json"));
+    const second = await start();
+    await eventually(
+      () => second.envoyPid(),
+      (pid) => pid !== before,
+    );
+    await isLive(second);
+    await eventually(answers, (status) => status === 200);
+    expect(second.log()).toMatch(/still runs from before, and does not ask at .*: another one takes its place/);
+  }, 60_000);
+
   it("refuses one cluster and one listener without their neighbours, and the front hears its words", async () => {
     const agent = await start();
     await isLive(agent);
@@ -274,10 +297,9 @@ describe("an Envoy with an agent", () => {
         error: expect.stringContaining("positive duration"),
         suspects: [{ name: "zz-broken", from: ["EnvoyFilter/bookshop/zz-broken"] }],
       },
-      // As the configuration dump has it; the log says it of all listeners at once.
       {
         type: "listeners",
-        error: "error adding listener named 'no-address': address is necessary",
+        error: "no-address: error adding listener named 'no-address': address is necessary",
         suspects: [{ name: "no-address" }],
       },
     ]);
@@ -362,6 +384,89 @@ describe("an Envoy with an agent", () => {
     );
   }, 60_000);
 
+  it("adds services with the routes to them, each in the place of the one before, and no request fails", async () => {
+    const agent = await start();
+    await isLive(agent);
+    const { failures: failed, requests } = await saveNewServices(opened.shop, 8, () => opened.publish());
+    expect([failed, requests > 100]).toEqual([new Map(), true]);
+    expect(agent.log()).not.toContain("refuses");
+  }, 120_000);
+
+  it("sends extensions that it has no descriptor of, and leaves it to Envoy what it makes of fields that are new to both", async () => {
+    const agent = await start();
+    await isLive(agent);
+    const good = await opened.compiled();
+    const type = (name: string) => `type.googleapis.com/envoy.extensions.transport_sockets.${name}`;
+    const raw = { name: "raw", typedConfig: { "@type": type("raw_buffer.v3.RawBuffer") } };
+    const around = { "@type": type("http_11_proxy.v3.Http11ProxyUpstreamTransport"), transportSocket: raw };
+    const strange = { "@type": type("raw_buffer.v3.RawBuffer"), brandNew: true };
+    const cluster = (name: string, typedConfig: object) => ({
+      name,
+      type: "STATIC",
+      connectTimeout: "1s",
+      transportSocket: { name: "socket", typedConfig },
+    });
+    await opened.publish(
+      [cluster("zz-around", around), cluster("zz-strange", strange)].reduce(
+        (world, json) => withResource(world, "clusters", json),
+        good,
+      ),
+    );
+    await eventually(front.refusals, (text) => text.includes("brandNew"), 20_000).catch((cause) => {
+      throw new Error(`${cause}\n${agent.log()}`);
+    });
+    const clusters = await agent.admin("/clusters");
+    expect([clusters.includes("zz-around::"), clusters.includes("zz-strange::")], agent.log()).toEqual([true, false]);
+    await opened.publish(good);
+    await eventually(front.refusals, (text) => !text.includes("brandNew"));
+  }, 60_000);
+
+  it("leaves out what Envoys have ended over twice, and says so without a stack", async () => {
+    const agent = await start();
+    await isLive(agent);
+    await eventually(answers, (status) => status === 200);
+    const good = await opened.compiled();
+    // Each costs Envoy an inotify instance, of which a user has 128: one that gets none aborts.
+    const watched = join(folder, "watched.json");
+    await writeFile(watched, '{"version_info":"1","resources":[]}');
+    const edsConfig = { pathConfigSource: { path: watched }, resourceApiVersion: "V3" };
+    const many = Array.from({ length: 300 }, (_, at) => `watching-${at}`);
+    const deadly = many.reduce(
+      (world, name) =>
+        withResource(world, "clusters", { name, type: "EDS", connectTimeout: "1s", edsClusterConfig: { edsConfig } }),
+      good,
+    );
+    const first = await agent.envoyPid();
+    await opened.publish(deadly);
+    const said = await eventually(
+      async () => agent.log(),
+      (log) => log.includes("it is left out until something else comes"),
+      60_000,
+    ).catch(() => {
+      throw new Error(`not left out\n${agent.log()}`);
+    });
+    const ends = [...said.matchAll(/^portolan agent: Envoy ended \((\w+)\).*$/gm)];
+    expect(ends.map(([, signal]) => signal)).toEqual(["SIGABRT", "SIGABRT"]);
+    expect(ends.map(([line]) => line).join()).not.toMatch(/#\d+:|0x[0-9a-f]+/);
+    expect(ends[0]?.[0]).toContain("assert failure");
+    await eventually(answers, (status) => status === 200, 20_000);
+    await sleep(6_000);
+    expect(await answers(), agent.log()).toBe(200);
+    expect([...agent.log().matchAll(/Envoy ended/g)].length).toBe(3);
+    const last = await agent.envoyPid();
+    expect(last).not.toBe(first);
+    // Something else is tried again, and only that.
+    await opened.publish(
+      withResource(good, "clusters", { name: "something-else", type: "STATIC", connectTimeout: "1s" }),
+    );
+    await eventually(
+      () => agent.admin("/clusters"),
+      (text) => text.includes("something-else"),
+    );
+    expect(await agent.envoyPid()).toBe(last);
+    await opened.publish(good);
+  }, 120_000);
+
   it("says goodbye to connections before it ends, and waits for the last one where that is asked for", async () => {
     const agent = await start(["--server", front.url, "--drain", "1", "--drain-until-idle"]);
     await isLive(agent);
@@ -391,25 +496,23 @@ describe("an Envoy with an agent", () => {
     expect(await answers()).toBe(200);
   }, 60_000);
 
-  it("puts what was taken before in the place of a file that is not whole", async () => {
+  it("begins with what Envoy had taken before where a line of its log is not whole", async () => {
     const first = await start();
     await isLive(first);
-    // Listeners are the last that is asked for.
+    const log = join(folder, "taken.log");
     await eventually(
-      () => readdir(join(folder, "good")),
-      (names) => names.includes("lds.json"),
+      () => readFile(log, "utf8").catch(() => ""),
+      (text) => text.includes(" listeners "),
     );
     await first.end("SIGTERM");
-    for (const path of ["cds.json", join("rds", (await readdir(join(folder, "rds")))[0] ?? "")]) {
-      const whole = await readFile(join(folder, path), "utf8");
-      // In the place of the name, so that the other name of the file is left alone.
-      await writeFile(join(folder, "half"), whole.slice(0, whole.length / 2));
-      await rename(join(folder, "half"), join(folder, path));
-    }
+    // A change that was written in part: what stands before it counts.
+    const whole = await readFile(log, "utf8");
+    const table = whole.split("\n").find((line) => line.includes(" routes ")) ?? "";
+    await writeFile(log, `${whole}${table.slice(0, table.length / 2)}`);
     const second = await start(["--server", "http://127.0.0.1:1"]);
     await isLive(second);
     expect(await answers()).toBe(200);
-    expect(second.log()).toContain("cds.json was not whole: what Envoy had taken before is back in its place");
+    expect(second.log()).toContain("1 lines of taken.log were not whole: what Envoy had taken before counts");
   }, 60_000);
 });
 

@@ -1,8 +1,8 @@
 /** Resources that break one constraint each, made from the recorded cases. */
 import type { JsonValue } from "@bufbuild/protobuf";
+import { registry, schemas } from "../../lib/descriptors/registry.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { registry, schemas } from "../../lib/xds/descriptors.ts";
 import { createConstraints } from "../../lib/xds/field-constraints.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { createFormCheck } from "../../lib/xds/message-form.ts";

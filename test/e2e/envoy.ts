@@ -32,6 +32,7 @@ export async function envoyComplaint(bootstrap: object): Promise<string> {
 }
 
 export interface RunningEnvoy {
+  readonly pid: number;
   log(): string;
   /** Text of an admin page. */
   admin(path: string): Promise<string>;
@@ -98,7 +99,7 @@ export async function startEnvoy(bootstrap: object, workingDirectory = process.c
           );
     if (ready) {
       const admin = async (path: string) => (await fetch(`http://${address}${path}`)).text();
-      return { log: () => log, admin, stat: (name) => readStat(admin, name), stop };
+      return { pid: child.pid ?? 0, log: () => log, admin, stat: (name) => readStat(admin, name), stop };
     }
     await sleep(25);
   }

@@ -75,7 +75,11 @@ interface Polled {
 async function poll(version?: string, patienceMs = 1_000, asking: object = node): Promise<Polled> {
   const answer = await fetch(`${url}/v3/discovery:clusters`, {
     method: "POST",
-    headers: { "x-envoy-expected-rq-timeout-ms": String(patienceMs), connection: "close" },
+    headers: {
+      "content-type": "application/json",
+      "x-envoy-expected-rq-timeout-ms": String(patienceMs),
+      connection: "close",
+    },
     body: JSON.stringify({ node: asking, ...(version === undefined ? {} : { version_info: version }) }),
   });
   return { status: answer.status, version: /"version_info":"([^"]+)"/.exec(await answer.text())?.[1] ?? "" };

@@ -23,7 +23,8 @@ beforeAll(async () => {
   const dev = await startDev(join(folder, "mesh"));
   try {
     // What is counted of polls has its labels from the first one on.
-    await fetch(`${dev.url}/v3/discovery:clusters`, { method: "POST", body: "no request" });
+    const json = { "content-type": "application/json" };
+    await fetch(`${dev.url}/v3/discovery:clusters`, { method: "POST", headers: json, body: "no request" });
     exposed = readExposition(await (await fetch(`${dev.url}/metrics`)).text());
   } finally {
     await dev.stop();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { descriptorFiles } from "../../lib/xds/descriptor-files.ts";
+import { descriptorFiles } from "../../lib/descriptors/descriptor-files.ts";
 import { canonicalMessage, checkResource, messageOfType } from "../../lib/xds/descriptors.ts";
 
 describe("the descriptors", () => {

@@ -4,15 +4,6 @@ import { HttpAgent, httpRequest } from "../http.ts";
 export interface EnvoyAdmin {
   /** `LIVE`, `INITIALIZING`, `PRE_INITIALIZING`, `DRAINING`; undefined when nobody answers. */
   state(): Promise<string | undefined>;
-  /** Versions of everything that it has taken from files, whatever it belongs to; undefined when nobody answers. */
-  versions(): Promise<ReadonlySet<string> | undefined>;
-  /**
-   * How often each subscription has refused what it read, or could not read it, by the name of its statistics (`cluster_manager.cds`,
-   * `http.<prefix>.rds.<table>`); those that never have are left out. undefined when nobody answers.
-   */
-  refused(): Promise<ReadonlyMap<string, number> | undefined>;
-  /** Listeners of the last update that were refused, with Envoy's reason. */
-  refusedListeners(): Promise<ReadonlyMap<string, string>>;
   /** Value of a gauge. */
   gauge(name: string): Promise<number | undefined>;
   /** @returns whether it was answered well */
@@ -65,24 +56,6 @@ export function envoyAdmin(address: string): EnvoyAdmin {
       const answer = await ask("/ready", "GET");
       return answer?.body.trim();
     },
-    async versions() {
-      const text = await page("/stats?type=TextReadouts&filter=version_text$");
-      if (text === undefined) return undefined;
-      return new Set([...text.matchAll(/version_text: "(.*)"/g)].map(([, version = ""]) => version));
-    },
-    async refused() {
-      const filter = encodeURIComponent("\\.update_(rejected|failure)$");
-      const text = await page(`/stats?type=Counters&usedonly&filter=${filter}`);
-      if (text === undefined) return undefined;
-      const counts = new Map<string, number>();
-      for (const [, subscription = "", count] of text.matchAll(/^(.*)\.update_(?:rejected|failure): (\d+)$/gm))
-        counts.set(subscription, (counts.get(subscription) ?? 0) + Number(count));
-      return counts;
-    },
-    async refusedListeners() {
-      const text = await page("/config_dump?resource=dynamic_listeners&mask=error_state");
-      return text === undefined ? new Map() : errorStatesIn(text);
-    },
     async gauge(name) {
       const filter = encodeURIComponent(`^${name.replaceAll(".", "\\.")}$`);
       const text = await page(`/stats?type=Gauges&filter=${filter}`);
@@ -104,18 +77,4 @@ export function envoyAdmin(address: string): EnvoyAdmin {
       }),
     close: () => agent.destroy(),
   };
-}
-
-/** @param text a config dump of listeners, of their error states alone */
-function errorStatesIn(text: string): ReadonlyMap<string, string> {
-  const { configs = [] }: { readonly configs?: readonly ErrorState[] } = JSON.parse(text);
-  return new Map(
-    configs.flatMap(({ error_state: { failed_configuration: { name } = {}, details } = {} }) =>
-      name === undefined || details === undefined ? [] : [[name, details] as const],
-    ),
-  );
-}
-
-interface ErrorState {
-  readonly error_state?: { readonly failed_configuration?: { readonly name?: string }; readonly details?: string };
 }

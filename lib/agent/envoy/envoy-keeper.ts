@@ -1,4 +1,4 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { EnvoyArgument } from "./envoy-arguments.ts";
@@ -25,8 +25,12 @@ export interface EnvoyKeeperOptions extends EnvoyOptions {
   /** So many ends in a row are the last; undefined: none are. */
   readonly maxRestarts: number | undefined;
   readonly say: (line: string) => void;
-  /** Told when it has ended, and when it may be started again. */
+  /** Told when it may be started again, and when one runs. */
   readonly onChange: () => void;
+  /** Told when it has ended. */
+  readonly onEnd: () => void;
+  /** Where the agent answers its Envoy: one that runs already and asks elsewhere is ended. */
+  readonly socket: string;
 }
 
 /** Name of the bootstrap in the agent's folder, and in `good/` of the last one that an Envoy was started with. */
@@ -42,7 +46,7 @@ const usualArguments: readonly EnvoyArgument[] = [
 ];
 
 export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<EnvoyKeeper> {
-  const { folder, maxRestarts, say, onChange } = options;
+  const { folder, maxRestarts, say, onChange, onEnd, socket } = options;
   const bootstrap = join(folder, bootstrapName);
   const goodBootstrap = join(folder, "good", bootstrapName);
   const restarts = createRestarts();
@@ -62,7 +66,7 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
       if (isReleased) return;
       const { pauseMs, inARow } = restarts.ended(performance.now() - startedMs);
       notBeforeMs = performance.now() + pauseMs;
-      const said = process.log.lastErrors().at(-1);
+      const said = process.log.lastError();
       const last = said === undefined ? "" : `; it said last: ${oneLine(said)}`;
       const loop = inARow < 3 ? "" : `, ${inARow} times in a row soon after its start`;
       if (maxRestarts !== undefined && inARow > maxRestarts) {
@@ -72,6 +76,7 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
         say(`Envoy ended (${how})${loop}${last}; it is started again in ${pauseMs / 1_000} s`);
         setTimeout(onChange, pauseMs);
       }
+      onEnd();
       onChange();
     });
   }
@@ -90,9 +95,15 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
   }
 
   const adopted = await adoptEnvoy(options);
-  if (adopted !== undefined) {
+  if (adopted !== undefined && (await readFile(goodBootstrap, "utf8").catch(() => "")).includes(socket)) {
     say(`Envoy, process ${adopted.pid}, still runs from before: going on with it`);
     watch(adopted);
+  } else if (adopted !== undefined) {
+    say(
+      `Envoy, process ${adopted.pid}, still runs from before, and does not ask at ${socket}: another one takes its place`,
+    );
+    adopted.kill("SIGTERM");
+    await adopted.ended;
   }
 
   return {

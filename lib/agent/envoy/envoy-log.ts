@@ -7,20 +7,17 @@ import { open, stat, truncate } from "node:fs/promises";
 export interface EnvoyLog {
   /** Reads what is new and passes it on. */
   read(): Promise<void>;
-  /** Where refusals are counted from. */
-  mark(): number;
-  /** Refusals since a mark, in Envoy's words, in order. */
-  refusalsSince(mark: number): readonly string[];
-  /** The last lines that were errors, for whoever wants to know why it ended. */
-  lastErrors(): readonly string[];
+  /** Why it ended, as far as its log says: the assertion that failed, else the last error; undefined for neither. */
+  lastError(): string | undefined;
 }
 
 const maxBytes = 4 * 1024 * 1024;
-const maxKept = 200;
 const maxWords = 4_000;
 
-const lineStart = /^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\]\[\d+\]\[(\w+)\]\[\w+\] (?:\[[^\]]*\] )?(.*)$/;
-const refusal = /^Filesystem config update (?:rejected|failure): (.*)$/s;
+const lineStart = /^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\]\[\d+\]\[(\w+)\]\[(\w+)\] (?:\[[^\]]*\] )?(.*)$/;
+
+/** Words of an assertion, which say more than the signal and the stack frames that follow them. */
+const assertion = /assert failure|panic/i;
 
 /**
  * @param path of the file; what stands in it at the beginning has been passed on
@@ -31,26 +28,21 @@ export async function envoyLog(path: string, pass: (line: string) => void): Prom
   let rest = "";
   /** Of messages that may go on over several lines. */
   let message: { readonly level: string; readonly lines: string[] } | undefined;
-  let counted = 0;
-  const refusals: { readonly number: number; readonly words: string }[] = [];
-  const errors: string[] = [];
+  let error: string | undefined;
+  /** Whether the lines that come are those of a stack. */
+  let isTrace = false;
   let reading: Promise<void> = Promise.resolve();
+
+  function keepError(text: string): void {
+    if (error === undefined || !assertion.test(error) || assertion.test(text)) error = text.slice(0, maxWords);
+  }
 
   function endMessage(): void {
     if (message === undefined) return;
     const { level, lines } = message;
     const text = lines.join("\n").trim().slice(0, maxWords);
     message = undefined;
-    const words = refusal.exec(text)?.[1];
-    if (words !== undefined) {
-      counted += 1;
-      refusals.push({ number: counted, words: words.replace(/goo\.gle\/debug\w*\s*/g, "").trim() });
-      if (refusals.length > maxKept) refusals.shift();
-    }
-    if (level === "error" || level === "critical") {
-      errors.push(text);
-      if (errors.length > 10) errors.shift();
-    }
+    if (level === "error" || level === "critical") keepError(text);
   }
 
   function take(line: string): void {
@@ -58,9 +50,12 @@ export async function envoyLog(path: string, pass: (line: string) => void): Prom
     const start = lineStart.exec(line);
     if (start !== null) {
       endMessage();
-      message = { level: start[1] ?? "", lines: [start[2] ?? ""] };
+      const [, level = "", logger, text = ""] = start;
+      // Addresses and frames of a stack tell people nothing.
+      message = logger === "backtrace" ? undefined : { level, lines: [text] };
+      isTrace = logger === "backtrace";
     } else if (message !== undefined && message.lines.length < 100) message.lines.push(line);
-    else if (/error|exception|assert|caught/i.test(line)) errors.push(line.slice(0, maxWords));
+    else if (!isTrace && /error|exception|assert|caught/i.test(line)) keepError(line);
   }
 
   async function readNew(): Promise<void> {
@@ -95,9 +90,7 @@ export async function envoyLog(path: string, pass: (line: string) => void): Prom
       reading = reading.then(readNew, readNew).catch(() => {});
       return reading;
     },
-    mark: () => counted,
-    refusalsSince: (mark) => refusals.filter(({ number }) => number > mark).map(({ words }) => words),
-    lastErrors: () => errors,
+    lastError: () => error,
   };
 }
 

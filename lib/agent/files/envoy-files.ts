@@ -1,139 +1,121 @@
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { causeText } from "../../config/cause-text.ts";
+import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
-import type { HeldResource, Holding } from "../held/holding.ts";
-import {
-  type FileSourceOptions,
-  type FileText,
-  type Reference,
-  referencesIn,
-  withFileSources,
-} from "./file-sources.ts";
+import type { Holding, WholeHoldings } from "../held/holding.ts";
+import { isObject, type Json, type Reference, rewriteSources, textOf } from "../xds/config-sources.ts";
 import { leafPath } from "./leaf-path.ts";
+import { draftEnding, writeDraft } from "./replace-file.ts";
 
-/** Types that come whole, in one file each. */
-export type CollectionKind = "cds" | "lds";
-
-/** A file of one resource. */
-export interface Leaf {
-  readonly path: string;
-  readonly type: CoreType;
-  readonly name: string;
-  readonly file: FileContent;
+export interface EnvoyFilesOptions {
+  /** Folder of the files, as Envoy sees it. */
+  readonly folder: string;
+  /** Whether the workload's certificate lies in files there; otherwise Envoy asks whoever the resource names. */
+  readonly hasCertificateFiles: boolean;
 }
 
-/** A DiscoveryResponse on disk. */
-export interface FileContent {
-  /** Of what the file holds, so that it says itself whether it is whole. */
-  readonly version: string;
-  readonly text: string;
-}
+/**
+ * So many files Envoy may watch: each of them costs it an inotify instance, of which Linux gives a user 128
+ * (`fs.inotify.max_user_instances`), and an Envoy that gets none aborts.
+ */
+export const maxWatchedFiles = 100;
 
-/** Resources of a collection as Envoy reads them, by name. */
-export type Entries = ReadonlyMap<string, FileText>;
+/** Clusters, listeners, and the workload's certificate and roots. */
+const otherFiles = 4;
 
-/** Everything that Envoy is to read. */
-export interface EnvoyFiles {
-  /** Of the holdings that they were made from. */
-  readonly versions: Readonly<Record<CoreType, string>>;
-  readonly leaves: ReadonlyMap<string, Leaf>;
-  readonly cds: Entries;
-  readonly lds: Entries;
-}
+/** Paths from the folder, with what is in them, in the order in which they are put into their places. */
+export type FileTexts = ReadonlyMap<string, string>;
 
-const versionLength = 32;
-
-/** @param resources as JSON on one line each, sorted by name */
-function fileOf(resources: readonly string[]): FileContent {
-  const body = resources.join(",\n");
-  const version = hashOf(body).slice(0, versionLength);
-  return { version, text: `{"version_info":"${version}","resources":[\n${body}\n]}\n` };
-}
-
-/** Reads a file of `fileOf`. @returns undefined when it is not whole, or somebody else wrote it */
-export function readFileOf(text: string): (FileContent & { readonly resources: readonly string[] }) | undefined {
-  const match = /^\{"version_info":"([0-9a-f]{32})","resources":\[\n([\s\S]*)\n\]\}\n$/.exec(text);
-  const [, version, body] = match ?? [];
-  if (version === undefined || body === undefined || hashOf(body).slice(0, versionLength) !== version) return undefined;
-  return { version, text, resources: body === "" ? [] : body.split(",\n") };
-}
-
-export const collectionOf = (entries: Entries): FileContent =>
-  fileOf([...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { text }]) => text));
-
-/** Makes files of what there is; what did not change is not made again. */
-export function createFileMaker(
-  options: FileSourceOptions,
-): (holdings: Readonly<Record<CoreType, Holding>>) => EnvoyFiles {
-  const rewritten = new WeakMap<HeldResource, FileText>();
-  const leaves = new WeakMap<HeldResource, FileContent>();
-  const remember = <T>(known: WeakMap<HeldResource, T>, resource: HeldResource, make: () => T): T => {
-    const found = known.get(resource) ?? make();
-    known.set(resource, found);
-    return found;
+/**
+ * What a node is to have as files for an Envoy that has no agent beside it. Endpoints stand in their clusters, so that Envoy watches one
+ * file for all of them; route tables have a file each, so that a change of one drains no listener.
+ *
+ * @throws PortolanError when Envoy would have to watch more files than it can
+ */
+export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFiles }: EnvoyFilesOptions): FileTexts {
+  const sourceOf = (kind: "rds" | "sds", name: string): Json => ({
+    pathConfigSource: { path: join(folder, leafPath(kind, name)) },
+    resourceApiVersion: "V3",
+  });
+  const form = {
+    routes: (name: string) => sourceOf("rds", name),
+    secrets: hasCertificateFiles ? (name: string) => sourceOf("sds", name) : undefined,
   };
-  const rewrittenOf = ({ resources }: Holding): Entries =>
-    new Map(
-      [...resources.values()].map((resource) => [
-        resource.name,
-        remember(rewritten, resource, () => withFileSources(resource.text, options)),
-      ]),
+  const rewritten = (type: CoreType) =>
+    sorted(holdings[type]).map(({ name, text }) => ({ name, ...rewriteSources(parsed(text), form) }));
+  const [clusters, listeners] = [rewritten("clusters"), rewritten("listeners")];
+  const endpoints = holdings.endpoints.resources;
+  const cds = clusters.map(({ json, references }) => withEndpoints(json, references, endpoints));
+  const tables = new Map(
+    [...holdings.routes.resources.values()].map(({ name, text }) => [leafPath("rds", name), fileOf([text])]),
+  );
+  const read = new Set(listeners.flatMap(({ references }) => references).map(({ name }) => leafPath("rds", name)));
+  if (read.size > maxWatchedFiles - otherFiles)
+    throw new PortolanError(
+      `the listeners name ${read.size} route tables, and an Envoy without an agent can watch ${maxWatchedFiles} files: each costs an inotify instance, and Linux gives a user 128 (fs.inotify.max_user_instances). The files are left as they were. Let the agent run the Envoy (without --once), or give the proxy a Sidecar that sees fewer ports`,
     );
-  return ({ clusters, endpoints, listeners, routes }) => {
-    const cds = rewrittenOf(clusters);
-    const lds = rewrittenOf(listeners);
-    const written = new Map<string, Leaf>();
-    const add = (kind: "eds" | "rds", type: CoreType, { resources }: Holding) => {
-      for (const resource of resources.values()) {
-        const path = leafPath(kind, resource.name);
-        const file = remember(leaves, resource, () => fileOf([resource.text]));
-        written.set(path, { path, type, name: resource.name, file });
-      }
-    };
-    add("eds", "endpoints", endpoints);
-    add("rds", "routes", routes);
-    // Envoy refuses what names a file that is not there.
-    for (const reference of [...cds.values(), ...lds.values()].flatMap(({ references }) => references)) {
-      const empty = emptyLeaf(reference);
-      if (empty !== undefined && !written.has(empty.path)) written.set(empty.path, empty);
+  // Envoy refuses what names a file that is not there.
+  for (const { references } of listeners)
+    for (const { name } of references)
+      if (!tables.has(leafPath("rds", name)))
+        tables.set(leafPath("rds", name), fileOf([JSON.stringify({ "@type": typeUrlOf("routes"), name })]));
+  return new Map([
+    ...tables,
+    ["cds.json", fileOf(cds.map((json) => JSON.stringify(json)))],
+    ["lds.json", fileOf(listeners.map(({ json }) => JSON.stringify(json)))],
+  ]);
+}
+
+const sorted = ({ resources }: Holding) => [...resources.values()].sort((a, b) => byCodePoint(a.name, b.name));
+
+function parsed(text: string): Json {
+  const json: unknown = JSON.parse(text);
+  return isObject(json) ? json : {};
+}
+
+/** A cluster with its endpoints in it, where it would ask for them. */
+function withEndpoints(cluster: Json, references: readonly Reference[], endpoints: Holding["resources"]): Json {
+  const named = references.find(({ type }) => type === "endpoints");
+  if (named === undefined) return cluster;
+  const { edsClusterConfig: _source, ...rest } = cluster;
+  const { "@type": _type, ...assignment } = parsed(endpoints.get(named.name)?.text ?? "{}");
+  return { ...rest, type: "STATIC", loadAssignment: { clusterName: textOf(cluster.name), ...assignment } };
+}
+
+/** A DiscoveryResponse on disk. @param resources as JSON on one line each */
+function fileOf(resources: readonly string[]): string {
+  const body = resources.join(",\n");
+  return `{"version_info":"${hashOf(body).slice(0, 32)}","resources":[\n${body}\n]}\n`;
+}
+
+/**
+ * Puts files into their places, each by a rename; all are written before the first is. Route tables that nothing names any more go.
+ *
+ * @throws PortolanError when the folder cannot be written; then nothing was changed, or some files are those of before
+ */
+export async function putFiles(folder: string, files: FileTexts): Promise<void> {
+  const drafts = new Map<string, string>();
+  try {
+    await mkdir(join(folder, "rds"), { recursive: true });
+    await clear(folder, () => false);
+    for (const [path, text] of files) drafts.set(path, await writeDraft(join(folder, path), text));
+    for (const [path, draft] of drafts) await rename(draft, join(folder, path));
+    await clear(folder, (path) => dirname(path) === "rds" && !files.has(path));
+  } catch (cause) {
+    for (const draft of drafts.values()) await rm(draft, { force: true });
+    throw new PortolanError(`cannot write into ${folder}: ${causeText(cause)}`, [], cause);
+  }
+}
+
+/** Removes what a killed agent has not finished, and files that are gone. */
+async function clear(folder: string, isGone: (path: string) => boolean): Promise<void> {
+  for (const sub of ["", "rds"]) {
+    for (const name of await readdir(join(folder, sub))) {
+      const path = join(sub, name);
+      if (name.endsWith(draftEnding) || (name.endsWith(".json") && isGone(path)))
+        await rm(join(folder, path), { force: true });
     }
-    const versions = {
-      clusters: clusters.version,
-      endpoints: endpoints.version,
-      listeners: listeners.version,
-      routes: routes.version,
-    };
-    return { versions, leaves: written, cds, lds };
-  };
-}
-
-/** What stands for a resource that is named and not there: no endpoints, no routes. Certificates come from elsewhere. */
-function emptyLeaf({ kind, name }: Reference): Leaf | undefined {
-  const path = leafPath(kind, name);
-  if (kind === "eds") {
-    const text = JSON.stringify({ "@type": typeUrlOf("endpoints"), clusterName: name });
-    return { path, type: "endpoints", name, file: fileOf([text]) };
   }
-  if (kind === "rds") {
-    const text = JSON.stringify({ "@type": typeUrlOf("routes"), name });
-    return { path, type: "routes", name, file: fileOf([text]) };
-  }
-  return undefined;
-}
-
-/** Paths of the leaves that some entries name. */
-export const pathsNamed = (...collections: readonly Entries[]): ReadonlySet<string> =>
-  new Set(
-    collections.flatMap((entries) =>
-      [...entries.values()].flatMap(({ references }) => references.map(({ kind, name }) => leafPath(kind, name))),
-    ),
-  );
-
-/** Entries as they stand in a file of the agent's. */
-export function entriesOf(resources: readonly string[] = []): Entries {
-  return new Map(
-    resources.map((text) => {
-      const { name = "" }: { readonly name?: string } = JSON.parse(text);
-      return [name, { text, references: referencesIn(text) }];
-    }),
-  );
 }

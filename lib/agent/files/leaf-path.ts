@@ -1,7 +1,7 @@
 import { hashOf } from "../../snapshot/blob.ts";
 
-/** What has a file for each resource: endpoints, routes, secrets. */
-export type LeafKind = "eds" | "rds" | "sds";
+/** What has a file for each resource: routes, secrets. */
+export type LeafKind = "rds" | "sds";
 
 const readableLength = 100;
 

@@ -39,6 +39,8 @@ export function frontSource(options: FrontSourceOptions): Source {
   /** Requests that are held, by type. */
   const held = new Map<HeldType, AbortController>();
   let holdings: Holdings = {};
+  /** Asks for what has changed together with something else. */
+  let gathering: Promise<unknown> | undefined;
   /** Told to the sink, by version. */
   let told = "";
 
@@ -75,6 +77,20 @@ export function frontSource(options: FrontSourceOptions): Source {
     await tell(sink);
   }
 
+  /**
+   * Waits for what has changed together with a type. A route may lead to a cluster that is new with it, and a cluster that is gone may have
+   * been led to until now: so of these none is told before the others were asked for. Endpoints stand by themselves.
+   */
+  async function gather(type: HeldType, signal: AbortSignal): Promise<void> {
+    await sleep(gatherMs, undefined, { signal });
+    if (type === "endpoints" || type === "name_tables") return;
+    const others = types.filter((other) => other !== type);
+    gathering ??= Promise.all(others.map(async (other) => keep(other, await fetch(other, 0, signal)))).finally(() => {
+      gathering = undefined;
+    });
+    await gathering;
+  }
+
   /** Asks for a type and waits for something new. @returns undefined when there is nothing, or something else is to be said first */
   async function hold(type: HeldType): Promise<Holding | undefined> {
     const asking = new AbortController();
@@ -101,7 +117,7 @@ export function frontSource(options: FrontSourceOptions): Source {
         const next = await hold(type);
         if (next !== undefined) {
           keep(type, next);
-          await sleep(gatherMs, undefined, { signal });
+          await gather(type, signal);
           await tell(sink).catch(() => fetchAll(sink));
         } else if (complaint === complaints.get(type) && performance.now() - before < 1_000) {
           // A front that holds nothing is asked once a second.

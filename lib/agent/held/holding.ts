@@ -1,6 +1,7 @@
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledResource } from "../../snapshot/compiled.ts";
 import { textRun } from "../../snapshot/long/long-resource.ts";
+import { runListsOf } from "../../snapshot/long/run-lists.ts";
 import { versionOfText } from "../../snapshot/long/version-of-text.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
@@ -65,8 +66,10 @@ export function applyDelta(
 /** A resource with the version that it has by its text alone. */
 export function heldResource(type: HeldType, name: string, text: string): HeldResource {
   const { version, isLong } = versionOfText(type, text);
-  // Where segments end depends on which resources are long, and not on how those are cut.
-  return { name, version, text, from: [], ...(isLong ? { runs: [textRun(text)] } : {}) };
+  const resource: HeldResource = { name, version, text, from: [] };
+  // Where segments end depends on which resources are long, and not on how those are cut. Written as a member of the literal,
+  // so that the type check refuses a name that `hasRuns` does not read.
+  return isLong ? { ...resource, runLists: runListsOf([textRun(text)]) } : resource;
 }
 
 /** @param resources in any order, names unique */

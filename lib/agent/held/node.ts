@@ -11,5 +11,5 @@ export interface AgentNode {
 /** The same node as whoever places it reads it. */
 export function claimsOfNode({ id, cluster, metadata, locality = {} }: AgentNode): NodeClaims {
   const parts = [locality.region ?? "", locality.zone ?? "", locality.subZone ?? ""];
-  return { id, cluster, metadata, locality: parts.join("/").replace(/\/+$/, "") };
+  return { id, cluster, metadata, locality: parts.join("/").replace(/(?<!\/)\/+$/, "") };
 }

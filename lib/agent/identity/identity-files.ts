@@ -22,6 +22,8 @@ export interface IdentityFilesOptions {
   /** Of the agent. */
   readonly folder: string;
   readonly say: (line: string) => void;
+  /** Takes the SDS resources that the identity becomes, by name, whenever they are others. */
+  readonly take?: ((secrets: ReadonlyMap<string, object>) => void) | undefined;
 }
 
 /** How often files are looked at. */
@@ -31,14 +33,16 @@ const commandMs = 30_000;
 const longestMs = 12 * 3_600_000;
 
 /**
- * Keeps the workload's identity in two files that Envoy reads by SDS. Certificate and key change together, by a rename. What is not
- * an identity never gets there.
+ * Keeps the workload's identity in two files: an Envoy without an agent reads them, and an agent that starts while there is no new one
+ * begins with them. Certificate and key change together, by a rename. What is not an identity never gets there.
  *
  * @returns ends it
  * @throws PortolanError when there is none at first, and none from before either
  */
-export async function keepIdentity({ source, folder, say }: IdentityFilesOptions): Promise<() => void> {
+export async function keepIdentity({ source, folder, say, take }: IdentityFilesOptions): Promise<() => void> {
   const closing = new AbortController();
+  /** Versions of the identity that is in use, and of the one on disk. */
+  let taken = "";
   let written = "";
   let trouble = "";
 
@@ -48,16 +52,30 @@ export async function keepIdentity({ source, folder, say }: IdentityFilesOptions
     const version = hashOf([certificate, key, roots].join("\n"));
     if (version === written) return good;
     const tls = { certificateChain: { inlineString: certificate }, privateKey: { inlineString: key } };
-    await write(folder, "default", { tlsCertificate: tls });
-    await write(folder, "ROOTCA", { validationContext: { trustedCa: { inlineString: roots } } });
-    if (written !== "") say(`a new certificate, good until ${new Date(good.notAfterMs).toISOString()}`);
+    const secrets = [
+      secretOf("default", { tlsCertificate: tls }),
+      secretOf("ROOTCA", { validationContext: { trustedCa: { inlineString: roots } } }),
+    ];
+    if (version !== taken) {
+      // Envoy has it before it is on disk: a disk that is full keeps nobody from a certificate that is over soon.
+      take?.(new Map(secrets.map((secret) => [secret.name, secret])));
+      if (taken !== "") say(`a new certificate, good until ${new Date(good.notAfterMs).toISOString()}`);
+      taken = version;
+    }
+    for (const secret of secrets) await write(folder, secret);
     written = version;
     return good;
   }
 
   function tell(cause: unknown): void {
     const why = causeText(cause);
-    if (why !== trouble) say(`no new certificate: ${why}; Envoy keeps the one that it has`);
+    const isInUse = take !== undefined && taken !== written;
+    if (why !== trouble)
+      say(
+        isInUse
+          ? `the new certificate is in use and cannot be written into ${folder}: ${why}; an agent that starts now begins with the one before`
+          : `no new certificate: ${why}; Envoy keeps the one that it has`,
+      );
     trouble = why;
   }
 
@@ -77,7 +95,9 @@ export async function keepIdentity({ source, folder, say }: IdentityFilesOptions
   }
 
   const first = await renew().catch(async (cause: unknown) => {
-    if (!(await isThere(folder))) throw new PortolanError(`no certificate: ${causeText(cause)}`, [], cause);
+    const kept = await keptSecrets(folder);
+    if (kept === undefined) throw new PortolanError(`no certificate: ${causeText(cause)}`, [], cause);
+    take?.(kept);
     tell(cause);
     return undefined;
   });
@@ -109,15 +129,32 @@ async function identityFrom(source: IdentitySource): Promise<Identity> {
   return { certificate: certificate ?? "", key: key ?? "", roots: roots ?? "" };
 }
 
-async function write(folder: string, name: string, secret: object): Promise<void> {
-  const resource = { "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret", name, ...secret };
-  const text = JSON.stringify(resource);
-  const path = join(folder, leafPath("sds", name));
+const secretNames = ["default", "ROOTCA"] as const;
+
+const secretOf = (name: (typeof secretNames)[number], content: object) => ({
+  "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
+  name,
+  ...content,
+});
+
+async function write(folder: string, secret: { readonly name: string }): Promise<void> {
+  const text = JSON.stringify(secret);
+  const path = join(folder, leafPath("sds", secret.name));
   await mkdir(dirname(path), { recursive: true });
   await replaceFile(path, `{"version_info":"${hashOf(text).slice(0, 32)}","resources":[\n${text}\n]}\n`, 0o600);
 }
 
-async function isThere(folder: string): Promise<boolean> {
-  const texts = ["default", "ROOTCA"].map((name) => readFile(join(folder, leafPath("sds", name)), "utf8"));
-  return (await Promise.allSettled(texts)).every(({ status }) => status === "fulfilled");
+/** What was written before; undefined unless all of it is there and whole. */
+async function keptSecrets(folder: string): Promise<ReadonlyMap<string, object> | undefined> {
+  const read = async (name: string): Promise<readonly [string, object]> => {
+    const { resources }: { readonly resources: readonly [object] } = JSON.parse(
+      await readFile(join(folder, leafPath("sds", name)), "utf8"),
+    );
+    return [name, resources[0]];
+  };
+  return Promise.all(secretNames.map(read)).then(
+    (found) => new Map(found),
+    // Without them there is no certificate, which the caller says.
+    () => undefined,
+  );
 }

@@ -21,6 +21,7 @@ import { authenticationFor, isLoopback } from "../../front/auth/open-to.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { createFront, type Front } from "../../front/front.ts";
+import { firstOf, hostGuard } from "../../front/host-guard.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
 import { closeServers, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
@@ -46,6 +47,7 @@ import { ownBuild } from "../own-build.ts";
 import { bootstrapFor, bootstrapText, certificatesOption, pollDelayOption, proxiesOf } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { rolloutMoves } from "../server/rollout-moves.ts";
+import { hostsIn } from "../server/serve-settings.ts";
 import { sampleFolder } from "../shipped.ts";
 import type { Register, Terminal } from "../terminal.ts";
 import {
@@ -274,8 +276,17 @@ async function openRound(
     // Before anything is published: a port that is taken ends it.
     const { port, grpcPort, host } = options;
     const remedy = "set PORT or --port to another";
+    const servesAnyone = authentication === noAuthentication;
+    const guard = hostGuard({ servesAnyone, host, hosts: hostsIn(process.env) });
     const server = await listening(
-      serveHttp(frontApp(front, loadConsole), port, host, front.limits, nodeCalls(front), front.serverError),
+      serveHttp(
+        frontApp(front, loadConsole),
+        port,
+        host,
+        front.limits,
+        firstOf(guard, nodeCalls(front)),
+        front.serverError,
+      ),
       `${host}:${port}`,
       remedy,
     );

@@ -177,7 +177,7 @@ function secretsNamedIn(resources: readonly StoredResource[]): readonly RunningS
   const found = new Map<string, RunningSecret>();
   for (const { text } of resources) {
     for (const [, list = "", body = ""] of text.matchAll(
-      /"(tlsCertificateSdsSecretConfigs|validationContextSdsSecretConfig)":[[{](.*?)[}\]]/g,
+      /"(tlsCertificateSdsSecretConfigs|validationContextSdsSecretConfig)":[[{]([^}\]]*)[}\]]/g,
     )) {
       const kind = list.startsWith("tls") ? "certificate" : "authorities";
       for (const [, name = ""] of body.matchAll(/"name":"([^"]+)"/g))

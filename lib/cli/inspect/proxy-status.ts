@@ -12,6 +12,7 @@ import { openThere, storeInstead } from "../named-store.ts";
 import { addFrontOptions, askFront } from "../snapshots/ask-front.ts";
 import { nodesRead, readAnswer } from "../snapshots/front-answers.ts";
 import type { Terminal } from "../terminal.ts";
+import { unreadRecords } from "./unread-records.ts";
 
 interface Options {
   readonly server?: string;
@@ -80,6 +81,7 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
           ? await askedReport({ ...options, server: server ?? usualServer }, node)
           : await storedReport(store, node);
       if (json === true) return terminal.out(JSON.stringify(report, undefined, 2));
+      if (report.unread !== undefined) terminal.err(unreadRecords(report.unread));
       const where = store === undefined ? "asked this front" : "been written of by a front in this store";
       if (report.nodes.length === 0 && node !== undefined)
         throw new PortolanError(
@@ -100,6 +102,7 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
 interface Report {
   readonly nodes: readonly NodeStanding[];
   readonly more: number;
+  readonly unread?: number;
 }
 
 async function askedReport(
@@ -120,8 +123,10 @@ async function storedReport(where: string, node = ""): Promise<Report> {
   const read = await readHead(store);
   if (read === undefined) throw new PortolanError("nothing was published yet");
   const nowMs = await headTimeNow(store, read, Date.now);
-  const nodes = (await recordedIn(store, nowMs)).filter((one) => one.node.includes(node));
-  return { nodes: await standingOf({ reader: createSnapshotReader(store), head: read.head, nowMs }, nodes), more: 0 };
+  const { nodes, ...unread } = await recordedIn(store, nowMs);
+  const asked = nodes.filter((one) => one.node.includes(node));
+  const inForce = { reader: createSnapshotReader(store), head: read.head, nowMs };
+  return { nodes: await standingOf(inForce, asked), more: 0, ...unread };
 }
 
 /** `pod.namespace`; the whole id of those whose name others have, too, and `id@cluster` of those whose id is also that of others. */

@@ -125,9 +125,9 @@ function printTrace(
 const shortName = (filter: string): string => filter.replace(/^envoy\.filters\.http\./, "");
 
 function addHeader(written: string, before: Options["header"]): Options["header"] {
-  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(written) ?? [];
+  const [, name, value] = /^([^:\s]+):(.*)$/s.exec(written) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError(`write it as 'name: value'`);
-  return [...before, [name, value]];
+  return [...before, [name, value.trimStart()]];
 }
 
 function requestOptions(options: Options, direction: TracedRequest["direction"]): RequestOptions {

@@ -35,7 +35,9 @@ interface Options {
 export const registerAgent: Register = (program, terminal) => {
   program
     .command("agent [envoy-args...]")
-    .description("Fetches what is for one proxy into files, and keeps an Envoy running on them; docs/agent.md.")
+    .description(
+      "Keeps an Envoy running, and gives it over a local xDS socket what a server has for it; docs/agent.md.",
+    )
     .option("--bootstrap <file>", "the proxy's bootstrap, as `portolan bootstrap --json` writes it", "bootstrap.json")
     .option("--dir <folder>", "where the agent and its Envoy have their files", ".portolan/agent")
     .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
@@ -59,7 +61,7 @@ export const registerAgent: Register = (program, terminal) => {
       wholeNumber(0, 65_535),
     )
     .option("--resolv-conf <file>", "the nameservers that are asked for other names", "/etc/resolv.conf")
-    .option("--once", "write the files and end, without an Envoy")
+    .option("--once", "write files for an Envoy that runs without an agent, and end")
     .option("--json", "each line of the log as JSON")
     .addHelpText(
       "after",

@@ -73,7 +73,10 @@ export const registerBootstrap: Register = (program, terminal) => {
       new Option("--certificate-folder <path>", "where the certificates of a gRPC program lie").default("/etc/certs"),
     )
     .addOption(pollDelayOption())
-    .option("--files <folder>", "clusters and listeners from the folder of `portolan agent`, instead of polls")
+    .option(
+      "--files <folder>",
+      "clusters and listeners from the folder that `portolan agent --once` fills, instead of polls",
+    )
     .option("--node <file>", "the proxy whose node this JSON file has, instead of one in a folder")
     .option("--this-pod", "the proxy of the pod that this runs in, by the variables and files of the downward API")
     .option("--gateway", "with --this-pod: a gateway, and no sidecar")

@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import { sourceAges } from "../../compile/collected/source-ages.ts";
 import { frontApp } from "../../front/app.ts";
-import type { Authentication } from "../../front/auth/authentication.ts";
+import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { mountConnect } from "../../front/connect/mount.ts";
@@ -12,6 +12,7 @@ import { createFront, type Front } from "../../front/front.ts";
 import { type BelievedGenerations, memoryGenerations } from "../../front/heads/believed-generations.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
 import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
+import { firstOf, hostGuard } from "../../front/host-guard.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
 import { closeServers, lastComersMs, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
@@ -124,7 +125,11 @@ export async function startFront(
   };
   const { port, grpcPort } = settings;
   try {
-    await listen("PORT", port, () => serveHttp(app, port, host, limits, nodeCalls(front), front.serverError));
+    const shortcut = firstOf(
+      hostGuard({ servesAnyone: authentication === noAuthentication, host, hosts: settings.hosts }),
+      nodeCalls(front),
+    );
+    await listen("PORT", port, () => serveHttp(app, port, host, limits, shortcut, front.serverError));
     if (grpcPort !== undefined) await listen("PORTOLAN_GRPC_PORT", grpcPort, () => serveGrpc(front, grpcPort, host));
   } catch (cause) {
     await close();

@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from "node:os";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { choiceIn, maxHoldLimitMs, wholeNumberIn } from "../../config/setting-values.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 
 /** How a front on Node serves. Texts are as docs/run-on-one-machine.md describes the variables of the same names. */
@@ -14,6 +14,8 @@ export interface ServeSettings {
   readonly port: number;
   /** Absent: no gRPC. */
   readonly grpcPort?: number | undefined;
+  /** Names that requests may ask for besides loopback's and `host`, where anyone on this machine is served. */
+  readonly hosts: readonly string[];
   readonly maxHoldMs: number;
   /** Processes that serve; one serves by itself. */
   readonly workers: number;
@@ -57,39 +59,34 @@ export function settingsFromEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   machine: Machine = thisMachine(),
 ): ServeSettings {
-  const number = (name: string, otherwise: number, least: number, most: number) =>
-    wholeNumber(name, env[name] ?? String(otherwise), least, most);
+  const number = <T>(name: string, usual: T, least: number, most: number) =>
+    wholeNumberIn(name, env[name], { least, most, usual });
   return {
     store: env.PORTOLAN_STORE ?? ".portolan/store",
     storeCopy: env.PORTOLAN_STORE_COPY === "" ? undefined : env.PORTOLAN_STORE_COPY,
     s3Endpoint: env.PORTOLAN_S3_ENDPOINT,
     host: env.HOST ?? "127.0.0.1",
     port: number("PORT", 8080, 0, maxPort),
-    grpcPort: env.PORTOLAN_GRPC_PORT === undefined ? undefined : number("PORTOLAN_GRPC_PORT", 0, 0, maxPort),
-    maxHoldMs: number("PORTOLAN_MAX_HOLD_MS", 25_000, 0, Number.MAX_SAFE_INTEGER),
+    grpcPort: number("PORTOLAN_GRPC_PORT", undefined, 0, maxPort),
+    hosts: hostsIn(env),
+    maxHoldMs: number("PORTOLAN_MAX_HOLD_MS", 25_000, 0, maxHoldLimitMs),
     workers: number("PORTOLAN_WORKERS", workersFor(machine), 1, maxWorkers),
     authentication: settingText(env.PORTOLAN_AUTHENTICATION),
     trustedKeys: settingText(env.PORTOLAN_TRUSTED_KEYS),
     generations: env.PORTOLAN_GENERATIONS || ".portolan/generations",
     secretsKey: settingText(env.PORTOLAN_SECRETS_KEY),
     frontName: env.PORTOLAN_FRONT_NAME,
-    confirmsByStore: env.PORTOLAN_CONFIRMATIONS === "store",
+    confirmsByStore: choiceIn("PORTOLAN_CONFIRMATIONS", env.PORTOLAN_CONFIRMATIONS, ["own", "store"]) === "store",
     compileUrl: env.PORTOLAN_COMPILE_URL === "" ? undefined : env.PORTOLAN_COMPILE_URL,
-    moves: isOn("PORTOLAN_MOVES", env.PORTOLAN_MOVES),
+    moves: choiceIn("PORTOLAN_MOVES", env.PORTOLAN_MOVES, ["on", "off"]) === "on",
     signingKey: settingText(env.PORTOLAN_SIGNING_KEY),
   };
 }
 
-function isOn(name: string, text = ""): boolean {
-  if (!["", "on", "off"].includes(text)) throw new PortolanError(`${name} is ${JSON.stringify(text)}; it is on or off`);
-  return text === "on";
-}
+/** Names that requests may ask for, with commas between them. */
+export const hostsIn = ({
+  PORTOLAN_HOSTS: names = "",
+}: Readonly<Record<string, string | undefined>>): readonly string[] => names.split(",").filter((name) => name !== "");
 
 const maxPort = 65_535;
 const maxWorkers = 256;
-
-function wholeNumber(name: string, text: string, least: number, most: number): number {
-  if (/^\d{1,16}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
-  const from = least === 0 ? "" : `from ${least} `;
-  throw new PortolanError(`${name} is ${JSON.stringify(text)}; it is a whole number ${from}up to ${most}`);
-}

@@ -36,6 +36,7 @@ export const nodesRead = z
       notSent: z.array(text).readonly(),
     }),
     more: z.number(),
+    unread: z.number().optional(),
   })
   .nullable();
 

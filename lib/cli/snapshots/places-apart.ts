@@ -24,7 +24,7 @@ async function wayTo(place: string): Promise<string> {
   const bucket = readBucketPlace(place);
   if (bucket === undefined) return `${(await realFolder(resolve(place))).replace(/[/\\]$/, "")}${sep}`;
   const { bucket: name, prefix, endpoint = "" } = bucket;
-  const folder = prefix.replace(/\/+$/, "");
+  const folder = prefix.replace(/(?<!\/)\/+$/, "");
   return `s3:${endpoint} ${name}/${folder === "" ? "" : `${folder}/`}`;
 }
 

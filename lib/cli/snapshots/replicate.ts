@@ -63,8 +63,11 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
 }
 
 /** One text for each place: a folder as it lies, or what names a bucket, without slashes that say nothing. */
-const placeOf = (store: string): string =>
-  store.startsWith("s3://") ? store.replace(/\/+(?=$|\?)/, "") : resolve(store);
+function placeOf(store: string): string {
+  if (!store.startsWith("s3://")) return resolve(store);
+  const [place = "", ...options] = store.split("?");
+  return [place.replace(/(?<!\/)\/+$/, ""), ...options].join("?");
+}
 
 function lineOf({ generation, at = "", objects, bytes, deleted }: Replicated): string {
   const gone = deleted === 0 ? "" : `, ${deleted} deleted`;

@@ -15,6 +15,7 @@ import type { Pin } from "../../snapshot/root.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
+import { unreadRecords } from "../inspect/unread-records.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { oneLine } from "../one-line.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
@@ -171,7 +172,7 @@ async function troubleAt(server: string, tokenFile: string | undefined): Promise
 }
 
 /** How many nodes there are, how they are told, and which of them keep an older version than they were served. */
-function nodeLines({ nodes, more }: NodeReport): readonly string[] {
+function nodeLines({ nodes, more, unread }: NodeReport): readonly string[] {
   const by = (wanted: NodeTransport) =>
     nodes.filter(({ resources }) => resources.some(({ transport }) => transport === wanted)).length;
   const ways = [
@@ -182,7 +183,10 @@ function nodeLines({ nodes, more }: NodeReport): readonly string[] {
   const told = ways.flatMap(([count, way]) => (count === 0 ? [] : [`${count} ${way}`]));
   const refusing = nodes.filter(({ resources }) => resources.some(({ refused }) => refused !== undefined)).length;
   const kept = refusing === 0 ? "" : `; ${refusing} keep a version that was replaced`;
-  return nodes.length === 0 ? [] : [row("told", `${nodes.length + more} nodes: ${told.join(", ")}${kept}`)];
+  return [
+    ...(nodes.length === 0 ? [] : [row("told", `${nodes.length + more} nodes: ${told.join(", ")}${kept}`)]),
+    ...(unread === undefined ? [] : [row("", unreadRecords(unread))]),
+  ];
 }
 
 function troubleLines({ strangers, refusals, nodes }: Trouble): readonly string[] {

@@ -1,4 +1,4 @@
-import { wholeNumberIn } from "../whole-number.ts";
+import { wholeNumberIn } from "../../config/setting-values.ts";
 import { maxSlices } from "./plan.ts";
 
 /** What a compile function's environment says of slices: whole numbers. */

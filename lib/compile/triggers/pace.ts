@@ -1,4 +1,4 @@
-import { wholeNumberIn } from "../whole-number.ts";
+import { wholeNumberIn } from "../../config/setting-values.ts";
 
 /** How long who compiles waits for what, in milliseconds. */
 export interface Pace {

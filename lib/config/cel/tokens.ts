@@ -6,7 +6,7 @@ export interface CelToken {
   readonly at: number;
 }
 
-const space = /(?:[\t\n\f\r ]|\/\/[^\n]*)*/y;
+const space = /(?:[\t\n\f\r ]|\/\/[^\n]*(?:\n|$))*/y;
 const escape = String.raw`\\(?:[abfnrtv"'\x60?\\]|[0-3][0-7]{2}|[xX][\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8})`;
 const longText = (quote: string): string => `${quote}{3}(?:[^\\\\]|${escape})*?${quote}{3}`;
 const shortText = (quote: string): string => `${quote}(?:[^\\\\${quote}\\r\\n]|${escape})*${quote}`;

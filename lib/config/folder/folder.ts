@@ -163,7 +163,9 @@ function reasonOf(cause: unknown): string {
   if (code === "ENOENT") return "there is none";
   if (code === "ENOTDIR") return "it is a file; name the folder that it is in";
   if (code === "ELOOP") return "it is a link to itself";
-  return cause.message.replace(/,\s*\w+ '.*'$/, "");
+  // Node's own words end with the call and the path, which the message names already.
+  const call = "syscall" in cause ? cause.message.lastIndexOf(`, ${String(cause.syscall)} '`) : -1;
+  return call < 0 ? cause.message : cause.message.slice(0, call);
 }
 
 /** How often to look at every file where the system cannot call back: its watches may be used up. */

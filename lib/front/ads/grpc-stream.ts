@@ -1,14 +1,12 @@
-import { once } from "node:events";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { endCall, type Written, writeMessages } from "../../streams/grpc-framing.ts";
+import { messagesOf } from "../../streams/read-messages.ts";
 import type { Caller } from "../auth/caller.ts";
 import { refusalOf } from "../auth/guard.ts";
 import { toConnectError } from "../connect/calls.ts";
+import { gzip } from "../connect/gzip.ts";
 import type { Front } from "../front.ts";
-import { messagesOf } from "./read-messages.ts";
-
-/** What is written of one message: a beginning of its own, and what it shares with the messages of other streams. */
-export type Written = readonly Uint8Array[];
 
 /** One call of a stream, once it is known who makes it. */
 export interface GrpcStream {
@@ -36,15 +34,15 @@ export function answerStream(
         const caller = await callerOf(front, request);
         const messages = messagesOf(request, {
           maxBytes,
-          encoding: String(request.headers["grpc-encoding"] ?? ""),
+          unpack: unpacker(String(request.headers["grpc-encoding"] ?? "")),
           pool: front.bodies,
           giveWay: () => stream.close(constants.NGHTTP2_CANCEL),
         });
-        await writeAll(answers({ caller, messages, signal: gone.signal }), response, gone.signal);
-        end(response, undefined);
+        await writeMessages(answers({ caller, messages, signal: gone.signal }), response, gone.signal);
+        endCall(response, undefined);
       } catch (cause) {
         if (stream.destroyed) return;
-        end(response, toConnectError(front, cause));
+        endCall(response, toConnectError(front, cause));
       }
     };
     answer().catch((cause: unknown) => {
@@ -66,25 +64,11 @@ async function callerOf(front: Front, { headers }: Http2ServerRequest): Promise<
   throw new ConnectError((await refusal?.text()) ?? "", code);
 }
 
-async function writeAll(messages: AsyncIterable<Written>, response: Http2ServerResponse, signal: AbortSignal) {
-  for await (const pieces of messages) {
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const head = new Uint8Array(5);
-    new DataView(head.buffer).setUint32(1, length);
-    const { stream } = response;
-    stream.cork();
-    let hasRoom = true;
-    for (const piece of [head, ...pieces]) hasRoom = response.write(piece) && hasRoom;
-    stream.uncork();
-    if (!hasRoom && stream.writableNeedDrain) await once(stream, "drain", { signal });
-  }
-}
-
-/** @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses */
-function end(response: Http2ServerResponse, error: ConnectError | undefined): void {
-  response.addTrailers({
-    "grpc-status": String(error?.code ?? 0),
-    ...(error === undefined ? {} : { "grpc-message": encodeURIComponent(error.rawMessage) }),
-  });
-  response.end();
-}
+/** Messages are packed with gzip or not at all. @param encoding `grpc-encoding` of the request; "" for none */
+const unpacker =
+  (encoding: string) =>
+  async (message: Uint8Array, maxBytes: number): Promise<Uint8Array> => {
+    if (encoding !== gzip.name)
+      throw new ConnectError("messages are packed with gzip or not at all", Code.Unimplemented);
+    return gzip.decompress(message, maxBytes);
+  };

@@ -7,14 +7,16 @@ import { createBudget } from "../../limits/budget.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { typeUrlOf } from "../../snapshot/resource-type.ts";
+import type { StreamKind } from "../../streams/due.ts";
+import type { Written } from "../../streams/grpc-framing.ts";
+import { beginningOf, createResourceRuns, runOf } from "../../streams/messages.ts";
+import { discoveryStream, type SecretsAnswer, type StreamAnswer, type StreamRequest } from "../../streams/stream.ts";
 import { readOptions } from "../connect/calls.ts";
 import type { Front } from "../front.ts";
-import type { StreamKind } from "./due.ts";
-import { answerStream, type Written } from "./grpc-stream.ts";
-import { beginningOf, createResourceRuns, runOf } from "./messages.ts";
+import { frontHost } from "./front-host.ts";
+import { answerStream } from "./grpc-stream.ts";
 import { deltaRequest, wholeRequest } from "./requests.ts";
 import { createSaidRefusals } from "./said-refusals.ts";
-import { discoveryStream, type SecretsAnswer, type StreamAnswer, type StreamRequest } from "./stream.ts";
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
@@ -23,7 +25,7 @@ export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
   const { reader, differences, limits } = front;
   const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
   front.heard.push(refusals);
-  const sources = { reader, differences };
+  const sources = { reader, differences, known: new WeakMap() };
   const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };
 
@@ -47,7 +49,8 @@ export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
         const values = changed.map(({ value }) => value);
         return [beginningOf({ ...answer, typeUrl: secretTypeUrl }), runOf(kind, secretTypeUrl, values, changed)];
       };
-      return discoveryStream(front, requests(), { kind, caller, signal, ...shared, write, writeSecrets });
+      const host = frontHost(front, kind, caller, shared);
+      return discoveryStream(host, requests(), { kind, signal, write, writeSecrets });
     });
   }
   const { streamAggregatedResources, deltaAggregatedResources } = AggregatedDiscoveryService.method;

@@ -2,12 +2,13 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Complaint, DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { isWildcard } from "../../snapshot/resource-type.ts";
+import { maxErrorLength } from "../../streams/mentioned-names.ts";
+import { type ServedType, servedTypeOf } from "../../streams/served-type.ts";
+import type { StreamRequest } from "../../streams/stream.ts";
+import { askedDelta, askedWhole } from "../../streams/watch.ts";
 import { claimsOf } from "../connect/node-claims.ts";
 import { readSubscription } from "../delta/delta-request.ts";
-import { distinctNames, isName } from "../excess.ts";
-import { type ServedType, servedTypeOf } from "../served-type.ts";
-import type { StreamRequest } from "./stream.ts";
-import { askedDelta, askedWhole } from "./watch.ts";
+import { beginningOf, distinctNames, isName } from "../excess.ts";
 
 /** A DiscoveryRequest of a stream. @throws ConnectError for what asks for too much */
 export function wholeRequest(question: DiscoveryQuestion, limits: Limits): StreamRequest {
@@ -49,8 +50,9 @@ function checkTexts(texts: Readonly<Record<string, string>>, limits: Limits): vo
   }
 }
 
-/** Envoy's own words; "" where it refuses without any. */
-const errorOf = (detail: Complaint | undefined): string | undefined => detail?.message;
+/** Envoy's own words, so far as they are read; "" where it refuses without any. */
+const errorOf = (detail: Complaint | undefined): string | undefined =>
+  detail && beginningOf(detail.message, maxErrorLength);
 
 function orThrow<T extends object>(read: T | { readonly problem: string }): T {
   if ("problem" in read) throw new ConnectError(String(read.problem), Code.InvalidArgument);

@@ -1,11 +1,11 @@
 import type { Limits } from "../../limits/limits.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { findResource } from "../delta/select-resources.ts";
+import { findResource } from "../../streams/select-resources.ts";
+import type { SentAnswer } from "../../streams/watch.ts";
 import { beginningOf } from "../excess.ts";
 import { type Asker, askerKey } from "../nodes/asker.ts";
 import { type ExplainedRefusal, ifThere, type Suspect } from "../nodes/explain-refusal.ts";
 import type { Refusal } from "../nodes/refusals.ts";
-import type { SentAnswer } from "./watch.ts";
 
 /** Who refuses what: the types of one node. */
 export interface Refuser extends Asker {

@@ -1,11 +1,16 @@
 import type { NodeClaims } from "../../snapshot/classifier.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { dueOf, type Sources } from "../../streams/due.ts";
+import type { Watch } from "../../streams/watch.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Switching } from "../heads/switches.ts";
 import { placeNode } from "../nodes/place-node.ts";
-import { dueOf, type Sources } from "./due.ts";
-import type { Watch } from "./watch.ts";
+
+/** What a front's streams are answered from. */
+export interface FrontSources extends Sources {
+  readonly reader: SnapshotReader;
+}
 
 /** What a stream knows of its reader. */
 interface StreamReader {
@@ -17,7 +22,7 @@ interface StreamReader {
  * A stream is through a gate once its reader has accepted all clusters that are needed, and the endpoints that it asked for with them. A
  * reader says so itself, so no list of versions is asked for.
  */
-export function streamSwitching(sources: Sources, { claims, watches }: StreamReader, caller: Caller): Switching {
+export function streamSwitching(sources: FrontSources, { claims, watches }: StreamReader, caller: Caller): Switching {
   return {
     shape: "stream",
     place: (loaded) => placeNode(sources.reader, loaded, claims, caller),
@@ -32,15 +37,15 @@ export function streamSwitching(sources: Sources, { claims, watches }: StreamRea
 
 /** Whether a reader has accepted everything that it wants of a type, as a root has it. */
 async function hasAll(
-  { reader, differences }: Sources,
+  sources: FrontSources,
   watch: Watch,
   loaded: LoadedRoot,
   classId: string,
   type: ResourceType,
 ): Promise<boolean> {
   const shape = loaded.classes.get(classId)?.stream;
-  if (shape === undefined || watch.open.length > 0 || watch.refused.length > 0) return false;
-  const tree = await reader.tree(loaded.root, type, shape[type]);
-  const due = await dueOf({ reader, differences }, watch, tree);
+  if (shape === undefined || watch.open.length > 0 || watch.refused.size > 0) return false;
+  const tree = await sources.reader.tree(loaded.root, type, shape[type]);
+  const due = await dueOf(sources, watch, tree);
   return !due.isAnswer && due.changed.length === 0 && due.missing.length === 0;
 }

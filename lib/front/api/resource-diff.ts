@@ -2,7 +2,7 @@ import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../../
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
 import { diffJson } from "../../snapshot/worlds/diff-json.ts";
-import { findResource } from "../delta/select-resources.ts";
+import { findResource } from "../../streams/select-resources.ts";
 import { shown } from "../excess.ts";
 import { type Answered, type Asked, found, refused, shapeOf } from "./asked.ts";
 import { type Browser, bothBrowsed } from "./browsed.ts";

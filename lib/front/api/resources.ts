@@ -3,7 +3,7 @@ import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot
 import type { ResourceEntry } from "../../snapshot/root.ts";
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
-import { findResource } from "../delta/select-resources.ts";
+import { findResource } from "../../streams/select-resources.ts";
 import { shown } from "../excess.ts";
 import {
   type Answered,

@@ -3,7 +3,7 @@ import { namespaceOfName } from "../../snapshot/node-names.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
-import { findResource } from "../delta/select-resources.ts";
+import { findResource } from "../../streams/select-resources.ts";
 import type { FindCauses, PassedResource } from "../tracing/causes.ts";
 import { headersIn, type TracedAnswer, toldTrace } from "../tracing/told.ts";
 import type { LoadTracer } from "../tracing/tracer.ts";

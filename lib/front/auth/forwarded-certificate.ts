@@ -41,15 +41,37 @@ export function forwardedCertificates(
 
 /**
  * The URI of the last element, which is the one that the nearest proxy wrote; those before it are anybody's words. Elements stand
- * between commas, `key=value` between semicolons, and values may be quoted.
+ * between commas, `key=value` between semicolons, and values may be quoted. Each character is looked at once.
  *
+ * @returns undefined where there is not exactly one URI, where it is no SPIFFE id, and where a quotation does not end
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/headers#x-forwarded-client-cert
  */
 export function spiffeIdOf(header: string): string | undefined {
-  const parts = header.match(/(?:[^",]|"(?:[^"\\]|\\.)*")+/g) ?? [];
-  const uris = (parts.at(-1)?.match(/(?:[^";]|"(?:[^"\\]|\\.)*")+/g) ?? []).flatMap((pair) => {
-    const [, value] = /^\s*URI=(.*)$/i.exec(pair) ?? [];
-    return value === undefined ? [] : [value.replace(/^"(.*)"$/, "$1")];
-  });
-  return uris.length === 1 && uris[0]?.startsWith("spiffe://") === true ? uris[0] : undefined;
+  let uris: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let at = 0; at <= header.length; at += 1) {
+    const character = header.charAt(at);
+    if (isQuoted) {
+      if (character === "\\") at += 1;
+      else if (character === '"') isQuoted = false;
+    } else if (character === '"') isQuoted = true;
+    else if (character === "," || character === ";" || character === "") {
+      uris.push(...uriIn(header.slice(start, at)));
+      start = at + 1;
+      if (character === ",") uris = [];
+    }
+  }
+  const [uri] = uris;
+  return !isQuoted && uris.length === 1 && uri?.startsWith("spiffe://") === true ? uri : undefined;
+}
+
+const uriKey = "uri=";
+
+/** The value of a `key=value` whose key is `URI`: none, or one. */
+function uriIn(pair: string): readonly string[] {
+  const text = pair.trimStart();
+  if (text.slice(0, uriKey.length).toLowerCase() !== uriKey) return [];
+  const value = text.slice(uriKey.length);
+  return [value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value];
 }

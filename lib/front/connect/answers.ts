@@ -7,13 +7,13 @@ import {
 import type { DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import { binaryResources } from "../../streams/binary-resources.ts";
+import { selectResources } from "../../streams/select-resources.ts";
 import type { Caller } from "../auth/caller.ts";
-import { selectResources } from "../delta/select-resources.ts";
 import { distinctNames, shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import { askerOf } from "../nodes/asker.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
-import { binaryResources } from "./binary-resources.ts";
 import { connectErrorOf } from "./connect-error.ts";
 import { claimsOf } from "./node-claims.ts";
 

@@ -5,6 +5,8 @@ import {
   DeltaDiscoveryResponseSchema,
 } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import type { DeltaQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { binaryResources } from "../../streams/binary-resources.ts";
+import { servedTypeOf } from "../../streams/served-type.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type DeltaAsked, readDeltaQuestion } from "../delta/delta-request.ts";
 import type { TreeQuestion } from "../delta/held-tree.ts";
@@ -14,9 +16,7 @@ import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import { type Refused, refuseMisfit } from "../polls/outcome.ts";
 import { secretsNow } from "../secrets/secret-delta.ts";
-import { servedTypeOf } from "../served-type.ts";
 import { type Call, claimsIn, orThrow, roomFor, servedNow } from "./answers.ts";
-import { binaryResources } from "./binary-resources.ts";
 import { connectErrorOf } from "./connect-error.ts";
 
 /**

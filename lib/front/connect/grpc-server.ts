@@ -168,12 +168,19 @@ function endIfStalled(stream: ServerHttp2Stream, ms: number): void {
 }
 
 /** Asks now and then whether somebody is there: a connection that was lost without a word keeps its streams otherwise. */
-function keepAlive(session: Http2Session, ms: number, withStreams: Set<Http2Session>): void {
+export function keepAlive(
+  session: Pick<Http2Session, "destroyed" | "destroy" | "ping"> & { once(event: "close", act: () => void): unknown },
+  ms: number,
+  withStreams: Set<unknown>,
+): void {
+  // It says `close` no more.
+  if (session.destroyed) return;
   withStreams.add(session);
   let isAnswered = true;
   const timer = setInterval(() => {
-    // A session that is destroyed, and has not said so yet, throws for a ping.
-    if (!isAnswered || session.destroyed) {
+    // Between its end and `close` there is a while, in which a ping would throw and end the process.
+    if (session.destroyed) return;
+    if (!isAnswered) {
       session.destroy();
       return;
     }

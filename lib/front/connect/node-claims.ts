@@ -11,7 +11,7 @@ export function claimsOf(node: AskingNode | undefined, limits: Limits): ReadNode
     id: node.id,
     cluster: node.cluster,
     metadata: node.metadata ?? {},
-    locality: `${region}/${zone}/${subZone}`.replace(/\/+$/, ""),
+    locality: `${region}/${zone}/${subZone}`.replace(/(?<!\/)\/+$/, ""),
   };
   // How long the message was is not known here: the claims are measured themselves.
   const problem = excessOfNode(claims, Number.POSITIVE_INFINITY, limits);

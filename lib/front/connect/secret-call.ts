@@ -9,11 +9,11 @@ import { type DiscoveryQuestion, DiscoveryQuestionSchema } from "../../../gen/po
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import { secretBinary } from "../../streams/secret-binary.ts";
 import type { Front } from "../front.ts";
 import { askerOf } from "../nodes/asker.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretFor, secretsOf } from "../secrets/secret-answer.ts";
-import { secretBinary } from "../secrets/secret-binary.ts";
 import { type Call, claimsIn, servedNow } from "./answers.ts";
 import { type BinarySecrets, callOf, type DiscoveryCall } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";

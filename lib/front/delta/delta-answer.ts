@@ -3,6 +3,8 @@ import { labelsOf } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type ResourceType, type ShapeName, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { DeltaAnswer } from "../../streams/delta.ts";
+import { type ServedType, servedTypeOf, urlOfServed } from "../../streams/served-type.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import { confirmerOf } from "../heads/confirmations.ts";
@@ -15,8 +17,6 @@ import { noRoomForAnswer, type Refused, refuse, refuseMisfit } from "../polls/ou
 import { switchingOf } from "../polls/polled-switch.ts";
 import { readRequest } from "../polls/read-request.ts";
 import { answerSecretDelta, type SecretsNow } from "../secrets/secret-delta.ts";
-import { type ServedType, servedTypeOf, urlOfServed } from "../served-type.ts";
-import type { DeltaAnswer } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
 import type { TreeQuestion } from "./held-tree.ts";
 import { nonceOf } from "./nonce.ts";

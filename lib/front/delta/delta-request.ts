@@ -1,6 +1,7 @@
 import type { DeltaQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { isRecord, type NodeClaims } from "../../snapshot/classifier.ts";
+import type { Subscription } from "../../streams/delta.ts";
 import { distinctNames, isName } from "../excess.ts";
 import type { ExtensionLists } from "../polls/extension-lists.ts";
 import { parseRequest } from "../polls/json-request.ts";
@@ -27,14 +28,6 @@ export interface DeltaRequest extends DeltaAsked {
 export interface Complaint {
   readonly words: string;
   readonly names: readonly string[];
-}
-
-/** What a reader wants and has. */
-export interface Subscription {
-  /** Names wanted, each once; undefined for all there are. */
-  readonly names: readonly string[] | undefined;
-  /** Versions of what it has, by name. Empty with a version that it holds: all of that, as far as it is wanted. */
-  readonly known: ReadonlyMap<string, string>;
 }
 
 export type ReadDelta = { readonly request: DeltaRequest } | { readonly problem: string };

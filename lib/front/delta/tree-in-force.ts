@@ -1,10 +1,10 @@
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
+import { type DeltaAnswer, deltaBetween, deltaByNames } from "../../streams/delta.ts";
+import type { ServedType } from "../../streams/served-type.ts";
 import type { Front } from "../front.ts";
 import { askerOf } from "../nodes/asker.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
-import type { ServedType } from "../served-type.ts";
-import { type DeltaAnswer, deltaBetween, deltaByNames } from "./delta.ts";
 import type { DeltaRequest } from "./delta-request.ts";
 import { heldTree, type TreeQuestion } from "./held-tree.ts";
 

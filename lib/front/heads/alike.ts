@@ -1,6 +1,6 @@
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { type Selection, selectResources } from "../delta/select-resources.ts";
+import { type Selection, selectResources } from "../../streams/select-resources.ts";
 
 /** Polls that wait for the same: one answer tells whether a change is news to them, however many they are. */
 export interface Alike {

@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { isWildcard } from "../../snapshot/resource-type.ts";
 import type { ResourceEntry } from "../../snapshot/root.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { type Selection, selectResources } from "../delta/select-resources.ts";
+import { type Selection, selectResources } from "../../streams/select-resources.ts";
 import type { Refusal } from "./refusals.ts";
 
 /** A refusal with what the node may have refused in it. */

@@ -5,7 +5,7 @@ import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { Head } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { selectResources } from "../delta/select-resources.ts";
+import { selectResources } from "../../streams/select-resources.ts";
 import type { NodeResource, NodeStatus } from "./node-watch.ts";
 import { placeNamed } from "./place-node.ts";
 

@@ -2,6 +2,7 @@
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashOf } from "../../snapshot/blob.ts";
+import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { askerKey } from "./asker.ts";
 import { createNodeVersions } from "./node-versions.ts";
@@ -16,8 +17,12 @@ const recordMs = 24 * 3_600_000;
 /** Nodes of a front are spread over so many records, by their ids. */
 const parts = 16;
 
-/** Records of other fronts that are read for one report. */
+/** Records of other fronts that are read for one report, and bytes of them: it holds all of them at a time. */
 const maxRecords = 1_000;
+const maxRecordBytes = 64 * 1024 * 1024;
+
+/** How long reading them may take; a report is given without those that are not there by then. */
+const recordsMs = 5_000;
 
 interface NodeRecord {
   readonly at: string;
@@ -46,10 +51,12 @@ export interface RecordedNodesOptions {
   readonly siblings?: (() => Promise<readonly NodeStatus[]>) | undefined;
   /** Told of a store that takes no records: they are kept in memory then. */
   readonly onError: (cause: unknown) => void;
+  /** Fires when a report waits no longer for the records of others; absent: after five seconds. */
+  readonly patience?: () => AbortSignal;
 }
 
 export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions): RecordedNodes {
-  const { now, onError } = options;
+  const { now, onError, patience = () => AbortSignal.timeout(recordsMs) } = options;
   const changed = new Set<number>();
   /** When each part was last written. */
   const writtenMs = new Map<number, number>();
@@ -92,16 +99,22 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
     refused: versions.refused,
     standing: versions.standing,
     async report({ part, limit }) {
-      const found = isShared ? othersIn(store, prefix, now()) : Promise.resolve([]);
+      const found = isShared ? othersIn(store, prefix, now(), patience()) : Promise.resolve(noRecords);
       const others = await found.catch((cause: unknown) => {
         if (!(cause instanceof PortolanError)) throw cause;
         onError(cause);
-        return [];
+        return noRecords;
       });
       const siblings = (await options.siblings?.()) ?? [];
-      const asked = joined([versions.standing(), siblings, ...others]).filter(({ node }) => node.includes(part));
+      const known = joined([versions.standing(), siblings, ...others.records]);
+      const asked = known.filter(({ node }) => node.includes(part));
       const most = Math.max(Math.trunc(limit), 0);
-      return { nodes: asked.slice(0, most), more: Math.max(asked.length - most, 0) };
+      const { unread } = others;
+      return {
+        nodes: asked.slice(0, most),
+        more: Math.max(asked.length - most, 0),
+        ...(unread === 0 ? {} : { unread }),
+      };
     },
     write,
     async close() {
@@ -120,27 +133,73 @@ const sorted = (nodes: readonly NodeStatus[]): readonly NodeStatus[] =>
   [...nodes].sort((a, b) => byCodePoint(keyOf(a), keyOf(b)));
 
 /** What all fronts of a store have written of their nodes, by id; for whoever is none of them. */
-export const recordedIn = async (store: ObjectStore, nowMs: number): Promise<readonly NodeStatus[]> =>
-  joined(await othersIn(store, undefined, nowMs));
+export async function recordedIn(
+  store: ObjectStore,
+  nowMs: number,
+  patience: AbortSignal = AbortSignal.timeout(recordsMs),
+): Promise<Pick<NodeReport, "nodes" | "unread">> {
+  const { records, unread } = await othersIn(store, undefined, nowMs, patience);
+  return { nodes: joined(records), ...(unread === 0 ? {} : { unread }) };
+}
 
-/** What other fronts have written and still counts. */
+/** What other fronts have written. */
+interface OtherRecords {
+  readonly records: readonly (readonly NodeStatus[])[];
+  /** How many records were not read: they were too many or too large, or did not come in time. */
+  readonly unread: number;
+}
+
+const noRecords: OtherRecords = { records: [], unread: 0 };
+
+/**
+ * What other fronts have written and still counts, read many at a time.
+ *
+ * @param patience fires when what has not come by then is left out
+ * @throws PortolanError when the store cannot be read
+ */
 async function othersIn(
   store: ObjectStore,
   ownPrefix: string | undefined,
   nowMs: number,
-): Promise<readonly (readonly NodeStatus[])[]> {
+  patience: AbortSignal,
+): Promise<OtherRecords> {
+  const late = Promise.withResolvers<"late">();
+  const giveUp = () => late.resolve("late");
+  patience.addEventListener("abort", giveUp);
   const keys: string[] = [];
-  for await (const { key } of store.list(recordPrefix)) {
-    if (ownPrefix === undefined || !key.startsWith(ownPrefix)) keys.push(key);
-    if (keys.length === maxRecords) break;
+  const found = new Map<string, readonly NodeStatus[]>();
+  let [listed, bytes, read] = [0, 0, 0];
+
+  async function listKeys(): Promise<void> {
+    for await (const { key } of store.list(recordPrefix)) {
+      if (ownPrefix !== undefined && key.startsWith(ownPrefix)) continue;
+      listed += 1;
+      if (keys.length < maxRecords) keys.push(key);
+      if (patience.aborted || listed > maxRecords) return;
+    }
   }
-  const found: (readonly NodeStatus[])[] = [];
-  for (const key of keys) {
+
+  async function readKey(key: string): Promise<void> {
+    if (patience.aborted || bytes >= maxRecordBytes) return;
     const result = await store.get(key);
-    const record = result.kind === "found" ? readRecord(result.bytes) : undefined;
-    if (record !== undefined && nowMs - Date.parse(record.at) < recordMs) found.push(record.nodes);
+    read += 1;
+    if (result.kind !== "found") return;
+    bytes += result.bytes.length;
+    const record = readRecord(result.bytes);
+    if (record !== undefined && nowMs - Date.parse(record.at) < recordMs) found.set(key, record.nodes);
   }
-  return found;
+
+  const all = listKeys().then(() => inParallel(keys, readKey));
+  let isLate = false;
+  try {
+    isLate = (await Promise.race([all, late.promise])) === "late";
+  } finally {
+    patience.removeEventListener("abort", giveUp);
+    // What comes later is for nobody.
+    all.catch(() => {});
+  }
+  // In the order of the keys, whichever came first.
+  return { records: keys.flatMap((key) => [found.get(key) ?? []]), unread: Math.max(listed - read, isLate ? 1 : 0) };
 }
 
 /** @returns undefined for what no front of this version wrote */

@@ -43,6 +43,8 @@ export interface NodeReport {
   readonly nodes: readonly NodeStatus[];
   /** Nodes beyond the limit. */
   readonly more: number;
+  /** Records of other fronts that could not be read in time, or were too many; absent: none. Nodes that only they tell of are missing. */
+  readonly unread?: number;
 }
 
 export interface NodeStatus {

@@ -1,7 +1,7 @@
 import { loadInOrder } from "../../snapshot/long/read-long.ts";
 import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { SelectedPart, Selection } from "../delta/select-resources.ts";
+import type { SelectedPart, Selection } from "../../streams/select-resources.ts";
 
 /** A response body as the pieces it is stored in; nothing is read before a piece is asked for. */
 export interface ChunkedBody {

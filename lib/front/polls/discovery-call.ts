@@ -1,12 +1,12 @@
 import { PortolanError, unreachable } from "../../config/diagnostic.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
+import type { ServedType } from "../../streams/served-type.ts";
 import { connectProblem } from "../connect/connect-problem.ts";
 import { answerDelta } from "../delta/delta-answer.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
 import { answerSecret, secretResponse } from "../secrets/secret-answer.ts";
 import { type SecretsNow, secretDeltaBody } from "../secrets/secret-delta.ts";
-import type { ServedType } from "../served-type.ts";
 import { whyUnread } from "../why-unread.ts";
 import type { Asking } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";

@@ -70,5 +70,5 @@ function localityText(locality: JsonRecord): string {
   return parts
     .map((part) => (typeof part === "string" ? part : ""))
     .join("/")
-    .replace(/\/+$/, "");
+    .replace(/(?<!\/)\/+$/, "");
 }

@@ -1,7 +1,7 @@
 import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import type { Selection } from "../../streams/select-resources.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { Selection } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import { type Confirmer, confirmerOf } from "../heads/confirmations.ts";
 import { askerOf } from "../nodes/asker.ts";

@@ -2,7 +2,7 @@ import type { Gate } from "../../limits/gate.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
-import type { Selection } from "../delta/select-resources.ts";
+import type { Selection } from "../../streams/select-resources.ts";
 import { type ChunkedBody, discoveryBody, wholeOf } from "./discovery-body.ts";
 
 /** Answers that many are sent: one piece of memory for all who get the same. */

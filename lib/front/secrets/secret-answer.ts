@@ -3,6 +3,7 @@ import { readSecretName } from "../../secrets/secret-name.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
+import { placeOfName } from "../../snapshot/name-search.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { SecretGrant } from "../../snapshot/root.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
@@ -89,16 +90,19 @@ export type SecretFor = { readonly kind: "found"; readonly resource: object } | 
 
 /** What a root says of the secrets of a class. */
 export interface SecretsOfClass {
-  /** Named by its resources. */
+  /** Named by its resources, sorted. */
   readonly named: readonly string[];
   /** What ReferenceGrants let gateways have of other namespaces. */
   readonly grants: readonly SecretGrant[];
 }
 
 export const secretsOf = ({ root, classes }: LoadedRoot, classId: string): SecretsOfClass => ({
-  named: classes.get(classId)?.secrets ?? [],
-  grants: root.secretGrants ?? [],
+  named: classes.get(classId)?.secrets ?? none,
+  grants: root.secretGrants ?? none,
 });
+
+/** One list for all: streams tell by the lists whether their class names other secrets now. */
+const none: readonly never[] = [];
 
 /** A secret for whoever asks, over any transport. */
 export async function secretFor(
@@ -111,7 +115,7 @@ export async function secretFor(
   if (caller.kind !== "node")
     return refuse(403, "forbidden", "secrets are for nodes that prove who they are, and for nobody else");
   const question = readSecretName(name);
-  if (question === undefined || !named.includes(name))
+  if (question === undefined || named[placeOfName(named, name, (one) => one)] !== name)
     return refuse(404, "unknown-name", `nothing that the node is served names the secret ${shown(name)}`);
   const { namespace = caller.namespace } = question;
   const isGranted = (grant: SecretGrant): boolean =>

@@ -52,4 +52,5 @@ export async function secretChanges(
 }
 
 /** Of all that a reader has. */
-export const secretsVersion = (told: ReadonlyMap<string, string>): string => wireVersion(hashOf([...told].join("\n")));
+export const secretsVersion = (told: Iterable<readonly [string, string]>): string =>
+  wireVersion(hashOf([...told].join("\n")));

@@ -67,7 +67,7 @@ function endText(end: End): string {
 /** `name: value` line by line. */
 export function headersIn(text: string): readonly (readonly [string, string])[] {
   return text.split("\n").flatMap((line) => {
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line.trim()) ?? [];
-    return name === undefined || value === undefined ? [] : [[name, value] as const];
+    const [, name, value] = /^([^:\s]+):(.*)$/s.exec(line.trim()) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value.trimStart()] as const];
   });
 }

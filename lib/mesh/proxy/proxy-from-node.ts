@@ -120,7 +120,7 @@ function localityText(parts: readonly (string | undefined)[]): string {
   return parts
     .map((part) => part ?? "")
     .join("/")
-    .replace(/\/+$/, "");
+    .replace(/(?<!\/)\/+$/, "");
 }
 
 function refused(node: EnvoyNode, why: string): Stage<undefined> {

@@ -38,7 +38,7 @@ export async function signWith({ kid, kty, crv, x, d }: SigningJwk, message: Uin
   return btoa(String.fromCharCode(...signature))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
-    .replace(/=+$/, "");
+    .replaceAll("=", "");
 }
 
 /** Whether a signature, in base64url, is this key's over the message. */

@@ -30,7 +30,7 @@ export function packedHoles(template: string): { readonly packed: string; readon
 
 /** The text for one node. */
 export async function fill(template: string, node: NodeId): Promise<string> {
-  const parts = template.split(/\uE000([^\uE001]*)\uE001/);
+  const parts = template.split(/\uE000([^\uE000\uE001]*)\uE001/);
   const filled = await Promise.all(parts.map((part, index) => (index % 2 === 0 ? part : valueOf(part, node))));
   return filled.join("");
 }

@@ -28,7 +28,7 @@ export function listClaimMatch(claims: readonly string[], values: readonly strin
 export function filterMetadataMatch(filter: string, key: string, values: readonly string[]): MetadataMatcherJson {
   const matchers = values.map((value): ValueMatcherJson => {
     if (!value.startsWith("[") || !value.endsWith("]")) return { stringMatch: textMatch(value) };
-    const inner = value.replaceAll(/^[[\]]+|[[\]]+$/g, "");
+    const inner = value.replaceAll(/^[[\]]+|(?<![[\]])[[\]]+$/g, "");
     return { listMatch: { oneOf: { stringMatch: textMatch(inner) } } };
   });
   return metadataMatch(filter, [key], anyOf(matchers));

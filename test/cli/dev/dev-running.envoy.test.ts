@@ -44,7 +44,8 @@ afterAll(async () => {
 
 async function poll(id: string, metadata: object = {}): Promise<number> {
   const body = JSON.stringify({ node: { id, metadata } });
-  const response = await fetch(`${url}/v3/discovery:clusters`, { method: "POST", body });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${url}/v3/discovery:clusters`, { method: "POST", headers, body });
   await response.text();
   return response.status;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { messagesOf } from "../../../lib/front/ads/read-messages.ts";
 import { createBodyPool } from "../../../lib/limits/body-pool.ts";
+import { messagesOf } from "../../../lib/streams/read-messages.ts";
 
 const head = (length: number): Buffer => {
   const bytes = Buffer.alloc(5);
@@ -22,7 +22,7 @@ describe("a message that was announced", () => {
     const giveWay = () => {
       gaveWay += 1;
     };
-    const first = messagesOf(chunks(), { maxBytes: 1_000, encoding: "", pool, giveWay }).next();
+    const first = messagesOf(chunks(), { maxBytes: 1_000, unpack: async (message) => message, pool, giveWay }).next();
     await turn();
     const other = pool.open(() => {});
     expect([other.take(900), gaveWay]).toEqual([true, 0]);

@@ -1,10 +1,10 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
-import type { ServedType } from "../../../lib/front/served-type.ts";
 import { secretTypeUrl } from "../../../lib/secrets/tls-secret.ts";
 import { type CompiledWorld, listIn } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes, typeOfUrl, typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
+import type { ServedType } from "../../../lib/streams/served-type.ts";
 import { nodeOf } from "../fixtures.ts";
 
 /** An answer as tests compare it: `+a=1`, and `-b` for what is removed. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { isWildcard, type ResourceType } from "../../../lib/snapshot/resource-type.ts";
+import { namesIn, noNames } from "../../../lib/streams/name-map.ts";
 import {
   askedDelta,
   askedWhole,
@@ -7,8 +9,7 @@ import {
   sent,
   type Watch,
   type WholeRequest,
-} from "../../../lib/front/ads/watch.ts";
-import { isWildcard, type ResourceType } from "../../../lib/snapshot/resource-type.ts";
+} from "../../../lib/streams/watch.ts";
 
 const tree = { version: "t1", segments: [], parts: [] };
 const whole = (type: ResourceType, before: Watch | undefined, request: Partial<WholeRequest>) =>
@@ -23,14 +24,17 @@ const delta = (type: ResourceType, before: Watch | undefined, request: Partial<D
     ...request,
   });
 const answered = (watch: Watch, nonce: string, names: readonly string[] = ["a", "b"]): Watch =>
-  sent(watch, tree, { nonce, names, kept: undefined, version: "v", classId: "c", root: "r" }, []);
+  sent(watch, tree, { nonce, names, kept: undefined, version: "v", classId: "c", root: "r" }, noNames);
+/** A watch's names and what it is owed, as lists. */
+const namesOf = ({ names }: Watch) => (names === "all" ? names : namesIn(names));
+const owedTo = ({ owed }: Watch) => (owed.kind === "names" ? namesIn(owed.names) : owed.kind);
 
 describe("a state-of-the-world request", () => {
   const first = whole("clusters", undefined, {}).watch;
 
   it("without names wants all clusters and listeners, and no endpoints and routes", () => {
     expect(first).toMatchObject({ names: "all", owed: { kind: "all" } });
-    expect(whole("routes", undefined, {}).watch).toMatchObject({ names: [], owed: { kind: "nothing" } });
+    expect(whole("routes", undefined, {}).watch).toMatchObject({ names: noNames, owed: { kind: "nothing" } });
   });
 
   it("brings the version of its last stream, which counts for what comes whole and for nothing else", () => {
@@ -48,15 +52,15 @@ describe("a state-of-the-world request", () => {
   it("is owed the names that it adds, and nothing for those that it leaves out", () => {
     const open = answered(whole("endpoints", undefined, { names: ["b", "a"] }).watch, "1");
     const more = whole("endpoints", open, { nonce: "1", names: ["a", "b", "c"] }).watch;
-    expect(more).toMatchObject({ names: ["a", "b", "c"], owed: { kind: "names", names: ["c"] } });
-    const less = whole("endpoints", open, { nonce: "1", names: ["b"] }).watch;
-    expect(less).toMatchObject({ names: ["b"], owed: { kind: "nothing" } });
+    expect([namesOf(more), owedTo(more)]).toEqual([["a", "b", "c"], ["c"]]);
+    const less = whole("endpoints", open, { nonce: "1", names: ["b"] });
+    expect([namesOf(less.watch), owedTo(less.watch), less.dropped]).toEqual([["b"], "nothing", ["a"]]);
   });
 
   it("of an older answer changes nothing but what is known of that answer", () => {
     const open = answered(answered(whole("endpoints", undefined, { names: ["a"] }).watch, "1"), "2");
     const stale = whole("endpoints", open, { nonce: "1", names: ["a", "c"] }).watch;
-    expect(stale.names).toEqual(["a"]);
+    expect(namesOf(stale)).toEqual(["a"]);
     expect(stale.open.map(({ nonce }) => nonce)).toEqual(["2"]);
   });
 
@@ -73,7 +77,7 @@ describe("a state-of-the-world request", () => {
     const one = whole("listeners", answered(whole("listeners", undefined, { names: ["a"] }).watch, "1"), {
       nonce: "1",
     });
-    expect(one.watch).toMatchObject({ names: [], owed: { kind: "nothing" } });
+    expect([namesOf(one.watch), owedTo(one.watch)]).toEqual([[], "nothing"]);
   });
 });
 
@@ -81,17 +85,20 @@ describe("a delta request", () => {
   it("at first wants everything of what comes whole, but for what it has", () => {
     const known = new Map([["a", "1"]]);
     expect(delta("clusters", undefined, { known }).watch).toMatchObject({ names: "all", owed: { kind: "all", known } });
-    expect(delta("routes", undefined, {}).watch.names).toEqual([]);
+    expect(namesOf(delta("routes", undefined, {}).watch)).toEqual([]);
     expect(delta("routes", undefined, { subscribe: ["*"] }).watch.names).toBe("all");
   });
 
   it("is owed what it subscribes to, though it had that before and whatever its nonce", () => {
     const open = answered(delta("routes", undefined, { subscribe: ["a"] }).watch, "1");
     const more = delta("routes", open, { nonce: "gone", subscribe: ["a", "b"] }).watch;
-    expect(more).toMatchObject({ names: ["a", "b"], owed: { kind: "names", names: ["a", "b"] } });
+    expect([namesOf(more), owedTo(more)]).toEqual([
+      ["a", "b"],
+      ["a", "b"],
+    ]);
     expect(more.open).toHaveLength(1);
     const less = delta("routes", more, { unsubscribe: ["a"] }).watch;
-    expect(less).toMatchObject({ names: ["b"], owed: { kind: "names", names: ["b"] } });
+    expect([namesOf(less), owedTo(less)]).toEqual([["b"], ["b"]]);
   });
 
   it("that accepts an answer is owed nothing, however often it does", () => {
@@ -104,8 +111,8 @@ describe("a delta request", () => {
     const none = delta("clusters", answered(delta("clusters", undefined, { subscribe: ["a"] }).watch, "1"), {
       unsubscribe: ["a"],
     }).watch;
-    expect(none.names).toEqual([]);
-    expect(delta("clusters", none, { nonce: "1" }).watch.names).toEqual([]);
+    expect(namesOf(none)).toEqual([]);
+    expect(namesOf(delta("clusters", none, { nonce: "1" }).watch)).toEqual([]);
   });
 });
 
@@ -120,7 +127,7 @@ describe("a delta watch of names", () => {
       watch = delta("routes", watch, { subscribe, unsubscribe }).watch;
       for (const name of unsubscribe) wanted.delete(name);
       for (const name of subscribe) wanted.add(name);
-      expect(watch.names).toEqual([...wanted].toSorted());
+      expect(namesOf(watch)).toEqual([...wanted].toSorted());
     }
   });
 });
@@ -153,14 +160,57 @@ describe("a watch, whatever it is asked", () => {
         const nonce = pick("", String(i), watch?.nonce ?? "", watch?.open[0]?.nonce ?? "");
         const error = pick(undefined, undefined, "a is wrong");
         watch = ask(type, watch, { names: some(), subscribe: some(), unsubscribe: some(), nonce, error }).watch;
-        if (pick(true, false)) watch = owing(watch, watch.names === "all" ? ["a"] : watch.names);
+        if (pick(true, false)) watch = owing(watch, watch.names === "all" ? ["a"] : namesIn(watch.names));
         if (pick(true, false)) watch = answered(watch, `n${i}`);
         const { names, owed, open } = watch;
-        if (names !== "all") expect(names).toEqual([...new Set(names)].toSorted());
+        if (names !== "all") expect(namesIn(names)).toEqual([...new Set(namesIn(names))].toSorted());
         if (names !== "all" && owed.kind === "names")
-          expect(owed.names.filter((name) => !names.includes(name))).toEqual([]);
+          expect(namesIn(owed.names).filter((name) => !namesIn(names).includes(name))).toEqual([]);
         expect(open.length).toBeLessThanOrEqual(8);
       }
     }
+  });
+});
+
+describe("a delta watch of many names", () => {
+  const many = 50_000;
+  const name = (i: number) => `name-${i}`;
+  const wanted = () =>
+    answered(delta("routes", undefined, { subscribe: Array.from({ length: many }, (_, i) => name(i)) }).watch, "0", []);
+
+  /** Entries of the watch's lists that a request copies. */
+  function copied(before: Watch, after: Watch): number {
+    const mapsOf = ({ names, owed, refused, gone }: Watch) => [
+      ...(names === "all" ? [] : [names]),
+      ...(owed.kind === "names" ? [owed.names] : []),
+      refused,
+      gone,
+    ];
+    const known = new Set<unknown>(mapsOf(before).flatMap(({ chunks }) => chunks.map(({ names }) => names)));
+    const chunks = mapsOf(after).flatMap((map) => map.chunks.map(({ names }) => names));
+    return chunks.filter((names) => !known.has(names)).reduce((sum, names) => sum + names.length, 0);
+  }
+
+  it.each([
+    ["subscribes to one more", (i: number) => ({ subscribe: [`other-${i}`] })],
+    ["subscribes to one of them again", (i: number) => ({ subscribe: [name((i * 7_919) % many)] })],
+    ["unsubscribes from one of them", (i: number) => ({ unsubscribe: [name((i * 7_919) % many)] })],
+    ["accepts an answer", (i: number) => ({ nonce: String(i) })],
+    ["refuses an answer", (i: number) => ({ nonce: String(i), error: "no" })],
+  ])("costs what a request says that %s, and not what was said before", (_what, requestOf) => {
+    let watch = wanted();
+    // All of them are refused, so that lists of what is refused are as long.
+    watch = delta("routes", answered(watch, "all", namesIn(watch.names === "all" ? noNames : watch.names)), {
+      nonce: "all",
+      error: "no",
+    }).watch;
+    let work = 0;
+    for (let i = 1; i <= 2_000; i += 1) {
+      const sentOne = answered(watch, String(i), [name(i)]);
+      const next = delta("routes", sentOne, requestOf(i)).watch;
+      work += copied(sentOne, next);
+      watch = next;
+    }
+    expect(work / 2_000).toBeLessThan(100);
   });
 });

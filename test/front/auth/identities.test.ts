@@ -151,9 +151,35 @@ describe("a certificate that a proxy has checked", () => {
     ['URI="spiffe://a"', "spiffe://a"],
     ["URI=https://a", undefined],
     ["", undefined],
+    ['Subject="CN=\\"a, b\\"; c";uri=spiffe://a', "spiffe://a"],
+    ["URI=spiffe://a;DNS=b", "spiffe://a"],
+    ['Hash=ab;Subject="x,By=y;URI=spiffe://a', undefined],
+    ["URI=spiffe://a,", undefined],
   ])("is read within its quotes: %s", (header, id) => {
     expect(spiffeIdOf(header)).toBe(id);
   });
+
+  it.each(['"', '\\"', 'URI="', ",", ";", "a"])(
+    "is looked for once in a header of many %s, each character of which is read a few times",
+    (piece) => {
+      const long = piece.repeat(16_384 / piece.length);
+      let reads = 0;
+      // The scanner reads a text by these, and by nothing else.
+      const header = Object.assign(Object.create(null), {
+        length: long.length,
+        charAt: (at: number) => {
+          reads += 1;
+          return long.charAt(at);
+        },
+        slice: (from: number, to: number) => {
+          reads += to - from;
+          return long.slice(from, to);
+        },
+      });
+      spiffeIdOf(header);
+      expect(reads).toBeLessThanOrEqual(3 * long.length + 3);
+    },
+  );
 });
 
 describe("an identity of the platform", () => {

@@ -34,13 +34,19 @@ beforeEach(() => {
 });
 const now = () => clock.ms;
 
-function nodesOf(store: ObjectStore, front: string | undefined, more: Partial<typeof limits> = {}): RecordedNodes {
+function nodesOf(
+  store: ObjectStore,
+  front: string | undefined,
+  more: Partial<typeof limits> = {},
+  patience: () => AbortSignal = () => new AbortController().signal,
+): RecordedNodes {
   const options = {
     front,
     now,
     everyMs: 3_600_000,
     limits: { ...limits, ...more },
     onError: () => {},
+    patience,
   };
   const nodes = recordedNodes(store, options);
   closing.push(nodes.close);
@@ -197,5 +203,84 @@ describe("what nodes have", () => {
     silent.has(web, "1", "poll");
     await silent.write();
     expect((await silent.report(everything)).nodes).toHaveLength(1);
+  });
+});
+
+describe("records of other fronts", () => {
+  /** A record of one node, as a front of that name writes it. */
+  const recordOf = (front: string, filler = "") => ({
+    at: new Date(clock.ms).toISOString(),
+    filler,
+    nodes: [{ node: `node-of-${front}`, resources: [] }],
+  });
+  async function storeWith(count: number, filler = ""): Promise<ObjectStore> {
+    const store = memoryStore();
+    for (let i = 0; i < count; i += 1) {
+      const front = `front-${String(i).padStart(4, "0")}`;
+      await store.put(`status/${front}/0`, new TextEncoder().encode(JSON.stringify(recordOf(front, filler))));
+    }
+    return store;
+  }
+
+  it("are read many at a time, and not all at once", async () => {
+    const store = await storeWith(300);
+    let [open, most] = [0, 0];
+    const get: ObjectStore["get"] = async (...asked) => {
+      open += 1;
+      most = Math.max(most, open);
+      const found = await store.get(...asked);
+      // One more turn, so that those that may be open at a time are.
+      await new Promise((resolve) => setImmediate(resolve));
+      open -= 1;
+      return found;
+    };
+    const report = await nodesOf({ ...store, get }, "own").report(everything);
+    expect(report.nodes).toHaveLength(300);
+    expect(report).not.toHaveProperty("unread");
+    expect(most).toBe(48);
+  });
+
+  it("are left out where they do not come in time, and counted", async () => {
+    const store = await storeWith(10);
+    const late = new AbortController();
+    const get: ObjectStore["get"] = (key, ...rest) => {
+      if (key === "status/front-0009/0") late.abort();
+      return key === "status/front-0003/0" ? new Promise(() => {}) : store.get(key, ...rest);
+    };
+    const report = await nodesOf({ ...store, get }, "own", {}, () => late.signal).report(everything);
+    expect(report.nodes.map(({ node }) => node)).not.toContain("node-of-front-0003");
+    expect(report.unread).toBeGreaterThanOrEqual(1);
+    expect(report.unread).toBe(10 - report.nodes.length);
+  });
+
+  it("are left out where the store does not even list them in time", async () => {
+    const late = new AbortController();
+    const silent: ObjectStore["list"] = async function* () {
+      late.abort();
+      await new Promise(() => {});
+      yield { key: "", sizeBytes: 0, modifiedMs: 0 };
+    };
+    const report = await nodesOf({ ...memoryStore(), list: silent }, "own", {}, () => late.signal).report(everything);
+    expect(report).toEqual({ nodes: [], more: 0, unread: 1 });
+  });
+
+  it("are read up to a number of them", async () => {
+    const report = await nodesOf(await storeWith(1_003), "own").report({ part: "", limit: 2_000 });
+    expect([report.nodes.length, report.unread]).toEqual([1_000, 1]);
+  });
+
+  it("are read up to a number of bytes", async () => {
+    const store = await storeWith(130, "x".repeat(1024 * 1024));
+    let bytes = 0;
+    const get: ObjectStore["get"] = async (...asked) => {
+      const found = await store.get(...asked);
+      if (found.kind === "found") bytes += found.bytes.length;
+      return found;
+    };
+    const report = await nodesOf({ ...store, get }, "own").report(everything);
+    // Those that are under way when there is enough are read to their end.
+    expect(bytes).toBeLessThan((64 + 49) * 1.1 * 1024 * 1024);
+    expect(report.unread).toBe(130 - report.nodes.length);
+    expect(report.unread).toBeGreaterThan(0);
   });
 });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { selectResources } from "../../../lib/front/delta/select-resources.ts";
 import { discoveryBody, wholeOf } from "../../../lib/front/polls/discovery-body.ts";
 import { rootAt } from "../../../lib/snapshot/head/head.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import { selectResources } from "../../../lib/streams/select-resources.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 
 describe("the body of an answer", () => {

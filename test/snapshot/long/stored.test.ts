@@ -11,7 +11,6 @@ import {
   TreeListSchema,
   TypeTableSchema,
 } from "../../../gen/portolan/v1/root_pb.ts";
-import { binaryResources } from "../../../lib/front/connect/binary-resources.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { blobsIn } from "../../../lib/snapshot/blob-groups.ts";
@@ -27,6 +26,7 @@ import { createWorldEncoder } from "../../../lib/snapshot/worlds/encode-world.ts
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { binaryResources } from "../../../lib/streams/binary-resources.ts";
 import { nodeOf, pollBody, testFront } from "../../front/fixtures.ts";
 import { longTable, longWorld } from "./long-worlds.ts";
 

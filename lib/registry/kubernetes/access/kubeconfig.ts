@@ -131,7 +131,7 @@ export function accessOf(
   const tlsServerName = server["tls-server-name"];
   return {
     context: wanted,
-    server: server.server.replace(/\/+$/, ""),
+    server: server.server.replace(/(?<!\/)\/+$/, ""),
     namespace: namespace === "" ? "default" : namespace,
     authority: pem(cluster.file, server["certificate-authority-data"], server["certificate-authority"]),
     ...(tlsServerName === "" ? {} : { tlsServerName }),

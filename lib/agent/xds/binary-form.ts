@@ -1,0 +1,51 @@
+import { type DescMessage, fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
+import { causeText } from "../../config/cause-text.ts";
+import { registry, schemas } from "../../descriptors/registry.ts";
+import type { CoreType } from "../../snapshot/resource-type.ts";
+import { isObject, type Json } from "./config-sources.ts";
+
+/** A message as a stream carries it, or why it has no such form. */
+export type BinaryForm = { readonly binary: Uint8Array<ArrayBuffer> } | { readonly problem: string };
+
+/**
+ * A resource in protobuf's binary form, without its type. Extensions of a type that this agent has no descriptor of, or that have fields
+ * which it does not know, travel as `xds.type.v3.TypedStruct`: Envoy reads their JSON by descriptors of its own, so that none of it is
+ * dropped on the way.
+ */
+export function binaryForm(type: CoreType, resource: Json): BinaryForm {
+  const { "@type": _type, ...message } = resource;
+  const schema = schemas[type];
+  const known = written(schema, message);
+  if ("binary" in known) return known;
+  const opaque = written(schema, withOpaqueExtensions(message));
+  return "binary" in opaque ? opaque : known;
+}
+
+function written(schema: DescMessage, message: Json): BinaryForm {
+  try {
+    return { binary: toBinary(schema, fromJson(schema, plain(message), { registry })) };
+  } catch (cause) {
+    // The library's only way to say that a value does not fit.
+    return { problem: causeText(cause) };
+  }
+}
+
+const structType = "type.googleapis.com/xds.type.v3.TypedStruct";
+
+/** The outermost Anys of a message in JSON as TypedStructs. */
+function withOpaqueExtensions(message: Json): Json {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (!isObject(value)) return value;
+    const { "@type": typeUrl, ...fields } = value;
+    if (typeof typeUrl === "string" && typeUrl !== structType) return { "@type": structType, typeUrl, value: fields };
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, walk(member)]));
+  };
+  return Object.fromEntries(Object.entries(message).map(([key, member]) => [key, walk(member)]));
+}
+
+/** Plain data that was read from JSON is JSON. */
+function plain(message: Json): JsonValue {
+  const json: JsonValue = JSON.parse(JSON.stringify(message));
+  return json;
+}

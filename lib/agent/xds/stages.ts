@@ -1,0 +1,60 @@
+import { isSame, isSameOffer, type LocalResources, type Offer, united } from "./offer.ts";
+
+/** What a stage waits for. */
+export interface StageFacts {
+  /** Whether Envoy's new clusters and listeners are ready, once it has taken the stage before. */
+  readonly isWarm: boolean;
+}
+
+/**
+ * The next step on the way from one offer to another, make before break: first clusters, endpoints, and route tables under new names, with
+ * all that was there before; then, when Envoy has taken these and its clusters are warm, routes and listeners; and what is not wanted any
+ * more goes last, when nothing leads to it.
+ *
+ * @param facts whether Envoy has taken what is offered, and is warm
+ * @returns the offer itself while there is something to wait for
+ */
+export function nextStage(offered: Offer, target: Offer, facts: StageFacts & { readonly isSettled: boolean }): Offer {
+  const isLedElsewhere = !isSame(offered.listeners, target.listeners) || hasOther(offered.routes, target.routes);
+  const all: Offer = {
+    clusters: united(offered.clusters, target.clusters),
+    endpoints: united(offered.endpoints, target.endpoints),
+    routes: united(target.routes, offered.routes),
+    listeners: offered.listeners,
+  };
+  if (!isLedElsewhere) return endOf(offered, target, facts);
+  if (!isSameOffer(all, offered)) return all;
+  if (!facts.isSettled || !facts.isWarm) return offered;
+  return { ...all, routes: united(offered.routes, target.routes), listeners: target.listeners };
+}
+
+/** Routes and listeners lead where they should: what else there is may change at once, and what is left over may go once they are in force. */
+function endOf(
+  offered: Offer,
+  target: Offer,
+  { isSettled, isWarm }: StageFacts & { readonly isSettled: boolean },
+): Offer {
+  const isLosing = losesNames(offered.clusters, target.clusters) || losesNames(offered.routes, target.routes);
+  return !isLosing || (isSettled && isWarm)
+    ? target
+    : {
+        clusters: united(offered.clusters, target.clusters),
+        endpoints: united(offered.endpoints, target.endpoints),
+        routes: united(offered.routes, target.routes),
+        listeners: target.listeners,
+      };
+}
+
+/** Whether a name that both have stands for something else. */
+function hasOther(before: LocalResources, after: LocalResources): boolean {
+  for (const [name, { version }] of after) {
+    const had = before.get(name);
+    if (had !== undefined && had.version !== version) return true;
+  }
+  return false;
+}
+
+const losesNames = (before: LocalResources, after: LocalResources): boolean => {
+  for (const name of before.keys()) if (!after.has(name)) return true;
+  return false;
+};

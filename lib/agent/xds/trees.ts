@@ -1,0 +1,75 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { concatBytes } from "../../snapshot/blob.ts";
+import type { CompiledResource } from "../../snapshot/compiled.ts";
+import type { SegmentRef } from "../../snapshot/root.ts";
+import type { ResourceSpan } from "../../snapshot/segment.ts";
+import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
+import { createTreeEncoder, versionOfTree } from "../../snapshot/worlds/encode-tree.ts";
+import type { TreeReader } from "../../streams/tree-reader.ts";
+import type { LocalResources } from "./offer.ts";
+
+/** Trees of resources in memory, and how they are read. */
+export interface LocalTrees {
+  readonly reader: TreeReader;
+  /** The same resources, the same tree. */
+  treeOf(resources: LocalResources): LoadedTree;
+}
+
+/**
+ * Resources in the form that streams are answered from: segments of some 16 KiB, those of unchanged resources the same as before. So what
+ * tells two offers apart is found by what differs, as a server finds it between two snapshots.
+ */
+export function createLocalTrees(): LocalTrees {
+  const encodeTree = createTreeEncoder();
+  const trees = new WeakMap<LocalResources, LoadedTree>();
+  const contents = new WeakMap<SegmentRef, readonly CompiledResource[]>();
+
+  function resourcesIn(ref: SegmentRef): readonly CompiledResource[] {
+    const found = contents.get(ref);
+    if (found === undefined) throw new Error(`segment ${ref.hash} is of no tree of this agent`);
+    return found;
+  }
+
+  return {
+    reader: {
+      entries: async (ref) =>
+        new Map(
+          resourcesIn(ref).map(({ name, version, from, binary }) => [
+            name,
+            { name, version, bytes: binary?.length ?? 0, from },
+          ]),
+        ),
+      async binaries(ref) {
+        const resources = resourcesIn(ref);
+        const spans = new Map<string, ResourceSpan>();
+        let offset = 0;
+        for (const { name, version, from, binary } of resources) {
+          const bytes = binary?.length ?? 0;
+          spans.set(name, { name, version, from, bytes, offset });
+          offset += bytes;
+        }
+        return { bytes: concatBytes(resources.flatMap(({ binary }) => binary ?? [])), spans };
+      },
+    },
+    treeOf(resources) {
+      const found = trees.get(resources);
+      if (found !== undefined) return found;
+      const sorted = [...resources.values()].sort((a, b) => byCodePoint(a.name, b.name));
+      const encoded = encodeTree(sorted.length === 0 ? [] : [sorted]);
+      const segments = encoded.runs
+        .flatMap(({ parts }) => parts)
+        .flatMap((part) => part.segments)
+        .map(({ ref, resources: of }) => {
+          contents.set(ref, of);
+          return ref;
+        });
+      const tree = {
+        version: versionOfTree(encoded),
+        segments,
+        parts: segments.map((segment) => ({ segment })),
+      };
+      trees.set(resources, tree);
+      return tree;
+    },
+  };
+}
