@@ -18,6 +18,8 @@ export interface DnsServerOptions {
   readonly onError: (cause: unknown) => void;
 }
 
+const maxTries = 20;
+
 export interface DnsServer {
   readonly port: number;
   close(): void;
@@ -36,9 +38,13 @@ const limits = {
  * Answers DNS from a table of names, and asks other nameservers for the rest.
  *
  * @see docs/how-istio-does-it/names-over-dns.md#what-the-agent-answers
+ * @param tries for port 0, which has to be free for UDP and TCP
  * @throws PortolanError when the port cannot be had
  */
-export async function serveDns({ hosts, port, nameservers, book, onError }: DnsServerOptions): Promise<DnsServer> {
+export async function serveDns(
+  { hosts, port, nameservers, book, onError }: DnsServerOptions,
+  tries = maxTries,
+): Promise<DnsServer> {
   const closing = new AbortController();
   let forwarded = 0;
 
@@ -134,6 +140,9 @@ export async function serveDns({ hosts, port, nameservers, book, onError }: DnsS
     }
   } catch (cause) {
     close();
+    // Any free port was asked for, and that of UDP was not free for TCP.
+    if (port === 0 && tries > 1 && cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")
+      return serveDns({ hosts, port, nameservers, book, onError }, tries - 1);
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new PortolanError(`cannot answer DNS on port ${taken} of ${hosts.join(" and ")}: ${why}`, [], cause);
   }
