@@ -5,15 +5,16 @@ import { describe, expect, it } from "vitest";
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
   { entry: "front.worker.ts", runtime: "workerd", maxKiB: 176 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 342 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 346 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
-  { entry: "front.library.ts", runtime: "workerd", maxKiB: 167 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 960 },
+  { entry: "front.library.ts", runtime: "workerd", maxKiB: 170 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 970 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_100 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_700 },
-  { entry: "server.node.ts", runtime: "node", maxKiB: 1_410 },
+  // With the compiler, which a rollback loads.
+  { entry: "server.node.ts", runtime: "node", maxKiB: 3_200 },
 ] as const;
 
 interface Bundle {

@@ -62,9 +62,10 @@ async function serveAlone(settings: ServeSettings, log: Logger, news: NodeNews):
 async function serveByWorkers(settings: ServeSettings, log: Logger, news: NodeNews): Promise<ServingFront> {
   const store = await servedStore(settings);
   const onError = (cause: unknown) => log.error(cause);
+  // Before the relay, which may tell of a change at once.
+  const generations = await believedGenerations(settings, onError);
   const relay = createHeadRelay(store, { everyMs: headMs, now: Date.now, onChange: () => primary.headChanged() });
   const storeMs = async () => store.time?.();
-  const generations = await believedGenerations(settings, onError);
   const primary = createPrimary({ relay, storeMs, generations, ...news, now: Date.now, onError });
   const { urls, close } = await startWorkers({ count: settings.workers, primary, onDeath: (what) => log.error(what) });
   const head = await relay.read(undefined);
