@@ -165,3 +165,6 @@ export async function openApiServer(more: readonly string[] = []): Promise<ApiSe
     },
   };
 }
+
+/** A kind as it stands in the paths of an API server: `NetworkPolicy` is `networkpolicies`. */
+export const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`.replace(/ys$/, "ies");

@@ -3,7 +3,7 @@ import { fieldsOf, textOf } from "../../lib/config/untyped.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { eventually } from "../e2e/envoy.ts";
 import { HeldOrigin } from "../registry/kubernetes/held-origin.ts";
-import { type ApiServer, openApiServer } from "./api-server.ts";
+import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
 import { installIstioKinds } from "./custom-resources.ts";
 import { type CutProxy, openCutProxy } from "./cut-proxy.ts";
 import { manifests } from "./live-shop.ts";
@@ -101,7 +101,7 @@ describe.skipIf(!hasApiServer())("a real API server", { timeout: 180_000 }, () =
     for (const manifest of await manifests()) {
       const { apiVersion, kind, metadata } = manifest;
       const { namespace } = fieldsOf(metadata);
-      const plural = `${textOf(kind).toLowerCase()}s`.replace(/ys$/, "ies");
+      const plural = pluralOf(textOf(kind));
       const base = textOf(apiVersion) === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
       const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
       await server.ask("POST", `${base}${space}/${plural}`, manifest);

@@ -4,7 +4,7 @@ import { load, loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
 import { readSettings } from "../../lib/settings/read-settings.ts";
-import { type ApiServer, openApiServer } from "./api-server.ts";
+import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
 import { hasApiServer } from "./server-binaries.ts";
 
 const folder = resolve(import.meta.dirname, "../../infra/kubernetes");
@@ -19,8 +19,6 @@ async function base(): Promise<readonly Fields[]> {
 
 const ofKind = (manifests: readonly Fields[], kind: string): readonly Fields[] =>
   manifests.filter((manifest) => manifest.kind === kind);
-
-const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
 
 describe("the base of infra/kubernetes/serve", () => {
   it("holds settings that are right", async () => {

@@ -12,7 +12,7 @@ import type { ApiClient } from "../../lib/registry/kubernetes/api/client.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { eventually } from "../e2e/envoy.ts";
-import { type ApiServer, openApiServer } from "./api-server.ts";
+import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
 import { startCollect } from "./collect-process.ts";
 import { installGatewayApiKinds } from "./custom-resources.ts";
 import { manifests } from "./live-shop.ts";
@@ -320,7 +320,7 @@ describe.skipIf(!hasApiServer())("the statuses that are written to a real API se
       const { namespace } = fieldsOf(metadata);
       const base = textOf(apiVersion) === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
       const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
-      await server.ask("POST", `${base}${space}/${textOf(kind).toLowerCase()}s`, manifest);
+      await server.ask("POST", `${base}${space}/${pluralOf(textOf(kind))}`, manifest);
     }
     const account = "/api/v1/namespaces/portolan/serviceaccounts/portolan-collector";
     const { status } = await server.ask("POST", `${account}/token`, { spec: {} });

@@ -7,7 +7,7 @@ import { readHead } from "../../lib/snapshot/head/head.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
 import { eventually } from "../e2e/envoy.ts";
-import { type ApiServer, openApiServer } from "./api-server.ts";
+import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
 import { installIstioKinds } from "./custom-resources.ts";
 import { manifests } from "./live-shop.ts";
 import { openPlainWay, type PlainWay } from "./plain-way.ts";
@@ -56,7 +56,7 @@ describe.skipIf(!hasApiServer())("the collector in workerd, on a real API server
       const { namespace } = fieldsOf(metadata);
       const base = textOf(apiVersion) === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
       const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
-      await server.ask("POST", `${base}${space}/${textOf(kind).toLowerCase()}s`, manifest);
+      await server.ask("POST", `${base}${space}/${pluralOf(textOf(kind))}`, manifest);
     }
     const account = "/api/v1/namespaces/portolan/serviceaccounts/portolan-collector";
     const { status } = await server.ask("POST", `${account}/token`, { spec: {} });
