@@ -7,8 +7,7 @@ import { dirname, join } from "node:path";
 const root = new URL("..", import.meta.url).pathname;
 
 /** Tests that run as root start Envoy as other users, who may not look into root's home. */
-const usersCache =
-  process.getuid?.() === 0 ? "/var/cache" : (process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"));
+const usersCache = process.getuid?.() === 0 ? "/var/cache" : (process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"));
 
 /** `PORTOLAN_TEST_CACHE`, or a folder of the user's cache. */
 const cache = process.env.PORTOLAN_TEST_CACHE ?? join(usersCache, "portolan-tests");
