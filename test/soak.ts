@@ -47,12 +47,22 @@ async function ran(file: string, seed: number, leftMs: number): Promise<number |
     detached: true,
   });
   let isTimeUp = false;
+  const end = () => {
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  };
+  // It has a group of its own, so that its workers end with it, and a terminal's Ctrl-C does not reach it.
+  const interrupt = () => {
+    end();
+    process.exit(130);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
   const timer = setTimeout(() => {
     isTimeUp = true;
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    end();
   }, leftMs);
   const code = await new Promise<number>((resolve) => child.once("exit", (status) => resolve(status ?? 1)));
   clearTimeout(timer);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
   return isTimeUp ? undefined : code;
 }
 

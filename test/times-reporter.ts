@@ -1,12 +1,12 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 
 /** Where the newest time of each test file is kept, across runs; `npm run test:times` reads it. */
-export const timesFile = new URL("../.cache/test-times.json", import.meta.url).pathname;
+const timesFile = new URL("../.cache/test-times.json", import.meta.url).pathname;
 
 /** How long one test file took when it ran last. */
-export interface FileTime {
+interface FileTime {
   readonly tier: string;
   readonly tests: number;
   /** Of its tests and hooks, and of loading it. */
@@ -29,6 +29,8 @@ export class TimesReporter implements Reporter {
     const root = new URL("..", import.meta.url).pathname;
     const times: Record<string, FileTime> = { ...readTimes() };
     for (const module of modules) {
+      // Of another tier it is tried at its full counts, which say nothing of that tier.
+      if (process.env.SOAK_SEED !== undefined && module.project.name !== "soak") continue;
       const { collectDuration, duration } = module.diagnostic();
       times[relative(root, module.moduleId)] = {
         tier: module.project.name,
@@ -37,6 +39,9 @@ export class TimesReporter implements Reporter {
       };
     }
     mkdirSync(dirname(timesFile), { recursive: true });
-    writeFileSync(timesFile, JSON.stringify(times));
+    // A run that is killed here leaves the times of before.
+    const draft = `${timesFile}.${process.pid}`;
+    writeFileSync(draft, JSON.stringify(times));
+    renameSync(draft, timesFile);
   }
 }
