@@ -3,16 +3,10 @@ import { createFileCompiler, createShardCompiler, type FilesCompiled } from "../
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
+import { foldersFiles } from "../bench/mesh-folder.ts";
 import { syntheticMesh } from "../bench/synthetic-mesh.ts";
 
-/** A file for each service of the synthetic mesh: its pods and its routing. */
-function filesOf(services: number): readonly SourceFile[] {
-  const documents = Map.groupBy(syntheticMesh(services).text.split("\n---\n"), (document) => {
-    const { metadata }: { readonly metadata: { readonly name: string } } = JSON.parse(document);
-    return /^app-\d+/.exec(metadata.name)?.[0] ?? "others";
-  });
-  return [...documents].map(([app, texts]) => ({ file: `${app}.yaml`, text: `${texts.join("\n---\n")}\n` }));
-}
+const filesOf = (services: number): readonly SourceFile[] => foldersFiles(syntheticMesh(services).text);
 
 interface Counted {
   readonly classes: number;

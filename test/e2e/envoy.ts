@@ -33,6 +33,8 @@ export async function envoyComplaint(bootstrap: object): Promise<string> {
 
 export interface RunningEnvoy {
   readonly pid: number;
+  /** Where its admin pages are. */
+  readonly adminUrl: string;
   log(): string;
   /** Text of an admin page. */
   admin(path: string): Promise<string>;
@@ -99,7 +101,14 @@ export async function startEnvoy(bootstrap: object, workingDirectory = process.c
           );
     if (ready) {
       const admin = async (path: string) => (await fetch(`http://${address}${path}`)).text();
-      return { pid: child.pid ?? 0, log: () => log, admin, stat: (name) => readStat(admin, name), stop };
+      return {
+        pid: child.pid ?? 0,
+        adminUrl: `http://${address}`,
+        log: () => log,
+        admin,
+        stat: (name) => readStat(admin, name),
+        stop,
+      };
     }
     await sleep(25);
   }

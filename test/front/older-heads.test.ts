@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type BelievedGenerations, memoryGenerations } from "../../lib/front/heads/believed-generations.ts";
 import { createHeadRelay } from "../../lib/front/workers/head-relay.ts";
-import type { FromWorker, Line, ToWorker } from "../../lib/front/workers/messages.ts";
 import { createPrimary } from "../../lib/front/workers/primary.ts";
 import { createWorker } from "../../lib/front/workers/worker.ts";
 import { headKey } from "../../lib/snapshot/blob.ts";
@@ -11,6 +10,7 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
+import { lines } from "./workers/lines.ts";
 
 let signer: SigningJwk;
 let trusted: readonly SigningJwk[];
@@ -28,26 +28,6 @@ async function headOf(store: ObjectStore): Promise<Uint8Array<ArrayBuffer>> {
   const found = await store.get(headKey);
   if (found.kind !== "found") throw new Error("no HEAD");
   return found.bytes;
-}
-
-/** Two ends of one way between processes. */
-function lines(): readonly [Line<FromWorker, ToWorker>, Line<ToWorker, FromWorker>] {
-  let toWorker: (message: ToWorker) => void = () => {};
-  let toPrimary: (message: FromWorker) => void = () => {};
-  return [
-    {
-      send: (message) => queueMicrotask(() => toPrimary(JSON.parse(JSON.stringify(message)))),
-      listen: (hear) => {
-        toWorker = hear;
-      },
-    },
-    {
-      send: (message) => queueMicrotask(() => toWorker(JSON.parse(JSON.stringify(message)))),
-      listen: (hear) => {
-        toPrimary = hear;
-      },
-    },
-  ];
 }
 
 /** A front of several processes, of which one may be started in the place of another. */

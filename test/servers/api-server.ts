@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fieldsOf } from "../../lib/config/untyped.ts";
+import { type Fields, fieldsOf, textOf } from "../../lib/config/untyped.ts";
 import { tlsFetch } from "../../lib/registry/kubernetes/access/tls-fetch.ts";
 import type { ApiClient } from "../../lib/registry/kubernetes/api/client.ts";
 import { eventually } from "../e2e/envoy.ts";
@@ -167,4 +167,24 @@ export async function openApiServer(more: readonly string[] = []): Promise<ApiSe
 }
 
 /** A kind as it stands in the paths of an API server: `NetworkPolicy` is `networkpolicies`. */
-export const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
+const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
+
+/** Creates an object where its own apiVersion, kind and namespace say. @param query of the request, with its `?` */
+export function createObject(
+  server: Pick<ApiServer, "ask">,
+  manifest: Fields,
+  query = "",
+): ReturnType<ApiServer["ask"]> {
+  const { apiVersion, kind, metadata } = manifest;
+  const { namespace } = fieldsOf(metadata);
+  const base = apiVersion === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
+  const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
+  return server.ask("POST", `${base}${space}/${pluralOf(textOf(kind))}${query}`, manifest);
+}
+
+/** A token of the account that infra/kubernetes gives its collector. */
+export async function collectorToken(server: Pick<ApiServer, "ask">): Promise<string> {
+  const account = "/api/v1/namespaces/portolan/serviceaccounts/portolan-collector";
+  const { status } = await server.ask("POST", `${account}/token`, { spec: {} });
+  return textOf(fieldsOf(status).token);
+}

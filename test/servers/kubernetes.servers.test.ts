@@ -3,7 +3,7 @@ import { fieldsOf, textOf } from "../../lib/config/untyped.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { eventually } from "../e2e/envoy.ts";
 import { HeldOrigin } from "../registry/kubernetes/held-origin.ts";
-import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
+import { type ApiServer, collectorToken, createObject, openApiServer } from "./api-server.ts";
 import { installIstioKinds } from "./custom-resources.ts";
 import { type CutProxy, openCutProxy } from "./cut-proxy.ts";
 import { manifests } from "./live-shop.ts";
@@ -98,17 +98,8 @@ describe.skipIf(!hasApiServer())("a real API server", { timeout: 180_000 }, () =
   });
 
   it("takes the manifests of infra/kubernetes, whose account may read what is read and nothing else", async () => {
-    for (const manifest of await manifests()) {
-      const { apiVersion, kind, metadata } = manifest;
-      const { namespace } = fieldsOf(metadata);
-      const plural = pluralOf(textOf(kind));
-      const base = textOf(apiVersion) === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
-      const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
-      await server.ask("POST", `${base}${space}/${plural}`, manifest);
-    }
-    const account = "/api/v1/namespaces/portolan/serviceaccounts/portolan-collector";
-    const { status } = await server.ask("POST", `${account}/token`, { spec: {} });
-    const token = textOf(fieldsOf(status).token);
+    for (const manifest of await manifests()) await createObject(server, manifest);
+    const token = await collectorToken(server);
     const client = { ...server.client, token: async () => token };
     await server.ask("POST", "/api/v1/namespaces/istio-system/configmaps", {
       metadata: { name: "istio" },

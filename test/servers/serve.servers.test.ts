@@ -4,7 +4,7 @@ import { load, loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
 import { readSettings } from "../../lib/settings/read-settings.ts";
-import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
+import { type ApiServer, createObject, openApiServer } from "./api-server.ts";
 import { hasApiServer } from "./server-binaries.ts";
 
 const folder = resolve(import.meta.dirname, "../../infra/kubernetes");
@@ -74,13 +74,7 @@ describe.skipIf(!hasApiServer())("a real API server", { timeout: 180_000 }, () =
   });
   afterAll(() => server.close());
 
-  const create = ({ apiVersion, kind, metadata, ...rest }: Fields): Promise<unknown> => {
-    const { namespace } = fieldsOf(metadata);
-    const at = apiVersion === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
-    const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
-    const manifest = { apiVersion, kind, metadata, ...rest };
-    return server.ask("POST", `${at}${space}/${pluralOf(textOf(kind))}?fieldValidation=Strict`, manifest);
-  };
+  const create = (manifest: Fields) => createObject(server, manifest, "?fieldValidation=Strict");
 
   it("takes all of it, and its pods into a namespace that takes restricted ones only", async () => {
     const manifests = await base();

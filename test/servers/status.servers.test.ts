@@ -7,12 +7,12 @@ import { createLease, type LeaseOptions } from "../../lib/collect/status/lease.t
 import { createStatusWriter, type StatusWriterOptions } from "../../lib/collect/status/status-writer.ts";
 import { newestStatuses } from "../../lib/compile/newest-statuses.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
+import { fieldsOf, listOf } from "../../lib/config/untyped.ts";
 import type { ApiClient } from "../../lib/registry/kubernetes/api/client.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { eventually } from "../e2e/envoy.ts";
-import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
+import { type ApiServer, collectorToken, createObject, openApiServer } from "./api-server.ts";
 import { startCollect } from "./collect-process.ts";
 import { installGatewayApiKinds } from "./custom-resources.ts";
 import { manifests } from "./live-shop.ts";
@@ -315,16 +315,8 @@ describe.skipIf(!hasApiServer())("the statuses that are written to a real API se
   });
 
   it("take no more rights than infra/kubernetes/status-writer.yaml grants", async () => {
-    for (const manifest of await manifests()) {
-      const { apiVersion, kind, metadata } = manifest;
-      const { namespace } = fieldsOf(metadata);
-      const base = textOf(apiVersion) === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
-      const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
-      await server.ask("POST", `${base}${space}/${pluralOf(textOf(kind))}`, manifest);
-    }
-    const account = "/api/v1/namespaces/portolan/serviceaccounts/portolan-collector";
-    const { status } = await server.ask("POST", `${account}/token`, { spec: {} });
-    const token = textOf(fieldsOf(status).token);
+    for (const manifest of await manifests()) await createObject(server, manifest);
+    const token = await collectorToken(server);
     const client = { ...server.client, token: async () => token };
     const before = await server.ask("GET", routePath);
     await server.ask("PUT", `${routePath}/status`, { ...before, status: { parents: [] } });

@@ -2,12 +2,11 @@ import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
-import { fieldsOf, textOf } from "../../lib/config/untyped.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
 import { eventually } from "../e2e/envoy.ts";
-import { type ApiServer, openApiServer, pluralOf } from "./api-server.ts";
+import { type ApiServer, collectorToken, createObject, openApiServer } from "./api-server.ts";
 import { installIstioKinds } from "./custom-resources.ts";
 import { manifests } from "./live-shop.ts";
 import { openPlainWay, type PlainWay } from "./plain-way.ts";
@@ -51,16 +50,8 @@ describe.skipIf(!hasApiServer())("the collector in workerd, on a real API server
   beforeAll(async () => {
     server = await openApiServer();
     await installIstioKinds(server);
-    for (const manifest of await manifests()) {
-      const { apiVersion, kind, metadata } = manifest;
-      const { namespace } = fieldsOf(metadata);
-      const base = textOf(apiVersion) === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
-      const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
-      await server.ask("POST", `${base}${space}/${pluralOf(textOf(kind))}`, manifest);
-    }
-    const account = "/api/v1/namespaces/portolan/serviceaccounts/portolan-collector";
-    const { status } = await server.ask("POST", `${account}/token`, { spec: {} });
-    token = textOf(fieldsOf(status).token);
+    for (const manifest of await manifests()) await createObject(server, manifest);
+    token = await collectorToken(server);
     for (const name of ["a", "b"]) await service(name);
     way = await openPlainWay(server);
     await open();

@@ -1,5 +1,5 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -95,7 +95,6 @@ describe("portolan proxy-config of an Envoy that has what this program does not 
 describe("portolan proxy-config of a running Envoy", () => {
   let dev: Awaited<ReturnType<typeof startDev>>;
   let envoy: RunningEnvoy;
-  let admin: Server;
   let url = "";
   let folder = "";
 
@@ -107,12 +106,7 @@ describe("portolan proxy-config of a running Envoy", () => {
     const proxy = proxiesIn(await readFolder(samples)).find((one) => one.proxy.type === "router");
     if (proxy === undefined) throw new Error("the bookshop has a gateway");
     envoy = await startEnvoy(bootstrapFor(proxy, dev.url, 0));
-    // The helper of these tests knows the admin port; the command has it from a user.
-    admin = createServer(async (request, response) => response.end(await envoy.admin(request.url ?? "/")));
-    await new Promise<void>((resolve) => admin.listen(0, "127.0.0.1", resolve));
-    const address = admin.address();
-    if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
-    url = `http://127.0.0.1:${address.port}`;
+    url = envoy.adminUrl;
     await eventually(
       () => envoy.admin("/config_dump"),
       (text) => text.includes("http.10080") && text.includes("shop.example.com"),
@@ -120,7 +114,6 @@ describe("portolan proxy-config of a running Envoy", () => {
     );
   }, 240_000);
   afterAll(async () => {
-    admin.close();
     await envoy.stop();
     await dev.stop();
     await rm(folder, { recursive: true, force: true });

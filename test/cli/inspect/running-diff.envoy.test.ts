@@ -1,5 +1,4 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,7 +18,6 @@ const node = "web-1.shop";
 describe.each(["sotw", "delta"] as const)("proxy-config --diff of an Envoy on an ADS stream, %s", (kind) => {
   let dev: Awaited<ReturnType<typeof startDev>>;
   let envoy: RunningEnvoy;
-  let admin: Server;
   let url = "";
   let folder = "";
 
@@ -30,12 +28,7 @@ describe.each(["sotw", "delta"] as const)("proxy-config --diff of an Envoy on an
     const proxy = proxiesIn(await readFolder(folder)).find((one) => one.proxy.id === node);
     if (proxy === undefined) throw new Error("the mesh has the sidecar");
     envoy = await startEnvoy(bootstrapFor(proxy, dev.grpcUrl, 0, { transport: kind, certificates: "none" }));
-    // The helper of these tests knows the admin port; the command has it from a user.
-    admin = createServer(async (request, response) => response.end(await envoy.admin(request.url ?? "/")));
-    await new Promise<void>((resolve) => admin.listen(0, "127.0.0.1", resolve));
-    const address = admin.address();
-    if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
-    url = `http://127.0.0.1:${address.port}`;
+    url = envoy.adminUrl;
     await eventually(
       () => envoy.admin("/config_dump?include_eds"),
       (text) => ["192.0.2.1", "10.1.0.2", "10.1.0.3"].every((address) => text.includes(`"${address}"`)),
@@ -43,7 +36,6 @@ describe.each(["sotw", "delta"] as const)("proxy-config --diff of an Envoy on an
     );
   }, 240_000);
   afterAll(async () => {
-    admin.close();
     await envoy.stop();
     await dev.stop();
     await rm(folder, { recursive: true, force: true });

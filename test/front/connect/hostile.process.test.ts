@@ -1,6 +1,4 @@
 import { connect, constants } from "node:http2";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LocalitySchema, NodeSchema } from "../../../gen/envoy/config/core/v3/base_pb.ts";
@@ -21,6 +19,7 @@ import { createFront, type Front } from "../../../lib/front/front.ts";
 import { type RunningServer, serveHttp } from "../../../lib/front/node-server.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import { heldBytes } from "../../collect-garbage.ts";
 
 const path = "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters";
 const quick = { ...limits, requestMs: 400, callMs: 800, streams: 20, calls: 4 };
@@ -101,15 +100,6 @@ const manyExtensions = (() => {
   return Buffer.concat([Buffer.from([0x12, ...length]), node]);
 })();
 
-setFlagsFromString("--expose_gc");
-const collect: () => void = runInNewContext("gc");
-
-/** When garbage is collected is a matter of chance, so what a call leaves is measured without it. @returns bytes */
-function heapAfterCollecting(): number {
-  collect();
-  return process.memoryUsage().heapUsed;
-}
-
 describe("a gRPC call", () => {
   it("is decompressed up to the limit and no further", async () => {
     const ended = await call(framed(gzipSync(bomb), true), { "grpc-encoding": "gzip" });
@@ -128,9 +118,9 @@ describe("a gRPC call", () => {
 
   it("costs little for what nobody reads", async () => {
     for (const message of [bomb.subarray(0, limits.pollBytes), manyExtensions]) {
-      const before = heapAfterCollecting();
+      const before = heldBytes();
       expect(await call(framed(message))).toMatchObject({ grpcStatus: "3", message: "node has no id" });
-      expect(heapAfterCollecting() - before).toBeLessThan(5_000_000);
+      expect(heldBytes() - before).toBeLessThan(5_000_000);
     }
   });
 

@@ -3,13 +3,13 @@ import { memoryGenerations } from "../../../lib/front/heads/believed-generations
 import { confirmerOf } from "../../../lib/front/heads/confirmations.ts";
 import type { Stranger } from "../../../lib/front/nodes/strangers.ts";
 import { createHeadRelay } from "../../../lib/front/workers/head-relay.ts";
-import type { FromWorker, Line, ToWorker } from "../../../lib/front/workers/messages.ts";
 import { createPrimary } from "../../../lib/front/workers/primary.ts";
 import { shareOfLimits } from "../../../lib/front/workers/share-of-limits.ts";
 import { createWorker, type OwnParts } from "../../../lib/front/workers/worker.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { lines } from "./lines.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const stranger = (nodeId: string, sinceMs = 1): Stranger => ({ nodeId, kind: "unknown", reason: "none", sinceMs });
@@ -20,26 +20,6 @@ const parts = (more: Partial<OwnParts>): OwnParts => ({
   metrics: () => [],
   ...more,
 });
-
-/** Two ends of one way; what is said arrives later, as between processes. */
-function lines(): readonly [Line<FromWorker, ToWorker>, Line<ToWorker, FromWorker>] {
-  let toWorker: (message: ToWorker) => void = () => {};
-  let toPrimary: (message: FromWorker) => void = () => {};
-  return [
-    {
-      send: (message) => queueMicrotask(() => toPrimary(JSON.parse(JSON.stringify(message)))),
-      listen: (hear) => {
-        toWorker = hear;
-      },
-    },
-    {
-      send: (message) => queueMicrotask(() => toWorker(JSON.parse(JSON.stringify(message)))),
-      listen: (hear) => {
-        toPrimary = hear;
-      },
-    },
-  ];
-}
 
 function counted(store: ObjectStore): { readonly store: ObjectStore; reads(): number } {
   let reads = 0;
