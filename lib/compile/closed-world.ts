@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { type Diagnostic, identityText, PortolanError } from "../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, identityText, PortolanError } from "../config/diagnostic.ts";
 import {
   type ClosedObject,
   closedDiagnostic,
@@ -67,6 +67,6 @@ export function refuseClosed(securityFailure: SecurityFailure, diagnostics: read
   if (securityFailure !== "refuse" || closed.length === 0) return;
   throw new PortolanError(
     "nothing was published: a security object is refused, no valid form of it is known, and securityFailure is refuse",
-    [...diagnostics.filter(({ severity }) => severity === "error"), ...closed],
+    [...errorsOf(diagnostics), ...closed],
   );
 }

@@ -1,6 +1,4 @@
 import { PortolanError } from "../config/diagnostic.ts";
-import { blobKey } from "../snapshot/blob.ts";
-import { readRoot } from "../snapshot/format.ts";
 import { holding, rolledBack, withCanary } from "../snapshot/head/aims.ts";
 import { lastRoot, newestConfiguration, newestRoot, type ReadHead } from "../snapshot/head/head.ts";
 import {
@@ -20,8 +18,8 @@ import { configurationOf } from "../snapshot/publish.ts";
 import { readOnce } from "../snapshot/read-once.ts";
 import type { Configuration, Share, StoredRoot } from "../snapshot/root.ts";
 import { isUnread } from "../snapshot/standing/stored-part.ts";
+import { storedRoot } from "../snapshot/stored-root.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
 import { compilerVersion } from "./compile.ts";
 import { everHeldVersions, nothingHeld } from "./isolation/held-sources.ts";
 import { NothingFilled } from "./nothing-filled.ts";
@@ -62,7 +60,7 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
       const options = { ...publisher, ...word };
       const base = await needHead(store, publisher);
       const { root, back: to } = await rollbackTarget(store, base.head, back);
-      const configuration = configurationIn(await rootAt(store, root), root);
+      const configuration = configurationIn(await storedRoot(store, root), root);
       const asItWas = async (reason: string, held?: Configuration): Promise<Moved> => ({
         ...(await rollback(store, root, options, held)),
         stale: reason,
@@ -91,8 +89,8 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
     async canary(root, share, word = {}) {
       const options = { ...publisher, ...word };
       const base = await needHead(store, publisher);
-      const configuration = configurationIn(await rootAt(store, root), root);
-      const served = await rootAt(store, lastRoot(base.head.steps));
+      const configuration = configurationIn(await storedRoot(store, root), root);
+      const served = await storedRoot(store, lastRoot(base.head.steps));
       const asItIs = async (reason: string): Promise<Moved> => ({
         ...(await setCanary(store, { root, ...share }, options)),
         stale: `${reason}; ${untilItsEnd}`,
@@ -100,7 +98,7 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
       if (configuration === undefined) return asItIs(unknownSources);
       if (served.compiler !== compilerVersion) return asItIs(otherVersion(served.compiler));
       try {
-        const newest = await rootAt(store, newestRoot(base.head));
+        const newest = await storedRoot(store, newestRoot(base.head));
         if (newestConfiguration(base.head) === configuration.version && newest.compiler !== compilerVersion)
           return await asItIs(otherVersion(newest.compiler));
         return await actWith(store, base, { reason: "canary", options }, (read, note) =>
@@ -191,13 +189,6 @@ function createConfigurationLeader({ store: below, publisher, build }: RolloutOp
 
 /** The configuration that a root was compiled from; undefined where no source is named. */
 function configurationIn(root: StoredRoot, hash: string): Configuration | undefined {
-  const { sources = [], configuration = hash } = root;
+  const { sources, configuration = hash } = root;
   return configurationOf({ sources, configuration });
-}
-
-/** @throws PortolanError for what is no root */
-async function rootAt(store: ObjectStore, hash: string): Promise<StoredRoot> {
-  const found = await store.get(blobKey(hash));
-  if (found.kind !== "found") throw new PortolanError(`the store has no root ${hash.slice(0, 12)}`);
-  return readRoot(hash, new TextDecoder().decode(found.bytes));
 }

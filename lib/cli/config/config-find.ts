@@ -1,5 +1,6 @@
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
-import { createSourcesReader, readSource } from "../../compile/shards/read-sources.ts";
+import { readSource } from "../../compile/shards/read-source.ts";
+import { createSourcesReader } from "../../compile/shards/read-sources.ts";
 import { isCollected, isHeld, type Shard } from "../../compile/shards/shard.ts";
 import { contentOfShard, nameOf } from "../../compile/shards/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";

@@ -1,5 +1,5 @@
 import { readShard } from "../../compile/shards/read-shard.ts";
-import { readSource } from "../../compile/shards/read-sources.ts";
+import { readSource } from "../../compile/shards/read-source.ts";
 import { isCollected, type ShardContent } from "../../compile/shards/shard.ts";
 import { textsOfShard } from "../../compile/shards/source-shard.ts";
 import { type Diagnostic, keyText, type Origin } from "../../config/diagnostic.ts";

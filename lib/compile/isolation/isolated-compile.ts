@@ -1,10 +1,11 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
-import { newestRoot, readHead } from "../../snapshot/head/head.ts";
+import { readHead } from "../../snapshot/head/head.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
+import { publishedVersions } from "../shards/published-versions.ts";
+import { createUnreadSources } from "../shards/unread-sources.ts";
 import { sourceVersions } from "../slices/source-versions.ts";
 import type { Compile } from "../triggers/turns.ts";
 import {
@@ -60,23 +61,18 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
   const slowOnce = new Set<string>();
   let settled: Promise<unknown> = Promise.resolve();
 
-  async function versionsInForce(): Promise<ReadonlyMap<string, string>> {
-    const read = await readHead(store);
-    if (read === undefined) return new Map();
-    const { root } = await createSnapshotReader(store).root(newestRoot(read.head));
-    return new Map(root.sources.map(({ name, version }) => [name, version]));
-  }
+  const versionsInForce = async () => publishedVersions(store, await readHead(store));
 
   /** What is held back now: versions that have ended processes, and changes that wait. */
   async function heldNow(): Promise<Held> {
     // What cannot be read is reported by the process that compiles.
-    const keeping = { published: versionsInForce, tell: () => {} };
+    const { keeping } = createUnreadSources(store, await readHead(store));
     const [known, versions] = await Promise.all([readHeldSources(store), sourceVersions(store, [], keeping)]);
     const current = new Map(versions.map(({ name, version }) => [name, version]));
     const applying = known.filter(({ name, version, retryMs }) => current.get(name) === version && now() < retryMs);
     const waits = versions.filter(({ name }) => waiting.has(name) && !applying.some((one) => one.name === name));
     if (applying.length + waits.length === 0) return { known, applying, versions, inForce: undefined, map: new Map() };
-    const inForce = await versionsInForce();
+    const inForce = await keeping.published();
     const of = ({ name }: CompiledSource): [string, string | undefined] => [name, inForce.get(name)];
     return { known, applying, versions, inForce, map: new Map([...applying, ...waits].map(of)) };
   }

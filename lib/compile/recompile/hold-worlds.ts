@@ -1,10 +1,9 @@
 import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
-import { blobKey } from "../../snapshot/blob.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
-import { readRoot } from "../../snapshot/format.ts";
 import { lastRoot, type ReadHead } from "../../snapshot/head/head.ts";
 import { configurationOf, type HeldWorlds, type Publishing } from "../../snapshot/publish.ts";
-import type { Configuration, StoredRoot } from "../../snapshot/root.ts";
+import type { Configuration } from "../../snapshot/root.ts";
+import { storedRootIfWhole } from "../../snapshot/stored-root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { SourceNotKept } from "../shards/held-configuration.ts";
 import type { HeldCompiled, Published } from "./recompiled.ts";
@@ -35,7 +34,7 @@ export async function holdWorlds(
 ): Promise<Holding> {
   if (base === undefined) return { worlds: {}, laid: [], diagnostics: [] };
   const { head } = base;
-  const served = publishing?.share === undefined ? undefined : await rootOf(store, lastRoot(head.steps));
+  const served = publishing?.share === undefined ? undefined : await storedRootIfWhole(store, lastRoot(head.steps));
   // What a new version makes of the same configuration is to be tried on the part of the nodes alone.
   if (served !== undefined && served.compiler !== newest.compiler)
     return { worlds: { isVersionTrial: true }, laid: [], diagnostics: [] };
@@ -60,11 +59,6 @@ export async function holdWorlds(
   const everybody = world === undefined || configuration === undefined ? undefined : { world, configuration };
   const laid = [...compiled.values()].flatMap((one) => one.laid ?? []);
   return { worlds: { everybody, canary }, laid, diagnostics };
-}
-
-async function rootOf(store: ObjectStore, hash: string): Promise<StoredRoot | undefined> {
-  const found = await store.get(blobKey(hash));
-  return found.kind === "found" ? readRoot(hash, new TextDecoder().decode(found.bytes)) : undefined;
 }
 
 const notKept = (who: string, reason: string): Diagnostic => ({

@@ -3,8 +3,8 @@ import type { OriginObject } from "../../registry/origin.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { SourceVersion } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
-import { readShard } from "./read-shard.ts";
+import type { CollectedShard } from "../collected/collected-shard.ts";
+import { readSource } from "./read-source.ts";
 import { emptySource, isCollected, isHeld, type Shard, type ShardContent } from "./shard.ts";
 
 /**
@@ -72,7 +72,7 @@ async function readContent(
   { name, version }: SourceVersion,
   newest: ShardContent,
 ): Promise<ShardContent> {
-  const found = (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version));
+  const found = await readSource(store, name, version);
   if (found === undefined) throw notHere([name]);
   if (!isCollected(found) || !isCollected(newest)) return found;
   // What did not change since is one object, so that what was made of it is found again.

@@ -2,24 +2,11 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, createCollectedReader } from "../collected/collected-shard.ts";
 import { createConfigurationHolder, notHere } from "./held-configuration.ts";
-import { type ReadShard, readShard, readShardAgain } from "./read-shard.ts";
+import { type ReadShard, readShardAgain } from "./read-shard.ts";
 import { emptySource, type Shard, type ShardContent } from "./shard.ts";
 import { sourceNames } from "./source-names.ts";
 import type { TextsByHash } from "./source-shard.ts";
 import { type Keeping, versionInstead } from "./unreadable-source.ts";
-
-/**
- * One source as it is now, or as it was in a version: others may be unreadable.
- *
- * @returns undefined for one that was never filled, or whose version is kept no more
- * @throws UnreadableSource
- */
-export const readSource = async (
-  store: ObjectStore,
-  name: string,
-  version?: string,
-): Promise<ShardContent | undefined> =>
-  (await readShard(store, name, version)) ?? (await createCollectedReader(store, name)(version));
 
 /** The source that comes first where nobody says otherwise. */
 export const usualPrimary = "main";

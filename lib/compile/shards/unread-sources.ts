@@ -1,9 +1,9 @@
 import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
-import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { withEarlier } from "../compile-files.ts";
+import { publishedVersions } from "./published-versions.ts";
 import type { Keeping } from "./unreadable-source.ts";
 
 /** What is wrong with the sources of one compile. */
@@ -19,12 +19,20 @@ export interface UnreadSources {
 export function createUnreadSources(store: ObjectStore, base: ReadHead | undefined): UnreadSources {
   const diagnostics: Diagnostic[] = [];
   const reasons: string[] = [];
-  const tell: Keeping["tell"] = (diagnostic, reason) => {
-    diagnostics.push(diagnostic);
-    reasons.push(reason);
+  let published: ReturnType<Keeping["published"]> | undefined;
+  const keeping: Keeping = {
+    // Read once, when a source asks for it.
+    published: () => {
+      published ??= publishedVersions(store, base);
+      return published;
+    },
+    tell(diagnostic, reason) {
+      diagnostics.push(diagnostic);
+      reasons.push(reason);
+    },
   };
   return {
-    keeping: { published: publishedVersions(store, base), tell },
+    keeping,
     diagnostics: () => diagnostics,
     nothingRead() {
       if (reasons.length === 0) return undefined;
@@ -36,22 +44,3 @@ export function createUnreadSources(store: ObjectStore, base: ReadHead | undefin
 /** A compiled world with what is wrong with the sources that it was compiled from. */
 export const withUnread = (compiled: Stage<CompiledWorld>, { diagnostics }: UnreadSources): Stage<CompiledWorld> =>
   diagnostics().length === 0 ? compiled : withEarlier(compiled, diagnostics());
-
-/**
- * The versions of sources that the newest publish was compiled from, by source; none before the first publish. Read when it is asked for,
- * once.
- *
- * @param base HEAD, as it was read for the compile
- */
-function publishedVersions(store: ObjectStore, base: ReadHead | undefined): () => Promise<ReadonlyMap<string, string>> {
-  let reading: Promise<ReadonlyMap<string, string>> | undefined;
-  const read = async (): Promise<ReadonlyMap<string, string>> => {
-    if (base === undefined) return new Map();
-    const { root } = await createSnapshotReader(store).root(newestRoot(base.head));
-    return new Map(root.sources.map(({ name, version }) => [name, version]));
-  };
-  return () => {
-    reading ??= read();
-    return reading;
-  };
-}

@@ -5,10 +5,10 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey } from "../blob.ts";
-import { readRoot } from "../format.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "../publish.ts";
 import type { Canary, Configuration, Head, Pin, PublicationReason, Root } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
+import { storedRootIfWhole } from "../stored-root.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
 import { createWorldEncoder } from "../worlds/encode-world.ts";
 import { restoreWorld } from "../worlds/restore-world.ts";
@@ -97,8 +97,7 @@ export async function rollbackTarget(store: ObjectStore, head: Head, back: numbe
 }
 
 async function namedTarget(store: ObjectStore, root: string): Promise<RollbackTarget> {
-  const text = await createSnapshotReader(store).textIfWhole(root);
-  const { configuration = root } = text === undefined ? {} : readRoot(root, text);
+  const { configuration = root } = (await storedRootIfWhole(store, root)) ?? {};
   return { root, configuration, back: configuration };
 }
 

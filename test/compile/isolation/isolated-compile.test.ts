@@ -91,6 +91,34 @@ async function servedBy(store: ObjectStore): Promise<readonly string[]> {
   return shards.flatMap((shard) => shard?.files.map(({ file }) => file.replace(".yaml", "")) ?? []);
 }
 
+describe("what comes before an attempt", () => {
+  it("reads HEAD once, however many sources there are", async () => {
+    const below = memoryStore();
+    let reads = 0;
+    const store: ObjectStore = {
+      ...below,
+      get(key, options) {
+        if (key === "HEAD") reads += 1;
+        return below.get(key, options);
+      },
+    };
+    const fill = (source: string) => writeShard(store, source, [entry(source)]);
+    for (const source of ["main", "a", "b", "c"]) await fill(source);
+    await createRecompiler({ store, sources: ["main"] })();
+    reads = 0;
+    const compile = createIsolatedCompile({
+      store,
+      primary: "main",
+      now: () => 0,
+      onWaiting: () => {},
+      attempt: async () => ({ kind: "ended", reason: "it was asked to" }),
+    });
+    // Nothing has changed, so no source is suspected: HEAD is read once more to find that.
+    await expect(compile(undefined, async () => {})).rejects.toThrow("it was asked to");
+    expect(reads).toBe(2);
+  });
+});
+
 describe("a compile whose process ends", () => {
   it("is repeated without the newest change of the one source that has changed, and says so", async () => {
     const { fill, ask, deaths, served } = workshop();
