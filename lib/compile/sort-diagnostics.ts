@@ -1,6 +1,6 @@
 import { byCodePoint, type Diagnostic, kindText } from "../config/diagnostic.ts";
 import { limits } from "../limits/limits.ts";
-import { bytesUpTo, cutText } from "../snapshot/free-text.ts";
+import { cutText, isWithin } from "../snapshot/free-text.ts";
 
 /** What one message of a diagnostic, or its hint, may have. Most have a tenth. */
 const maxMessageBytes = 4_096;
@@ -43,8 +43,6 @@ function bounded(diagnostic: Diagnostic): Diagnostic {
     },
   };
 }
-
-const isWithin = (text: string, maxBytes: number): boolean => bytesUpTo(text, maxBytes) <= maxBytes;
 
 const restOf = ({ severity, hint }: Diagnostic): string => `${severity} ${hint}`;
 

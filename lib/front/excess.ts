@@ -1,12 +1,6 @@
 import type { Limits } from "../limits/limits.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
-
-/** Whether a text has at most so many bytes in UTF-8. */
-export function isWithin(text: string, maxBytes: number): boolean {
-  // No character of JavaScript takes more than three.
-  if (text.length * 3 <= maxBytes) return true;
-  return text.length <= maxBytes && new TextEncoder().encode(text).length <= maxBytes;
-}
+import { isWithin } from "../snapshot/free-text.ts";
 
 export function isName(value: unknown, { nameBytes }: Limits): value is string {
   return typeof value === "string" && isWithin(value, nameBytes);

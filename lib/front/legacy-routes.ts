@@ -1,9 +1,9 @@
 import { Hono } from "hono/tiny";
+import { isWithin } from "../snapshot/free-text.ts";
 import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
 import { answerCompiled, type TaggedAnswer } from "../snapshot/legacy/compiled-legacy.ts";
 import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
-import { isWithin } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { retryAfter, sentOnce } from "./polls/responses.ts";
 

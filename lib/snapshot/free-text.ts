@@ -14,16 +14,16 @@ const ellipsisBytes = 3;
 
 /** A text of at most so many bytes in UTF-8; one that is cut ends with `…`. The work follows the bound, not the text. */
 export function cutText(text: string, maxBytes: number): string {
-  if (bytesUpTo(text, maxBytes) <= maxBytes) return text;
+  if (isWithin(text, maxBytes)) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes - ellipsisBytes));
   return text.slice(0, read) + ellipsis;
 }
 
-/** How many bytes a text has in UTF-8; of one that has more than the bound, some number above it. */
-export function bytesUpTo(text: string, maxBytes: number): number {
+/** Whether a text has at most so many bytes in UTF-8. The work follows the bound, not the text. */
+export function isWithin(text: string, maxBytes: number): boolean {
   // A UTF-16 unit is at least one byte, and at most three.
-  if (text.length > maxBytes || text.length * 3 <= maxBytes) return text.length;
-  return new TextEncoder().encode(text).length;
+  if (text.length * 3 <= maxBytes) return true;
+  return text.length <= maxBytes && new TextEncoder().encode(text).length <= maxBytes;
 }
 
 /** Who and why, cut to their bounds. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../../config/duration.ts";
-import { bytesUpTo, maxFreeTextBytes } from "../../snapshot/free-text.ts";
+import { isWithin, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import type { Until, Word } from "../../snapshot/head/head-operations.ts";
 import { actorName } from "../actor.ts";
 
@@ -35,7 +35,7 @@ export function wordOf({ by = actorName(), why, until }: WordOptions): Word {
 }
 
 function refuseLong(option: string, text: string, maxBytes: number): void {
-  if (bytesUpTo(text, maxBytes) > maxBytes)
+  if (!isWithin(text, maxBytes))
     throw new InvalidArgumentError(`${option} has more than ${maxBytes} bytes; say it in fewer words`);
 }
 

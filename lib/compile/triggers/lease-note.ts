@@ -1,6 +1,6 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { isFields } from "../../config/untyped.ts";
-import { bytesUpTo, cutText, cutWords } from "../../snapshot/free-text.ts";
+import { cutText, cutWords } from "../../snapshot/free-text.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
 
@@ -72,7 +72,7 @@ export function failedOutcome(cause: unknown): Outcome {
     };
   let bytes = 0;
   const diagnostics = cause.diagnostics.slice(0, maxHandedOn).filter((diagnostic) => {
-    bytes += bytesUpTo(JSON.stringify(diagnostic), maxHandedOnBytes);
+    bytes += new TextEncoder().encode(JSON.stringify(diagnostic)).length;
     return bytes <= maxHandedOnBytes;
   });
   return { kind: "failed", reason: cutText(cause.message, maxReasonBytes), diagnostics };

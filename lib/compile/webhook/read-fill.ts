@@ -1,7 +1,7 @@
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { isFields } from "../../config/untyped.ts";
 import { limits } from "../../limits/limits.ts";
-import { bytesUpTo, maxFreeTextBytes } from "../../snapshot/free-text.ts";
+import { isWithin, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Share } from "../../snapshot/root.ts";
 
@@ -37,17 +37,15 @@ export function readFill(body: string): Fill | undefined {
 
 /** What of a fill is longer than it may be, in words; undefined for nothing. */
 export function tooLong({ files, publishing: { by = "", why = "", share } }: Fill): string | undefined {
-  if (isOver(by, maxFreeTextBytes.by)) return lengthText('"by"', maxFreeTextBytes.by);
-  if (isOver(why, maxFreeTextBytes.why)) return lengthText('"why"', maxFreeTextBytes.why);
-  if (isOver(JSON.stringify(share?.labels ?? {}), limits.labelBytes))
+  if (!isWithin(by, maxFreeTextBytes.by)) return lengthText('"by"', maxFreeTextBytes.by);
+  if (!isWithin(why, maxFreeTextBytes.why)) return lengthText('"why"', maxFreeTextBytes.why);
+  if (!isWithin(JSON.stringify(share?.labels ?? {}), limits.labelBytes))
     return lengthText('"share.labels"', limits.labelBytes);
   const at = files.findIndex(
-    ({ file, problem = "" }) => isOver(file, limits.nameBytes) || isOver(problem, limits.nameBytes),
+    ({ file, problem = "" }) => !isWithin(file, limits.nameBytes) || !isWithin(problem, limits.nameBytes),
   );
   return at < 0 ? undefined : lengthText(`"files[${at}].file" or its "problem"`, limits.nameBytes);
 }
-
-const isOver = (text: string, maxBytes: number): boolean => bytesUpTo(text, maxBytes) > maxBytes;
 
 const lengthText = (what: string, maxBytes: number): string =>
   `${what} is longer than ${maxBytes} bytes; nothing was changed, say it in fewer words`;

@@ -6,7 +6,7 @@ import { sha256 } from "../../config/canonical-json.ts";
 import { type Diagnostic, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
 import { readNode } from "../../config-store/ledger/merkle-tree.ts";
 import { limits } from "../../limits/limits.ts";
-import { bytesUpTo } from "../../snapshot/free-text.ts";
+import { isWithin } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readStateText } from "../collected/shard-state.ts";
 import { checkHead, checkList, type SourceChange } from "../shards/check-source.ts";
@@ -72,7 +72,7 @@ async function checkBoundedList(store: ObjectStore, change: SourceChange): Promi
     ...kept.flatMap(({ file, key }) => [file, key]),
   ];
   // Names are part of messages, and of what is compiled.
-  if (names.some((name) => bytesUpTo(name, limits.nameBytes) > limits.nameBytes))
+  if (names.some((name) => !isWithin(name, limits.nameBytes)))
     throw new UnreadableSource(`source ${change.name} has a name of more than ${limits.nameBytes} bytes`);
 }
 
@@ -80,7 +80,7 @@ async function checkBoundedList(store: ObjectStore, change: SourceChange): Promi
 const maxHeadBytes = 2 * limits.nameBytes;
 
 async function checkBoundedHead(store: ObjectStore, change: SourceChange): Promise<void> {
-  if (bytesUpTo(change.text, maxHeadBytes) > maxHeadBytes)
+  if (!isWithin(change.text, maxHeadBytes))
     throw new UnreadableSource(`source ${change.name} has a head of more than ${maxHeadBytes} bytes`);
   await checkHead(store, change, { maxObjects: limits.sourceObjects });
 }

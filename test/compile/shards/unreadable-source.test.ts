@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler, createSourcesCompiler } from "../../../lib/compile/recompile.ts";
-import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
 import { readSource } from "../../../lib/compile/shards/read-source.ts";
+import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
 import { fileKey, listKey, versionKey } from "../../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
