@@ -56,6 +56,8 @@ export interface Agent {
   /** Drains and ends Envoy, then the agent; called a second time, at once. */
   stop(): void;
   status(): AgentStatus;
+  /** How many errors the socket that Envoy asks at has had. */
+  socketErrors(): number;
   /** Why Envoy takes no traffic; undefined when it does. */
   missing(): Promise<string | undefined>;
   /** Envoy's metrics in Prometheus' format, as they come; undefined when it does not answer. */
@@ -98,6 +100,7 @@ export function createAgent(options: AgentOptions): Agent {
   let isDone = false;
   let trouble: string | undefined;
   let changes = 0;
+  let socketErrors = 0;
   let isStopping = false;
   /** The Envoy that was seen live. */
   let livePid: number | undefined;
@@ -265,7 +268,7 @@ export function createAgent(options: AgentOptions): Agent {
       if (damaged > 0)
         say(`${damaged} lines of ${takenName} were not whole: what Envoy had taken before counts in their place`);
       const leading = createLeading(make(withTexts(log.texts)).offer);
-      const server = await serveLocal(socket, () =>
+      const hostOf = () =>
         state.host({
           connected: () => leading.connect(),
           knows(type, known) {
@@ -283,8 +286,10 @@ export function createAgent(options: AgentOptions): Agent {
             leading.refuse(refusal);
             wake.ring();
           },
-        }),
-      );
+        });
+      const server = await serveLocal(socket, hostOf, () => {
+        socketErrors += 1;
+      });
       const timer = setInterval(() => keeper?.current()?.log.read(), logMs);
       try {
         keeper = await createEnvoyKeeper({ ...options, onChange: wake.ring, onEnd: () => ended(leading) });
@@ -317,6 +322,7 @@ export function createAgent(options: AgentOptions): Agent {
         starts: keeper?.starts() ?? 0,
       };
     },
+    socketErrors: () => socketErrors,
     async missing() {
       if (isStopping) return "the agent is ending";
       const envoy = keeper?.current();

@@ -115,7 +115,7 @@ function statusOf(agent: Agent, dns: AgentDns | undefined): StatusSource {
       return agentMetrics(
         agent.status(),
         { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1_000_000 },
-        { dns: dns?.errors() ?? 0, status: statusErrors },
+        { dns: dns?.errors() ?? 0, status: statusErrors, xds: agent.socketErrors() },
       );
     },
     envoyMetrics: agent.envoyMetrics,

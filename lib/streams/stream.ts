@@ -196,6 +196,8 @@ export async function* discoveryStream<M>(
 
   /** Waits for a request or the end; of a stream whose node is known for HEAD too, which says nothing of secrets. */
   async function something(state: string | undefined): Promise<void> {
+    // The end may have come while an answer was worked out, and woke nobody.
+    if (isOver || signal.aborted) return answered();
     const woken = new AbortController();
     wake = () => woken.abort();
     signal.addEventListener("abort", wake);

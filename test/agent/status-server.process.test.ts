@@ -106,9 +106,11 @@ describe("an agent's metrics", () => {
       {
         dns: 2,
         status: 0,
+        xds: 1,
       },
     );
     expect(text).toContain('portolan_agent_socket_errors_total{server="dns"} 2\n');
+    expect(text).toContain('portolan_agent_socket_errors_total{server="xds"} 1\n');
     expect(text).toContain('portolan_agent_refused_resources{type="routes"} 1\n');
     expect(text).toContain('portolan_agent_refused_resources{type="clusters"} 0\n');
     expect(text).toContain("# TYPE portolan_agent_changes_total counter\nportolan_agent_changes_total 3\n");

@@ -40,7 +40,7 @@ async function ofOthers(): Promise<readonly Exposed[]> {
   const statuses = () => ({ isHolder: true, written: 1, refused: 0, trouble: "" });
   const app = readinessApp({ states: () => [state], statuses, staleAfter: 60, now: Date.now });
   const costs = { residentBytes: 5, cpuSeconds: 0.5 };
-  const agent = agentMetrics({ pid: 1, refused: [], changes: 3, starts: 1 }, costs, { dns: 0, status: 0 });
+  const agent = agentMetrics({ pid: 1, refused: [], changes: 3, starts: 1 }, costs, { dns: 0, status: 0, xds: 0 });
   return [...readExposition(await (await app.request("/metrics")).text()), ...readExposition(agent)];
 }
 

@@ -1,6 +1,7 @@
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { listening } from "../listening.ts";
 import { answerOf, failure } from "./dns-answer.ts";
 import type { NameBook } from "./name-book.ts";
 import { askUpstream, framed, type Nameserver } from "./upstream.ts";
@@ -128,9 +129,7 @@ export async function serveDns(
         onConnection(socket);
       });
       tcp.maxConnections = limits.connections;
-      await listening(tcp, host, taken);
-      // As when a connection cannot be accepted, because descriptors are used up.
-      tcp.on("error", onError);
+      await listening(tcp, { host, port: taken }, onError);
       opened.push({
         close() {
           tcp.close();
@@ -155,14 +154,5 @@ const bound = (socket: UdpSocket, address: string, port: number): Promise<number
     socket.bind({ address, port }, () => {
       socket.off("error", reject);
       resolve(socket.address().port);
-    });
-  });
-
-const listening = (server: Server, host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, () => {
-      server.off("error", reject);
-      resolve();
     });
   });

@@ -8,7 +8,7 @@ export interface ProcessCosts {
 }
 
 /** Errors of the sockets of the agent's own servers, by server. */
-export type SocketErrors = Readonly<Record<"dns" | "status", number>>;
+export type SocketErrors = Readonly<Record<"dns" | "status" | "xds", number>>;
 
 /** The agent's own metrics, in Prometheus' text format. */
 export function agentMetrics(
@@ -27,7 +27,7 @@ export function agentMetrics(
       (type) => `${prefix}refused_resources{type="${type}"} ${refused.filter((one) => one.type === type).length}`,
     ),
     head("socket_errors_total", "counter", "Errors of the agent's own servers; each lost one question or connection."),
-    ...(["dns", "status"] as const).map(
+    ...(["dns", "status", "xds"] as const).map(
       (server) => `${prefix}socket_errors_total{server="${server}"} ${socketErrors[server]}`,
     ),
     metric("resident_memory_bytes", "gauge", "Memory of the agent's process.", residentBytes),

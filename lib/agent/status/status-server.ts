@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createHttpServer } from "../http.ts";
+import { listening } from "../listening.ts";
 
 /** Where an agent tells how it and its Envoy are. */
 export interface StatusAddress {
@@ -109,12 +109,9 @@ export async function serveStatus(
     });
   });
   server.maxConnections = connections;
-  server.listen({ port, ...(host === undefined ? {} : { host }) });
-  await once(server, "listening").catch((cause: unknown) => {
+  await listening(server, { port, ...(host === undefined ? {} : { host }) }, onError).catch((cause: unknown) => {
     throw new PortolanError(`cannot listen on port ${port} for the agent's status: ${causeText(cause)}`, [], cause);
   });
-  // As when a connection cannot be accepted, because descriptors are used up.
-  server.on("error", onError);
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : port,

@@ -21,6 +21,7 @@ import { messagesOf } from "../../streams/read-messages.ts";
 import { servedTypeOf } from "../../streams/served-type.ts";
 import { discoveryStream, type StreamHost, type StreamRequest } from "../../streams/stream.ts";
 import { askedDelta } from "../../streams/watch.ts";
+import { listening } from "../listening.ts";
 
 /** Where an agent answers its Envoy. */
 export interface LocalServer {
@@ -42,9 +43,14 @@ const deltaPath = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaA
  * Serves delta ADS over a Unix socket. Its folder is the user's alone, since private keys go over it.
  *
  * @param hostOf the server of a stream that has begun
+ * @param onError called for each error of the socket, of which a connection is lost and nothing else
  * @throws PortolanError when the socket cannot be had
  */
-export async function serveLocal(path: string, hostOf: () => StreamHost): Promise<LocalServer> {
+export async function serveLocal(
+  path: string,
+  hostOf: () => StreamHost,
+  onError: (cause: unknown) => void,
+): Promise<LocalServer> {
   if (Buffer.byteLength(path) > maxPathBytes)
     throw new PortolanError(
       `the path of Envoy's socket, ${path}, has more than ${maxPathBytes} bytes, and no system takes it: name a folder with a shorter path by --dir`,
@@ -64,10 +70,7 @@ export async function serveLocal(path: string, hostOf: () => StreamHost): Promis
     await chmod(dirname(path), 0o700);
     // Of an agent that was killed: whoever has the folder's lock is alone.
     await rm(path, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(path, resolve);
-    });
+    await listening(server, { path }, onError);
   } catch (cause) {
     throw new PortolanError(`cannot listen on ${path} for Envoy: ${causeText(cause)}`, [], cause);
   }

@@ -15,6 +15,11 @@ export interface LocalTrees {
   treeOf(resources: LocalResources): LoadedTree;
 }
 
+interface SegmentContent {
+  readonly resources: readonly CompiledResource[];
+  readonly spans: ReadonlyMap<string, ResourceSpan>;
+}
+
 /**
  * Resources in the form that streams are answered from: segments of some 16 KiB, those of unchanged resources the same as before. So what
  * tells two offers apart is found by what differs, as a server finds it between two snapshots.
@@ -22,9 +27,9 @@ export interface LocalTrees {
 export function createLocalTrees(): LocalTrees {
   const encodeTree = createTreeEncoder();
   const trees = new WeakMap<LocalResources, LoadedTree>();
-  const contents = new WeakMap<SegmentRef, readonly CompiledResource[]>();
+  const contents = new WeakMap<SegmentRef, SegmentContent>();
 
-  function resourcesIn(ref: SegmentRef): readonly CompiledResource[] {
+  function contentOf(ref: SegmentRef): SegmentContent {
     const found = contents.get(ref);
     if (found === undefined) throw new Error(`segment ${ref.hash} is of no tree of this agent`);
     return found;
@@ -32,22 +37,9 @@ export function createLocalTrees(): LocalTrees {
 
   return {
     reader: {
-      entries: async (ref) =>
-        new Map(
-          resourcesIn(ref).map(({ name, version, from, binary }) => [
-            name,
-            { name, version, bytes: binary?.length ?? 0, from },
-          ]),
-        ),
+      entries: async (ref) => contentOf(ref).spans,
       async binaries(ref) {
-        const resources = resourcesIn(ref);
-        const spans = new Map<string, ResourceSpan>();
-        let offset = 0;
-        for (const { name, version, from, binary } of resources) {
-          const bytes = binary?.length ?? 0;
-          spans.set(name, { name, version, from, bytes, offset });
-          offset += bytes;
-        }
+        const { resources, spans } = contentOf(ref);
         return { bytes: concatBytes(resources.flatMap(({ binary }) => binary ?? [])), spans };
       },
     },
@@ -60,7 +52,8 @@ export function createLocalTrees(): LocalTrees {
         .flatMap(({ parts }) => parts)
         .flatMap((part) => part.segments)
         .map(({ ref, resources: of }) => {
-          contents.set(ref, of);
+          // The segment of unchanged resources is the same as before.
+          if (!contents.has(ref)) contents.set(ref, { resources: of, spans: spansOf(of) });
           return ref;
         });
       const tree = {
@@ -72,4 +65,17 @@ export function createLocalTrees(): LocalTrees {
       return tree;
     },
   };
+}
+
+/** Where the binary forms of a segment's resources lie, by their names, when they stand one behind the other. */
+function spansOf(resources: readonly CompiledResource[]): SegmentContent["spans"] {
+  let offset = 0;
+  return new Map(
+    resources.map(({ name, version, from, binary }) => {
+      const bytes = binary?.length ?? 0;
+      const span = { name, version, from, bytes, offset };
+      offset += bytes;
+      return [name, span];
+    }),
+  );
 }

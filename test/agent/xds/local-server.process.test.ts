@@ -1,10 +1,10 @@
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import { createLocalState, type LocalState } from "../../../lib/agent/xds/local-host.ts";
 import { type LocalServer, serveLocal } from "../../../lib/agent/xds/local-server.ts";
@@ -72,13 +72,17 @@ describe("an agent's server for its Envoy", () => {
   let state: LocalState;
   let server: LocalServer;
   let heard: string[];
+  let errors: unknown[];
+  let listener: unknown;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "portolan-local-"));
     path = join(folder, "xds", "socket");
     heard = [];
     state = createLocalState();
-    server = await serveLocal(path, () =>
+    errors = [];
+    const listen = vi.spyOn(Server.prototype, "listen");
+    const hostOf = () =>
       state.host({
         connected: () => heard.push("connected"),
         knows: (type, versions) => heard.push(`knows ${type} ${[...versions].map((pair) => pair.join("=")).join()}`),
@@ -87,8 +91,10 @@ describe("an agent's server for its Envoy", () => {
         settled: () => heard.push("settled"),
         refused: ({ type, named, answered, words }) =>
           heard.push(`refused ${type} ${named}/${answered.map(({ name, version }) => `${name}=${version}`)}: ${words}`),
-      }),
-    );
+      });
+    server = await serveLocal(path, hostOf, (cause) => errors.push(cause));
+    [listener] = listen.mock.contexts;
+    listen.mockRestore();
   });
   afterEach(async () => {
     state.close();
@@ -102,11 +108,11 @@ describe("an agent's server for its Envoy", () => {
   it("answers at a socket that is its user's alone, in the place of one that a killed agent has left", async () => {
     expect((await stat(join(folder, "xds"))).mode & 0o777).toBe(0o700);
     const left = join(folder, "left", "socket");
-    await serveLocal(join(folder, "left", "first"), () => state.host(nobody)).then((one) => one.close());
+    await serveLocal(join(folder, "left", "first"), () => state.host(nobody), ignore).then((one) => one.close());
     await writeFile(left, "");
-    const second = await serveLocal(left, () => state.host(nobody));
+    const second = await serveLocal(left, () => state.host(nobody), ignore);
     await second.close();
-    await expect(serveLocal(join(folder, "x".repeat(120)), () => state.host(nobody))).rejects.toThrow(
+    await expect(serveLocal(join(folder, "x".repeat(120)), () => state.host(nobody), ignore)).rejects.toThrow(
       /has more than 103 bytes.*--dir/,
     );
   });
@@ -183,6 +189,18 @@ describe("an agent's server for its Envoy", () => {
     expect((await stream.next()).said).toEqual(["+other"]);
   });
 
+  it("goes on when a connection cannot be accepted, and hears of each error", async () => {
+    if (!(listener instanceof Server)) throw new Error("it listens at a socket");
+    // More than one, since the first may find a listener left.
+    for (let i = 0; i < 3; i += 1)
+      listener.emit("error", Object.assign(new Error("accept EMFILE"), { code: "EMFILE" }));
+    expect(errors.map(String)).toEqual(Array(3).fill("Error: accept EMFILE"));
+    tell({ clusters: { a: "1" }, listeners: {} });
+    const stream = openStream(path);
+    stream.ask({ typeUrl: url("clusters") });
+    expect((await stream.next()).said).toEqual(["+a=1"]);
+  });
+
   it("serves delta ADS and nothing else", async () => {
     const client = createClient(
       AggregatedDiscoveryService,
@@ -193,6 +211,8 @@ describe("an agent's server for its Envoy", () => {
     await expect(answers.next()).rejects.toThrow(/only delta ADS/);
   });
 });
+
+const ignore = () => {};
 
 const nobody = {
   connected() {},
