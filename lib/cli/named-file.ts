@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { fileTrouble, isFileAbsent } from "../config/cause-text.ts";
+import { fileTrouble } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
+import { whereAbsent } from "./absent-file.ts";
 
 /**
  * The text of a file that a person has named.
@@ -22,11 +23,5 @@ export async function textOfFile(path: string, name = path): Promise<string> {
  * @param hint what to do about one that exists and cannot be read; "" for nothing
  * @throws PortolanError for any other failure than its absence, since a default in its place may be the wrong one
  */
-export async function textIfThere(path: string, hint = ""): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    if (isFileAbsent(cause)) return undefined;
-    throw new PortolanError(`cannot read ${path}: ${fileTrouble(cause)}${hint === "" ? "" : `; ${hint}`}`, [], cause);
-  }
-}
+export const textIfThere = (path: string, hint?: string): Promise<string | undefined> =>
+  readFile(path, "utf8").catch(whereAbsent(path, undefined, hint));

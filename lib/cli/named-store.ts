@@ -1,10 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { InvalidArgumentError, Option } from "commander";
-import { fileTrouble, isFileAbsent } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import { codeOf } from "../storage/file-errors.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
+import { whereAbsent } from "./absent-file.ts";
 import { textIfThere } from "./named-file.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
@@ -136,11 +135,5 @@ async function storesHere(): Promise<readonly string[]> {
 }
 
 /** Names in a folder; none where it does not exist, or is a file. */
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (cause) {
-    if (isFileAbsent(cause) || codeOf(cause) === "ENOTDIR") return [];
-    throw new PortolanError(`cannot read the folder ${folder}: ${fileTrouble(cause)}`, [], cause);
-  }
-}
+const namesIn = (folder: string): Promise<readonly string[]> =>
+  readdir(folder).catch(whereAbsent(`the folder ${folder}`, []));

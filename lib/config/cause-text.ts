@@ -1,9 +1,11 @@
 /** What is to be said of whatever was thrown: its message, if it is an error. */
 export const causeText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
+/** What the system says of a call that failed, such as `ENOENT`. */
+export const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
+
 /** Whether a file is not there, as opposed to one that is there and cannot be read. */
-export const isFileAbsent = (cause: unknown): boolean =>
-  cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+export const isFileAbsent = (cause: unknown): boolean => codeOf(cause) === "ENOENT";
 
 /** What systems say of files, in words for people; what they name stands beside it. */
 const fileReasons: Readonly<Record<string, string>> = {
@@ -17,6 +19,5 @@ const fileReasons: Readonly<Record<string, string>> = {
 
 /** Why a file that somebody has named cannot be read. */
 export function fileTrouble(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return fileReasons[code] ?? causeText(cause);
+  return fileReasons[String(codeOf(cause))] ?? causeText(cause);
 }

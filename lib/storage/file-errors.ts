@@ -1,5 +1,4 @@
-/** What the system says of a call that failed, such as `ENOENT`. */
-export const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
+import { codeOf, isFileAbsent } from "../config/cause-text.ts";
 
 /** For a call that makes what may be there. */
 export function thereAlready(cause: unknown): void {
@@ -15,7 +14,7 @@ export function takenAsFalse(cause: unknown): false {
 /** For a call about what may be absent: this value then. */
 export function absentAs<T>(value: T): (cause: unknown) => T {
   return (cause) => {
-    if (codeOf(cause) === "ENOENT") return value;
+    if (isFileAbsent(cause)) return value;
     throw cause;
   };
 }

@@ -2,9 +2,10 @@ import { hash, randomUUID } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { link, mkdir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isFileAbsent } from "../config/cause-text.ts";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
-import { absentAs, codeOf, takenAsFalse, thereAlready } from "./file-errors.ts";
+import { absentAs, takenAsFalse, thereAlready } from "./file-errors.ts";
 import { foldersWithObjects, isShown } from "./file-folders.ts";
 import { inParallel } from "./in-parallel.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
@@ -63,7 +64,7 @@ export function fileStore(
 
   async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
     await writeNew(draft, bytes, durable).catch(async (cause: unknown) => {
-      if (codeOf(cause) !== "ENOENT") throw cause;
+      if (!isFileAbsent(cause)) throw cause;
       // A store that was put back from a copy has no drafts. One that is not there at all is not begun anew in its place.
       await mkdir(temporary).catch(thereAlready);
       await writeNew(draft, bytes, durable);
@@ -77,7 +78,7 @@ export function fileStore(
       try {
         return await link(draft, path);
       } catch (cause) {
-        if (codeOf(cause) !== "ENOENT" || left === 0) throw cause;
+        if (!isFileAbsent(cause) || left === 0) throw cause;
         await folders.makeAgain(folder);
       }
     }
@@ -86,7 +87,7 @@ export function fileStore(
   /** An object that was deleted since has no folder of versions whose names are to be kept. */
   const keepNames = (folder: string): Promise<void> =>
     folders.keep(folder).catch((cause: unknown) => {
-      if (codeOf(cause) !== "ENOENT" || !folder.endsWith("#")) throw cause;
+      if (!isFileAbsent(cause) || !folder.endsWith("#")) throw cause;
     });
 
   /** What is put together has its folders written once, at its end. */

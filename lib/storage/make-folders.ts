@@ -1,6 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeOf } from "./file-errors.ts";
+import { codeOf, isFileAbsent } from "../config/cause-text.ts";
 
 /**
  * Makes a folder with all above it. `mkdir` of Node does that too, and never ends where a file system has no place for a name in a folder that
@@ -12,7 +12,7 @@ export async function makeFolders(path: string): Promise<string | undefined> {
   try {
     return await makeIn(path);
   } catch (cause) {
-    if (codeOf(cause) !== "ENOENT" || dirname(path) === path) throw cause;
+    if (!isFileAbsent(cause) || dirname(path) === path) throw cause;
     const above = await makeFolders(dirname(path));
     const made = await makeIn(path);
     return above ?? made;

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isFileAbsent } from "../config/cause-text.ts";
 
 /** How often to look where the system cannot call back: its watches may be used up. */
 const lookMs = 500;
@@ -40,7 +41,7 @@ export function watchPath(path: string, onChange: () => void): () => void {
       watchers.set(folder, watcher);
     } catch (cause) {
       // The folder of versions comes with the second write; everything else is a system that gives no watch.
-      if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) look();
+      if (!isFileAbsent(cause)) look();
     }
   };
   const start = () => {

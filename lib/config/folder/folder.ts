@@ -2,7 +2,7 @@ import { type Dirent, type Stats, statSync } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
-import { isFileAbsent } from "../cause-text.ts";
+import { codeOf, isFileAbsent } from "../cause-text.ts";
 import { byCodePoint, PortolanError } from "../diagnostic.ts";
 import type { SourceFile } from "./directory.ts";
 
@@ -83,7 +83,7 @@ async function linkWithoutTarget(file: string, path: string): Promise<SourceFile
   if (!(await isThere(path))) return undefined;
   const isCircle = await stat(path).then(
     () => false,
-    (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "ELOOP",
+    (cause: unknown) => codeOf(cause) === "ELOOP",
   );
   return unreadable(file, isCircle ? "it is a link to itself" : linkToNothing);
 }
@@ -151,14 +151,14 @@ function absentAsUndefined(cause: unknown): undefined {
 }
 
 function isAbsence(cause: unknown): boolean {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   return code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP";
 }
 
 /** What went wrong, without the path: whoever tells it names the file. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  const code = "code" in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   if (code === "EACCES" || code === "EPERM") return "permission denied";
   if (code === "ENOENT") return "there is none";
   if (code === "ENOTDIR") return "it is a file; name the folder that it is in";
