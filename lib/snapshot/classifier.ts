@@ -39,6 +39,11 @@ export interface NodeId {
   readonly dnsDomain: string;
 }
 
+/** `region/zone/subzone` without empty parts at the end. */
+export const localityText = (region = "", zone = "", subZone = ""): string =>
+  // Looked at from its first slash on, a run of slashes costs no more than its length.
+  `${region}/${zone}/${subZone}`.replace(/(?<!\/)\/+$/, "");
+
 /** Reads Istio's node id; undefined for any other text, such as the free id of a bare Envoy. */
 export function parseNodeId(id: string): NodeId | undefined {
   const [type, address, name, dnsDomain, ...more] = id.split("~");

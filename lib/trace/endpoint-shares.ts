@@ -4,6 +4,7 @@ import type {
   LocalityLbEndpointsJson,
 } from "../../gen/envoy/config/endpoint/v3/endpoint_components_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
+import { localityText } from "../snapshot/classifier.ts";
 import { type PassedOver, percent, type TracedEndpoint } from "./decision.ts";
 import { priorityLoads } from "./priority-loads.ts";
 
@@ -71,8 +72,7 @@ function groupOf({
   loadBalancingWeight = 0,
   priority = 0,
 }: LocalityLbEndpointsJson): Group {
-  const { region = "", zone = "", subZone = "" } = locality;
-  const name = [region, zone, subZone].join("/").replace(/(?<!\/)\/+$/, "");
+  const name = localityText(locality.region, locality.zone, locality.subZone);
   return { candidates: lbEndpoints.map((one) => candidateOf(one, name, priority)), weight: loadBalancingWeight };
 }
 

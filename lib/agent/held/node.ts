@@ -1,4 +1,4 @@
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import { localityText, type NodeClaims } from "../../snapshot/classifier.ts";
 
 /** The node of a bootstrap in proto JSON, as a front wants it in requests. */
 export interface AgentNode {
@@ -10,6 +10,5 @@ export interface AgentNode {
 
 /** The same node as whoever places it reads it. */
 export function claimsOfNode({ id, cluster, metadata, locality = {} }: AgentNode): NodeClaims {
-  const parts = [locality.region ?? "", locality.zone ?? "", locality.subZone ?? ""];
-  return { id, cluster, metadata, locality: parts.join("/").replace(/(?<!\/)\/+$/, "") };
+  return { id, cluster, metadata, locality: localityText(locality.region, locality.zone, locality.subZone) };
 }

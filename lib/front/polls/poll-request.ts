@@ -1,5 +1,5 @@
 import type { Limits } from "../../limits/limits.ts";
-import { isRecord, type JsonRecord, type NodeClaims } from "../../snapshot/classifier.ts";
+import { isRecord, type JsonRecord, localityText, type NodeClaims, textOf } from "../../snapshot/classifier.ts";
 import { distinctNames, excessOfNode, isName } from "../excess.ts";
 import type { ExtensionLists } from "./extension-lists.ts";
 import { parseRequest } from "./json-request.ts";
@@ -58,17 +58,11 @@ export function readNode(json: unknown, bytes: number, limits: Limits): ReadNode
     id: json.id,
     cluster: typeof json.cluster === "string" ? json.cluster : "",
     metadata: isRecord(json.metadata) ? json.metadata : {},
-    locality: isRecord(json.locality) ? localityText(json.locality) : "",
+    locality: isRecord(json.locality) ? localityOf(json.locality) : "",
   };
   const problem = excessOfNode(claims, bytes, limits);
   return problem === undefined ? { claims } : { problem };
 }
 
-/** `region/zone/subzone` without empty parts at the end. */
-function localityText(locality: JsonRecord): string {
-  const parts = [locality.region, locality.zone, locality.sub_zone ?? locality.subZone];
-  return parts
-    .map((part) => (typeof part === "string" ? part : ""))
-    .join("/")
-    .replace(/(?<!\/)\/+$/, "");
-}
+const localityOf = (locality: JsonRecord): string =>
+  localityText(textOf(locality.region), textOf(locality.zone), textOf(locality.sub_zone ?? locality.subZone));

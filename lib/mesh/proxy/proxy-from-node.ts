@@ -16,6 +16,7 @@ import {
 import { statedLocality } from "../../registry/locality.ts";
 import type { RegistryState } from "../../registry/registry-state.ts";
 import type { Workload } from "../../registry/service.ts";
+import { localityText } from "../../snapshot/classifier.ts";
 import { metadataOf } from "./node-metadata.ts";
 import type { Proxy } from "./proxy.ts";
 
@@ -110,17 +111,9 @@ function placed(labels: Labels, topology: Topology): Labels {
 
 /** Topology labels, else the label that states it, else what the node says. */
 function localityOf(labels: Labels, sent: EnvoyNode["locality"]): string {
-  const byTopology = [labels[regionLabel], labels[zoneLabel], labels[subzoneLabel]];
-  if (byTopology.some((part) => part !== undefined)) return localityText(byTopology);
-  return statedLocality(labels) || (sent === undefined ? "" : localityText([sent.region, sent.zone, sent.subZone]));
-}
-
-/** Joined by `/`, without empty parts at the end. */
-function localityText(parts: readonly (string | undefined)[]): string {
-  return parts
-    .map((part) => part ?? "")
-    .join("/")
-    .replace(/(?<!\/)\/+$/, "");
+  const byTopology = [labels[regionLabel], labels[zoneLabel], labels[subzoneLabel]] as const;
+  if (byTopology.some((part) => part !== undefined)) return localityText(...byTopology);
+  return statedLocality(labels) || (sent === undefined ? "" : localityText(sent.region, sent.zone, sent.subZone));
 }
 
 function refused(node: EnvoyNode, why: string): Stage<undefined> {
