@@ -12,9 +12,9 @@ const unitFiles = testFiles.filter((file) => /\/[^./]+\.test\.ts$/.test(file));
 /** What makes a test slow, or its outcome a matter of timing, and the tier that is meant for it. */
 const outsideOfUnits: readonly (readonly [RegExp, string])[] = [
   [/"node:(?:child_process|worker_threads|cluster)"/, "starts a process or a thread: process"],
-  [/\bcreateServer\(|\.listen\(|"node:dgram"/, "opens a socket: process"],
+  [/\bcreateServer\(|\.listen\(|"node:dgram"|\bserve(?:Http|Grpc|Dns|Status|Local)\w*\(/, "opens a socket: process"],
   [/\bmkdtemp(?:Sync)?\(|\bfileStore\(/, "writes to a disk: process"],
-  [/\bsetTimeout\b|"node:timers\/promises"|vi\.waitFor/, "waits for a real clock: process"],
+  [/\bsetTimeout\b|"node:timers\/promises"|vi\.waitFor|expect\.poll/, "waits for a real clock: process"],
   [/from "(?:wrangler|miniflare|esbuild)"/, "runs or builds what is deployed: edge"],
   [/from "playwright-core"/, "opens a browser: browser"],
 ];
@@ -66,7 +66,7 @@ describe("a test that is skipped", () => {
       .filter((file) => file !== import.meta.filename)
       .flatMap((file) =>
         [
-          ...textOf(file).matchAll(/\.(?:runIf|skipIf|skip|todo)\((?!\s*(?:lacks\(|!has(?:ApiServer|Consul)\(\)|"))/g),
+          ...textOf(file).matchAll(/\.(?:runIf|skipIf|skip|todo)\((?!\s*(?:lacks\(|!has(?:ApiServer|Consul)\(\)))/g),
         ].map(({ index }) => `${relative(root, file)}:${textOf(file).slice(0, index).split("\n").length}`),
       );
     expect(silent).toEqual([]);

@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, type TestContext } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { mountSmallDisk } from "../small-disk.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 
 const pace = { settleMs: 0, retentionMs: 0 };
@@ -16,15 +17,11 @@ const pace = { settleMs: 0, retentionMs: 0 };
 const folders: string[] = [];
 const mounted: string[] = [];
 
-/** Full soon, and no disk of anybody's. @returns undefined where mounting is not allowed */
-function mountSmall(): { readonly folder: string; grow(): void } | undefined {
+/** Full soon, and no disk of anybody's. */
+function mountSmall(context: TestContext): { readonly folder: string; grow(): void } {
   const folder = mkdtempSync(join(tmpdir(), "portolan-full-"));
   folders.push(folder);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=800k", "tmpfs", folder], { stdio: "ignore" });
-  } catch {
-    return undefined;
-  }
+  mountSmallDisk(context, folder, "800k");
   mounted.push(folder);
   return { folder, grow: () => void execFileSync("mount", ["-o", "remount,size=4m", folder]) };
 }
@@ -56,8 +53,7 @@ async function fill(store: ObjectStore): Promise<number> {
 
 describe("a store on a full disk", () => {
   it("fails publishes with a reason, stays whole, and takes them again when there is room", async (context) => {
-    const disk = mountSmall();
-    if (disk === undefined) return context.skip("needs root, to mount a small file system");
+    const disk = mountSmall(context);
     const store = fileStore(disk.folder);
     const published = await fill(store);
     expect(published).toBeGreaterThan(3);
@@ -70,8 +66,7 @@ describe("a store on a full disk", () => {
   });
 
   it("is cleared by collecting garbage, and takes publishes again", async (context) => {
-    const disk = mountSmall();
-    if (disk === undefined) return context.skip("needs root, to mount a small file system");
+    const disk = mountSmall(context);
     const published = await fill(fileStore(disk.folder));
     const keep = { keepPublications: 2, graceMs: 0, now: Date.now };
     const collected = [];

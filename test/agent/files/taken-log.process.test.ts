@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTakenLog, type TakenTexts } from "../../../lib/agent/files/taken-log.ts";
+import { mountSmallDisk } from "../../small-disk.ts";
 
 const texts = (
   clusters: Readonly<Record<string, string>>,
@@ -15,16 +16,6 @@ const texts = (
   routes: new Map(Object.entries(routes)),
 });
 const plain = ({ clusters, routes }: TakenTexts) => [Object.fromEntries(clusters), Object.fromEntries(routes)];
-
-/** Whether a file system of a few pages can be mounted here. */
-function canMount(folder: string): boolean {
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 describe("the log of what Envoy has taken", () => {
   let root: string;
@@ -83,7 +74,7 @@ describe("the log of what Envoy has taken", () => {
   });
 
   it("loses nothing on a disk that is full, and says so", async (context) => {
-    if (!canMount(root)) context.skip("needs root and tmpfs, for a disk that fills up");
+    mountSmallDisk(context, root, "64k");
     try {
       const { log } = await openTakenLog(path);
       await log.keep(texts({ a: "1" }));
