@@ -14,7 +14,7 @@ import { createSourcesReader } from "../../lib/compile/shards/read-sources.ts";
 import { isCollected } from "../../lib/compile/shards/shard.ts";
 import { openStore } from "../../lib/storage/open-store.ts";
 import { startDev } from "../e2e/dev-process.ts";
-import { entry, eventually, startTestSource, type TestSource } from "../mcp/test-source.ts";
+import { entry, startTestSource, type TestSource } from "../mcp/test-source.ts";
 import { FakeConsul } from "../registry/consul/fake-consul.ts";
 
 const closing: (() => unknown)[] = [];
@@ -137,20 +137,19 @@ describe("portolan collect consul", () => {
 describe("portolan collect mcp", () => {
   const collection = "istio/networking/v1alpha3/serviceentries";
 
-  /** Answers whatever is asked, of ServiceEntries with one. */
-  async function serve(source: TestSource): Promise<void> {
-    await source.opened(1);
-    const [stream] = source.streams;
+  /** Answers whatever is asked until the test ends, of ServiceEntries with one. */
+  function serve(source: TestSource): void {
     const answered = new Set<string>();
-    await eventually(() => {
+    const timer = setInterval(() => {
+      const [stream] = source.streams;
       for (const { collection: name } of stream?.requests ?? []) {
         if (answered.has(name)) continue;
         answered.add(name);
         const resources = name === collection ? [entry("public/Reviews.nacos", "reviews.nacos")] : [];
         stream?.push({ collection: name, nonce: name, resources });
       }
-      return answered.has(collection) && answered.size > 6;
-    });
+    }, 2);
+    closing.push(() => clearInterval(timer));
   }
 
   it("fills a source with what the server holds", async () => {
@@ -158,6 +157,7 @@ describe("portolan collect mcp", () => {
     closing.push(source.close);
     const store = newStore();
     const address = source.url.replace("http://", "mcp://");
+    serve(source);
     const done = portolan(
       "collect",
       "mcp",
@@ -170,7 +170,6 @@ describe("portolan collect mcp", () => {
       "--store",
       store,
     );
-    await serve(source);
     expect(await done).toMatchObject({ code: 0 });
     expect(await held(store, "mcp")).toEqual(["ServiceEntry/public/Reviews.nacos"]);
   });
@@ -201,9 +200,8 @@ describe("portolan collect mcp", () => {
       "apiVersion: v1\nkind: Namespace\nmetadata: { name: shop, labels: { istio-injection: enabled } }\n",
     );
     // Nothing is published before the server was heard.
-    const started = startDev(mesh);
-    await serve(source);
-    const dev = await started;
+    serve(source);
+    const dev = await startDev(mesh);
     closing.push(dev.stop);
     expect(await held(join(mesh, ".store"), host.replace(":", "-"))).toEqual(["ServiceEntry/public/Reviews.nacos"]);
   });

@@ -11,7 +11,11 @@ export async function startDev(
 ): Promise<{ readonly url: string; readonly grpcUrl: string; stop(): Promise<void>; kill(): Promise<void> }> {
   const args = [cli, "dev", folder, "--port", "0", "--json", "--store", join(folder, ".store"), ...more];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  // A test that ran out of time has nothing to stop it by.
+  const end = () => child.kill("SIGKILL");
+  process.once("exit", end);
   const exit = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  void exit.then(() => process.removeListener("exit", end));
   const { url, grpcUrl } = await new Promise<{ readonly url: string; readonly grpcUrl: string }>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
       const event: { readonly event: string; readonly url?: string; readonly grpcUrl?: string } = JSON.parse(line);
