@@ -6,7 +6,7 @@ import { compileSettingsFrom } from "../lib/compile/settings-from-environment.ts
 import type { FanOut } from "../lib/compile/slices/fan-out.ts";
 import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
 import { readSlicing } from "../lib/compile/slices/slice-settings.ts";
-import { logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
+import { errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { observers } from "../lib/compile/telemetry/observer.ts";
 import { spansToCollector } from "../lib/compile/telemetry/otlp.ts";
 import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
@@ -35,6 +35,7 @@ const recompile = createLeasedCompiler({
   ...fanOutTo(),
 });
 const { onError } = troubleLog(log);
+const logErrors = errorLog(log);
 const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, audiences: () => audiences, onError }));
 
 /** @throws PortolanError for a setting that says what it cannot, or slices that nobody takes */
@@ -63,6 +64,7 @@ async function answer(event: unknown, context?: LambdaContext): Promise<unknown>
   if (!notice.asks) return { kind: "ignored", ...notice };
   const compiled = await recompile(undefined, notice.sentMs);
   logStaleSources(log, compiled.diagnostics);
+  logErrors(compiled.diagnostics);
   return compiled;
 }
 

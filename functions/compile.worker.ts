@@ -4,7 +4,7 @@ import type { FanOut } from "../lib/compile/slices/fan-out.ts";
 import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
 import type { SliceJob } from "../lib/compile/slices/plan.ts";
 import { readSlicing, type SliceSettings } from "../lib/compile/slices/slice-settings.ts";
-import { consoleLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
+import { consoleLog, errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
 import { type Pace, type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
@@ -45,6 +45,7 @@ export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "C
 
 /** What is written to the console is a Worker's log. */
 const log = consoleLog(console.log);
+const logErrors = errorLog(log);
 const rates = createRateLimiter(console.error);
 
 interface Compiler {
@@ -120,6 +121,7 @@ function answer(request: Request, env: Env): Response | Promise<Response> {
 async function compile(env: Env, sentMs?: number): Promise<void> {
   const { diagnostics } = await compilerFor(env).recompile(undefined, sentMs);
   logStaleSources(log, diagnostics);
+  logErrors(diagnostics);
 }
 
 export default {

@@ -5,13 +5,13 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Keeping } from "../shards/unreadable-source.ts";
 import { sourceVersions } from "../slices/source-versions.ts";
 
-/** A version of a source that is not compiled, because compiling it ended the compile process. */
+/** A version of a source that is not compiled, because compiling it ended a compile process, or may have. */
 export interface HeldSource extends CompiledSource {
   /** Version that is compiled in its place: that of the newest root. Absent: no version was published, and the source is left out. */
   readonly instead?: string;
   /** How the process ended. */
   readonly reason: string;
-  /** How many processes it has ended. */
+  /** How many processes it has ended by itself. 0: several had changed when a process ended, and it waits to be tried alone. */
   readonly deaths: number;
   /** When it is compiled again, in milliseconds since the epoch: the process may have ended for another reason. */
   readonly retryMs: number;
@@ -86,8 +86,13 @@ export async function everHeldVersions(store: ObjectStore, keeping: Keeping): Pr
   return new Map(current.map(({ name }) => [name, published.get(name)]));
 }
 
-/** Reports a source that is held back: an error, since what was pushed is not in force. */
-export function heldDiagnostic({ name, version, instead, reason, retryMs }: HeldSource): Diagnostic {
+/** For a source that waits until the one before it was tried. */
+export const untilItsTurn = Number.MAX_SAFE_INTEGER;
+
+/** Reports a source that is held back: an error, since what was pushed is not in force; a warning for one that waits. */
+export function heldDiagnostic(held: HeldSource): Diagnostic {
+  if (held.deaths === 0) return waitingDiagnostic(held.name);
+  const { name, version, instead, reason, retryMs } = held;
   const what =
     instead === undefined ? "the source is left out" : `version ${instead.slice(0, 12)} is compiled in its place`;
   return {
@@ -100,12 +105,11 @@ export function heldDiagnostic({ name, version, instead, reason, retryMs }: Held
   };
 }
 
-/** Reports a source that waits: several had changed when the process ended, and each is compiled by itself. */
-export const waitingDiagnostic = (name: string): Diagnostic => ({
+const waitingDiagnostic = (name: string): Diagnostic => ({
   code: "source-held",
   severity: "warning",
   origin: fileOrigin(name),
   path: [],
   message: `the newest change of source ${name} is not compiled yet: a compile of several changes ended its process, and each is tried alone`,
-  hint: "wait for the next compile, which follows at once",
+  hint: "wait for the next compile",
 });

@@ -12,8 +12,9 @@ import {
   type HeldSource,
   type HeldVersions,
   heldDiagnostic,
+  nothingHeld,
   readHeldSources,
-  waitingDiagnostic,
+  untilItsTurn,
   writeHeldSources,
 } from "./held-sources.ts";
 
@@ -37,44 +38,56 @@ export interface IsolationOptions {
   readonly primary: string | undefined;
   /** Rejects when the compile fails in a process that lives. */
   readonly attempt: (attempt: Attempt) => Promise<AttemptOutcome>;
+  /** Whether attempts run in this process, so that it does not outlive one that runs out of memory. False when absent. */
+  readonly isHere?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Sources wait to be tried one by one: the next compile is to follow. */
-  readonly onWaiting: () => void;
+  /** Sources wait to be tried one by one: the next compile is to follow. Absent: it follows when somebody asks, or by a schedule. */
+  readonly onWaiting?: () => void;
 }
 
 const firstRetryMs = 10 * 60_000;
 const longestRetryMs = 6 * 60 * 60_000;
+/** A process that compiles may end by chance once: an update, or a platform that stops it. */
+const deathsOfChance = 1;
 
 /**
- * Compiles in a process of its own. Where that process ends, the sources that have changed since the newest root are suspects: the
- * compile is repeated without the newest change of the one suspect, or with one suspect at a time, so that all others are published.
- * The version that ends a process is held back until the source changes, or for ten minutes, and twice as long each time. One that
- * takes too long is held back the second time.
+ * Compiles so that one change which ends the process that compiles it does not hold up the others. Where that process ends, the sources
+ * that have changed since the newest root are suspects: the compile is repeated without the newest change of the one suspect, or with
+ * one suspect at a time, so that all others are published. The version that ends a process is held back until the source changes, or for
+ * ten minutes, and twice as long each time. One that takes too long is held back the second time.
+ *
+ * Of a process of its own the end is seen at once. A process that compiles itself leaves its lease behind when it ends: whoever takes it
+ * over is told of the death, and suspects from the second one on.
  *
  * @returns throws PortolanError when the process ends although no source has changed, or the primary source would be left out
  */
-export function createIsolatedCompile({ store, primary, attempt, now, onWaiting }: IsolationOptions): Compile {
-  /** Sources that have changed and are not tried yet. */
-  let waiting: ReadonlySet<string> = new Set();
+export function createIsolatedCompile(options: IsolationOptions): Compile {
+  const { store, primary, attempt, isHere = false, now, onWaiting = () => {} } = options;
   /** Versions with which a compile took too long once: the machine may have been busy. */
   const slowOnce = new Set<string>();
   let settled: Promise<unknown> = Promise.resolve();
 
   const versionsInForce = async () => publishedVersions(store, await readHead(store));
 
-  /** What is held back now: versions that have ended processes, and changes that wait. */
-  async function heldNow(): Promise<Held> {
+  /**
+   * What is held back now: versions that have ended processes, and changes that wait.
+   *
+   * @param isSuspecting whether the sources are looked at although nothing is held
+   */
+  async function heldNow(isSuspecting: boolean): Promise<Held> {
+    const known = await readHeldSources(store);
+    if (known.length === 0 && !isSuspecting)
+      return { known, applying: [], versions: [], inForce: undefined, map: nothingHeld };
     // What cannot be read is reported by the process that compiles.
     const { keeping } = createUnreadSources(store, await readHead(store));
-    const [known, versions] = await Promise.all([readHeldSources(store), sourceVersions(store, [], keeping)]);
-    const current = new Map(versions.map(({ name, version }) => [name, version]));
-    const applying = known.filter(({ name, version, retryMs }) => current.get(name) === version && now() < retryMs);
-    const waits = versions.filter(({ name }) => waiting.has(name) && !applying.some((one) => one.name === name));
-    if (applying.length + waits.length === 0) return { known, applying, versions, inForce: undefined, map: new Map() };
+    const versions = await sourceVersions(store, [], keeping);
+    const current = known.filter((one) => isAmong(versions, one));
+    const applying = current.filter(({ retryMs }) => now() < retryMs);
+    if (applying.length === 0) return { known: current, applying, versions, inForce: undefined, map: nothingHeld };
     const inForce = await keeping.published();
-    const of = ({ name }: CompiledSource): [string, string | undefined] => [name, inForce.get(name)];
-    return { known, applying, versions, inForce, map: new Map([...applying, ...waits].map(of)) };
+    const map = new Map(applying.map(({ name }) => [name, inForce.get(name)]));
+    return { known: current, applying, versions, inForce, map };
   }
 
   /** Notes what the end of a process says of the sources. @returns whether another attempt may come to something else */
@@ -83,8 +96,13 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
     const suspects = held.versions.filter(({ name, version }) => !held.map.has(name) && inForce.get(name) !== version);
     const [first, ...others] = suspects;
     if (first === undefined) return false;
+    const heldAs = (source: CompiledSource, deaths: number, retryMs: number): HeldSource => {
+      const instead = inForce.get(source.name);
+      return { ...source, ...(instead === undefined ? {} : { instead }), reason, deaths, retryMs };
+    };
     if (others.length > 0) {
-      waiting = new Set([...waiting, ...others.map(({ name }) => name)]);
+      const rest = held.known.filter((one) => !isAmong(others, one));
+      await writeHeldSources(store, [...rest, ...others.map((one) => heldAs(one, 0, untilItsTurn))]);
       return true;
     }
     const strike = `${first.name} ${first.version}`;
@@ -92,38 +110,26 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
       slowOnce.add(strike);
       return true;
     }
-    const before = held.known.find(({ name, version }) => name === first.name && version === first.version);
-    const deaths = (before?.deaths ?? 0) + 1;
-    const instead = inForce.get(first.name);
-    const noted: HeldSource = {
-      ...first,
-      ...(instead === undefined ? {} : { instead }),
-      reason,
-      deaths,
-      retryMs: now() + Math.min(longestRetryMs, firstRetryMs * 2 ** (deaths - 1)),
-    };
-    const isCurrent = (one: HeldSource) =>
-      held.versions.some(({ name, version }) => name === one.name && version === one.version);
-    const rest = held.known.filter((one) => one.name !== first.name && isCurrent(one));
-    await writeHeldSources(store, [...rest, noted]);
+    const deaths = (held.known.find(({ name }) => name === first.name)?.deaths ?? 0) + 1;
+    const retryMs = now() + Math.min(longestRetryMs, firstRetryMs * 2 ** (deaths - 1));
+    const rest = held.known.filter(({ name }) => name !== first.name);
+    await writeHeldSources(store, [...withNextTurn(rest), heldAs(first, deaths, retryMs)]);
     slowOnce.clear();
-    waiting = withoutFirst(waiting);
     return true;
   }
-
-  const reportsOf = ({ applying, map }: Held) => [
-    ...applying.map(heldDiagnostic),
-    ...[...map.keys()].filter((name) => !applying.some((one) => one.name === name)).map(waitingDiagnostic),
-  ];
 
   async function compile(
     publishing: Publishing | undefined,
     mayPublish: () => Promise<void>,
     signal: AbortSignal,
+    deaths: number,
   ): Promise<Recompiled> {
+    let held = await heldNow(!isHere || deaths > 0);
+    const isTrying = held.known.length > held.applying.length;
+    if (deaths > (isTrying ? 0 : deathsOfChance) && (await suspect(held, deathsText(deaths), false)))
+      held = await heldNow(true);
     for (;;) {
-      const held = await heldNow();
-      const reports = reportsOf(held);
+      const reports = held.applying.map(heldDiagnostic);
       const isLeftOut = (name: string): boolean => held.map.has(name) && held.map.get(name) === undefined;
       if (primary !== undefined && isLeftOut(primary))
         throw new PortolanError(
@@ -132,35 +138,48 @@ export function createIsolatedCompile({ store, primary, attempt, now, onWaiting 
         );
       const outcome = await attempt({ publishing, mayPublish, held: held.map, signal });
       if (outcome.kind === "compiled") {
-        if (waiting.size > 0) onWaiting();
-        waiting = withoutFirst(waiting);
+        const next = withNextTurn(held.applying);
+        const isNextTried = next.some(({ retryMs }) => retryMs === 0);
+        if (isNextTried || held.known.length > held.applying.length) await writeHeldSources(store, next);
+        if (isNextTried) onWaiting();
         return { ...outcome.told, diagnostics: [...outcome.told.diagnostics, ...reports] };
       }
       const isWorthAnother = await suspect(held, outcome.reason, signal.aborted);
       if (signal.aborted || !isWorthAnother) throw new PortolanError(endedText(outcome.reason), reports);
+      held = await heldNow(true);
     }
   }
 
-  return async (publishing, mayPublish, signal = new AbortController().signal) => {
-    // What the process before has shown may still be noted: a compile that was given up is not waited for.
-    await settled;
-    const made = compile(publishing, mayPublish, signal);
+  return async (publishing, mayPublish, signal = new AbortController().signal, deaths = 0) => {
+    // What the process before has shown may still be noted: a compile that was given up is not waited for. Where several requests share
+    // an isolate, the promise of one that was cancelled never settles.
+    if (!isHere) await settled;
+    const made = compile(publishing, mayPublish, signal, deaths);
     settled = made.catch(() => {});
     return made;
   };
 }
 
 interface Held {
+  /** All that are noted, of versions as they are now. */
   readonly known: readonly HeldSource[];
-  /** Those of the known that are of versions as they are now, and not to be tried again yet. */
+  /** Those of them that are not to be tried now. */
   readonly applying: readonly HeldSource[];
   readonly versions: readonly CompiledSource[];
   readonly inForce: ReadonlyMap<string, string> | undefined;
   readonly map: HeldVersions;
 }
 
-/** The next one that waits has its turn. */
-const withoutFirst = (names: ReadonlySet<string>): ReadonlySet<string> => new Set([...names].slice(1));
+const isAmong = (sources: readonly CompiledSource[], { name, version }: CompiledSource): boolean =>
+  sources.some((one) => one.name === name && one.version === version);
+
+/** The next one that waits is tried now. */
+function withNextTurn(held: readonly HeldSource[]): readonly HeldSource[] {
+  const next = held.find(({ retryMs }) => retryMs === untilItsTurn);
+  return held.map((one) => (one === next ? { ...one, retryMs: 0 } : one));
+}
+
+const deathsText = (deaths: number): string => (deaths === 1 ? "without a word" : `without a word, ${deaths} in a row`);
 
 const endedText = (reason: string): string =>
   `the compile process ended before it was done (${reason}); HEAD is as it was. If no source has changed, give it more memory or time`;

@@ -1,4 +1,5 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
 import { type CompileTimes, stopwatch } from "./stopwatch.ts";
@@ -80,9 +81,14 @@ export function logStaleSources(log: Log, diagnostics: readonly Diagnostic[]): v
 /** So many errors of one compile are told one by one. */
 const maxErrors = 20;
 
+function textOf(code: DiagnosticCode): string {
+  if (code === "source-held") return "a source is held back";
+  return isSecurityFailure(code) ? "no valid form is known" : "refused; its last valid form stays, if one is known";
+}
+
 /**
- * Warns of each object that compiles refuse, and of what is closed or open because of it, once for as long as it is: where nobody reads their answers, this is where the file and the
- * line stand.
+ * Warns of each object that compiles refuse, of what is closed or open because of it, and of sources that are held back, once for as long
+ * as it is so: where nobody reads the answers, this is where the file and the line stand.
  *
  * @returns takes the diagnostics of each compile
  */
@@ -92,13 +98,7 @@ export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void
     const errors = diagnostics.filter(({ severity, code }) => severity === "error" || isSecurityFailure(code));
     const byText = new Map(errors.map((error) => [JSON.stringify(error), error]));
     const fresh = [...byText].filter(([text]) => !told.has(text));
-    for (const [, error] of fresh.slice(0, maxErrors))
-      log.warn(
-        error,
-        isSecurityFailure(error.code)
-          ? "no valid form is known"
-          : "refused; its last valid form stays, if one is known",
-      );
+    for (const [, error] of fresh.slice(0, maxErrors)) log.warn(error, textOf(error.code));
     if (fresh.length > maxErrors)
       log.warn({ more: fresh.length - maxErrors }, "more is refused; `portolan validate` tells all of a folder");
     told = new Set(byText.keys());

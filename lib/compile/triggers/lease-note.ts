@@ -30,6 +30,8 @@ export interface LeaseNote {
   readonly holder: string;
   /** When the holder gave its last sign of life, by its clock, in milliseconds since the epoch. Compared with itself only. */
   readonly atMs: number;
+  /** How many processes in a row have ended in the midst of a turn, the last of them before this one; absent for none. */
+  readonly deaths?: number;
   /** The newest turn that is over, and what came of it. */
   readonly ended: number;
   readonly outcome?: Outcome;

@@ -13,6 +13,8 @@ export interface SeenLease {
 /** One process's hold on the lease. Its sign of life is renewed until it ends. */
 export interface HeldLease {
   readonly turn: number;
+  /** How many processes in a row have ended in the midst of a turn before this one. */
+  readonly deaths: number;
   /** Lets the turn begin unless somebody has asked since `seen`. @returns who asked through the lease, or `more` */
   begin(): Promise<"more" | LeaseNote["asks"]>;
   /** @throws PortolanError when somebody else has taken the lease, so that what was made must not be published */
@@ -79,17 +81,19 @@ export async function writeLease(
  * Takes a lease that is free, or whose holder is dead.
  *
  * @param turn the number of the compile; absent: one that counts for nobody but the taker
+ * @param deaths how many processes in a row have ended in the midst of a turn
  * @returns undefined when somebody else was first
  */
 export async function takeLease(
   store: ObjectStore,
   seen: SeenLease,
-  turn: number | undefined,
+  { turn, deaths }: { readonly turn: number | undefined; readonly deaths: number },
   { holder, leaseMs, clock, now, onError }: LeaseOptions,
 ): Promise<HeldLease | undefined> {
   const taken = await writeLease(store, seen, {
     holder,
     ...signAfter(seen.note, now()),
+    deaths,
     ...(turn === undefined ? { state: "running" } : { state: "gathering", turn }),
   });
   if (taken === undefined) return undefined;
@@ -133,6 +137,7 @@ export async function takeLease(
 
   return {
     turn: taken.note.turn,
+    deaths,
     async begin() {
       const begun = await update(() => {
         const isMore = current.note.asks.length > asks.length;
@@ -151,6 +156,7 @@ export async function takeLease(
       endRenewal();
       await update(() => ({
         state: "free",
+        deaths: 0,
         ...(outcome === undefined ? {} : { ended: current.note.turn, outcome }),
       })).catch(onError);
     },

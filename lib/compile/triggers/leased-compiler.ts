@@ -2,8 +2,8 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { staleSources } from "../collected/stale-sources.ts";
+import { createCompileHere } from "../isolation/compile-here.ts";
 import type { Recompiled, RecompileOptions } from "../recompile/recompiled.ts";
-import { createRecompiler } from "../recompile.ts";
 import { diagnosticsOfRoot } from "../root-diagnostics.ts";
 import { noObserver } from "../telemetry/observer.ts";
 import { createTurns, type TurnsOptions } from "./turns.ts";
@@ -21,7 +21,7 @@ export function createLeasedCompiler(
     Pick<TurnsOptions, "pace" | "clock" | "onError" | "onTakenOver"> &
     Partial<Pick<TurnsOptions, "compile">>,
 ): LeasedCompiler {
-  const { store, now = Date.now, observer = noObserver, compile = createRecompiler(options) } = options;
+  const { store, now = Date.now, observer = noObserver, compile = createCompileHere(options) } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {
     // A reader for each: it is seldom asked, and keeps what it has read.
     const reader = createSnapshotReader(store);

@@ -12,11 +12,13 @@ import { type Pace, usualPace } from "./pace.ts";
  *
  * @param mayPublish asked between compiling and publishing; rejects when somebody else compiles by now
  * @param late aborted when the compile has taken too long, and its result is given up
+ * @param deaths how many processes in a row have ended in the midst of this compile
  */
 export type Compile = (
   publishing: Publishing | undefined,
   mayPublish: () => Promise<void>,
   late?: AbortSignal,
+  deaths?: number,
 ) => Promise<Recompiled>;
 
 export interface TurnsOptions {
@@ -140,7 +142,9 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
       // This process does one thing at a time: a lease of its own is one that it could not give back.
       const isDead = note.state !== "free" && (note.holder === holder || silentMs > pace.leaseMs);
       if (note.state === "free" || isDead) {
-        const held = await takeLease(store, seen, turn(note.turn), leaseOptions);
+        const isEnded = isDead && note.holder !== holder && note.state === "running";
+        const deaths = (note.deaths ?? 0) + (isEnded ? 1 : 0);
+        const held = await takeLease(store, seen, { turn: turn(note.turn), deaths }, leaseOptions);
         if (held !== undefined) {
           if (isDead && note.holder !== holder) onTakenOver({ holder: note.holder, silentMs });
           return held;
@@ -184,7 +188,7 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
       mayHavePublished = true;
     };
     try {
-      const told = await Promise.race([compile(publishing, mayPublish, ended.signal), late.promise]);
+      const told = await Promise.race([compile(publishing, mayPublish, ended.signal, held.deaths), late.promise]);
       const { diagnostics: _diagnostics, ...rest } = told;
       await held.end(publishing?.share === undefined ? { kind: "compiled", told: rest } : undefined);
       return told;

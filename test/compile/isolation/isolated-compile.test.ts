@@ -119,6 +119,103 @@ describe("what comes before an attempt", () => {
   });
 });
 
+describe("a process that compiles itself, after others have ended in the midst of that", () => {
+  /** Compiles that live, where a source with an object named `bomb` is held; else the process ends, and the next one is told of it. */
+  function inPlace() {
+    const { store, fill, served } = workshop();
+    let deaths = 0;
+    let nowMs = 1_000_000;
+    const seen: string[] = [];
+    const ask = async () => {
+      let held: HeldVersions = new Map();
+      const recompile = createRecompiler({ store, sources: ["main"], held: () => held });
+      const compile = createIsolatedCompile({
+        store,
+        primary: "main",
+        isHere: true,
+        now: () => nowMs,
+        async attempt(attempt) {
+          held = attempt.held;
+          if (await holdsBomb(store, held)) throw new Error("this process is no more");
+          return { kind: "compiled", told: await recompile(attempt.publishing, attempt.mayPublish) };
+        },
+      });
+      const { signal } = new AbortController();
+      const outcome = await compile(undefined, async () => {}, signal, deaths).then(
+        ({ kind, diagnostics }) => [kind, ...diagnostics.map(({ severity, origin }) => `${severity} ${origin.file}`)],
+        () => ["died"],
+      );
+      deaths = outcome[0] === "died" ? deaths + 1 : 0;
+      seen.push(outcome.join(", "));
+    };
+    return {
+      store,
+      fill,
+      served,
+      /** What came of so many compiles, one after the other. */
+      compiles: async (count: number) => {
+        seen.length = 0;
+        for (let at = 0; at < count; at += 1) await ask();
+        return seen;
+      },
+      passMs: (ms: number) => {
+        nowMs += ms;
+      },
+    };
+  }
+
+  it("compiles everything after one death, and holds back the one source that has changed after two", async () => {
+    const { fill, compiles, served, passMs } = inPlace();
+    await fill("main", "shop");
+    await fill("b", "good");
+    await compiles(1);
+    await fill("b", "good", "bomb");
+    expect(await compiles(4)).toEqual(["died", "died", "unchanged, error b", "unchanged, error b"]);
+    await fill("main", "shop", "more");
+    expect(await compiles(1)).toEqual(["published, error b"]);
+    expect(await served()).toEqual(["more", "shop", "good"]);
+    // When its time comes one death is enough.
+    passMs(10 * 60_000);
+    expect(await compiles(3)).toEqual(["died", "unchanged, error b", "unchanged, error b"]);
+    await fill("b", "mended");
+    expect(await compiles(2)).toEqual(["published", "unchanged"]);
+  });
+
+  it("tries several changes one after the other, and publishes the good ones", async () => {
+    const { fill, compiles, served, store } = inPlace();
+    await fill("main", "shop");
+    await compiles(1);
+    await fill("main", "shop", "new");
+    await fill("a", "bomb");
+    await fill("b", "good");
+    expect(await compiles(3)).toEqual(["died", "died", "published, warning a, warning b"]);
+    expect(await served()).toEqual(["new", "shop"]);
+    // `a` is tried, and ends its process; then `b`, beside which it stays held.
+    expect(await compiles(3)).toEqual(["died", "published, error a", "unchanged, error a"]);
+    expect(await served()).toEqual(["new", "shop", "good"]);
+    expect((await readHeldSources(store)).map(({ name, deaths }) => [name, deaths])).toEqual([["a", 1]]);
+  });
+
+  it("reads nothing of the sources where nothing is held", async () => {
+    const keys: string[] = [];
+    const below = memoryStore();
+    const store: ObjectStore = {
+      ...below,
+      get(key, options) {
+        keys.push(key);
+        return below.get(key, options);
+      },
+    };
+    const told = { kind: "unchanged", version: "", generation: 1, diagnostics: [] } as const;
+    const attempt = async () => ({ kind: "compiled", told }) as const;
+    await createIsolatedCompile({ store, primary: "main", isHere: true, now: () => 0, attempt })(
+      undefined,
+      async () => {},
+    );
+    expect(keys).toEqual(["compile/held-sources"]);
+  });
+});
+
 describe("a compile whose process ends", () => {
   it("is repeated without the newest change of the one source that has changed, and says so", async () => {
     const { fill, ask, deaths, served } = workshop();

@@ -243,6 +243,32 @@ describe("a holder of the lease", () => {
     expect((await seeLease(store)).note.state).toBe("free");
   });
 
+  it("leaves behind that it died in the midst of a turn, for the next to count until one comes to its end", async () => {
+    const clock = manualClock();
+    const options = { store: memoryStore(), diagnosticsOf: async () => [], pace };
+    const seen: unknown[] = [];
+    const hang: Compile = (_publishing, _mayPublish, _late, deaths) => {
+      seen.push(deaths);
+      return new Promise(() => {});
+    };
+    for (const count of [1, 2]) {
+      // Like a process that was killed it gives no sign of life.
+      const stopped = { ...clock, every: () => () => {} };
+      createTurns({ ...options, compile: hang, clock: stopped })().catch(() => {});
+      await clock.until(() => seen.length === count);
+    }
+    const refuse: Compile = async (_publishing, _mayPublish, _late, deaths) => {
+      seen.push(deaths);
+      throw new Error("refused");
+    };
+    for (const ask of [
+      createTurns({ ...options, compile: refuse, clock }),
+      createTurns({ ...options, compile: refuse, clock }),
+    ])
+      await expect(clock.settled(ask())).rejects.toThrow("refused");
+    expect(seen).toEqual([0, 1, 2, 0]);
+  });
+
   it("is not replaced while it gives signs of life, however long it compiles", async () => {
     const { clock, all, process, runs, started, end } = workshop();
     const first = process()();
