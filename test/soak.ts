@@ -86,4 +86,4 @@ for (let seed = firstSeed; performance.now() < endMs; seed += 1) {
     done += 1;
   }
 }
-console.log(`soak: ${done} files passed, no failure`);
+console.log(`soak: ${done} files passed, no failure; the first seed was ${firstSeed}`);
