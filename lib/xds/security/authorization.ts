@@ -9,9 +9,9 @@ import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/netwo
 import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
 import { type Config, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import { isDryRun } from "../../config/dry-run.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
-import { isDryRun } from "../../mesh/index/workload-policies.ts";
 import { packAny } from "../core-messages.ts";
 import { messageProblem } from "../descriptors.ts";
 import {
@@ -152,8 +152,8 @@ function builtInFilter(
 /** Those that count, and those that are only tried out. */
 function byDryRun(policies: readonly TranslatedPolicy[]) {
   return {
-    enforced: policies.filter(({ policy }) => !isDryRun(policy)),
-    shadow: policies.filter(({ policy }) => isDryRun(policy)),
+    enforced: policies.filter(({ policy }) => !isDryRun(policy.meta.annotations)),
+    shadow: policies.filter(({ policy }) => isDryRun(policy.meta.annotations)),
   };
 }
 
