@@ -123,9 +123,8 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       return new Map(different.flatMap(({ key, before }) => (isKeptKey(key) ? [] : [[key, before] as const])));
     },
     async write(changes, isMeantEmpty) {
-      const all = await forms.with(changes, async (key) =>
-        root === "" ? undefined : await findInTree(nodes, root, key),
-      );
+      // Without a tree there is no earlier form of anything.
+      const all = root === "" ? changes : await forms.with(changes, (key) => findInTree(nodes, root, key));
       const tree = await changeTree(nodes, root, all);
       // An origin that was known better is not forgotten.
       const head: ShardHead = { about, identity: identity() ?? base?.head.identity, root: tree.root, isMeantEmpty };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { securityFailures } from "../config/fail-closed/closed-object.ts";
 import { maxHoldLimitMs, sourceNameForm, sourceNameRule } from "../config/setting-values.ts";
 
 /** What the reference says of a field beside its type. */
@@ -165,7 +166,7 @@ const compile = z.strictObject({
     usual: "1000",
   }),
   securityFailure: field(
-    z.enum(["close", "open", "refuse"]),
+    z.enum(securityFailures),
     "A security object is refused and no valid form of it is known: `close` closes what it selects, `open` leaves it out, `refuse` publishes nothing.",
     { env: ["PORTOLAN_SECURITY_FAILURE"], worker: "SECURITY_FAILURE", usual: "close" },
   ),

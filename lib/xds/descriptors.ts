@@ -74,30 +74,30 @@ export function readResource(type: ResourceType, json: object): { readonly json:
   return "error" in read ? read : { json: { "@type": url, ...Object(read.json) } };
 }
 
-/** Why Envoy would refuse a message that is written as the generators write it, and the whole resource with it; undefined: it takes it. */
-export function messageProblem(schema: DescMessage, json: object): string | undefined {
-  const value = json as JsonValue;
-  if (isSound(schema, value)) return undefined;
-  return refusal(schema, value) ?? brokenRule(schema, value, hasForm(schema, value));
-}
-
-/** Who reads a resource: Envoy holds it against the constraints of its protos, a gRPC program against rules of its own. */
+/** Who reads a message: Envoy holds it against the constraints of its protos, a gRPC program against rules of its own. */
 export type Reader = "envoy" | "grpc";
 
-/** Why its reader would refuse a resource for its form, or undefined. Types that we do not carry are taken on trust. */
+/**
+ * Why its reader would refuse a message that is written as the generators write it, and the whole resource with it; undefined: it takes it.
+ * Types that we do not carry are taken on trust.
+ */
+export function messageProblem(schema: DescMessage, message: object, reader: Reader = "envoy"): string | undefined {
+  // Generated messages are plain JSON by their types; a copy would cost more than the check.
+  const json = message as JsonValue;
+  if (reader === "envoy" && isSound(schema, json)) return undefined;
+  // Unknown types are rare: they are looked for only when something is wrong.
+  const isPlain = hasForm(schema, json);
+  const misread = isPlain ? undefined : refusal(schema, json) && refusal(schema, hideUnknown(json, []));
+  return misread ?? (reader === "envoy" ? brokenRule(schema, json, isPlain) : undefined);
+}
+
+/** What to say of a resource that its reader would refuse for its form; undefined: it takes it. */
 export function checkResource(
   type: ResourceType,
   resource: Resource,
   reader: Reader = "envoy",
 ): Diagnostic | undefined {
-  // Generated resources are plain JSON by their types; a copy would cost more than the check.
-  const json = resource.json as JsonValue;
-  const schema = schemas[type];
-  if (reader === "envoy" && isSound(schema, json)) return undefined;
-  // Unknown types are rare: they are looked for only when something is wrong.
-  const isPlain = hasForm(schema, json);
-  const misread = isPlain ? undefined : refusal(schema, json) && refusal(schema, hideUnknown(json, []));
-  const reason = misread ?? (reader === "envoy" ? brokenRule(schema, json, isPlain) : undefined);
+  const reason = messageProblem(schemas[type], resource.json, reader);
   if (reason === undefined) return undefined;
   const key: ConfigKey = resource.from[0] ?? { group: "", kind: "", name: resource.name, namespace: "" };
   return {
@@ -132,12 +132,7 @@ export function binaryForm(type: ResourceType, resource: Pick<Resource, "json">)
  */
 export function fitsElement(type: ResourceType, field: string, element: object): boolean {
   const schema = elementField(type, field)?.message;
-  if (schema === undefined) return false;
-  const json = element as JsonValue;
-  if (isSound(schema, json)) return true;
-  const isPlain = hasForm(schema, json);
-  const isRead = isPlain || refusal(schema, json) === undefined || refusal(schema, hideUnknown(json, [])) === undefined;
-  return isRead && violationOf(schema, json, isPlain) === undefined;
+  return schema !== undefined && messageProblem(schema, element) === undefined;
 }
 
 /**

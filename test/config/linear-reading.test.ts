@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
+import { documentLeftOut } from "../../lib/config/documents/left-out-document.ts";
 import { createLocator } from "../../lib/config/documents/locate.ts";
 import { parseStream } from "../../lib/config/documents/parse.ts";
+import { replaceIn } from "../../lib/config/documents/replace.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 
 const list = (count: number, item: (at: number) => string): string =>
@@ -28,10 +30,13 @@ describe("reading a list whose items are faulty", () => {
     expect(locator.locateAll([["b"]])).toEqual([{ line: 2, column: 1 }]);
   });
 
-  it("searches a document for marks of templates once, whatever its items are", () => {
+  it.each([
+    ["no object", () => "- a: 1\n"],
+    ["security objects without a name", () => "- kind: AuthorizationPolicy\n"],
+  ])("searches a document for marks of templates once, where its items are %s", (_what, item) => {
     const searched = (count: number): number => {
       const spy = vi.spyOn(RegExp.prototype, "test");
-      read(list(count, () => "- a: 1\n"));
+      read(list(count, item));
       const characters = spy.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
       spy.mockRestore();
       return characters;
@@ -55,6 +60,17 @@ describe("reading a list whose items are faulty", () => {
     expect([diagnostics.length, configs.length]).toEqual([201, 1]);
   });
 
+  it("closes any number of namespaces without a list of arguments that is too long", () => {
+    const { closed } = read(list(130_000, (at) => `- {kind: PeerAuthentication, metadata: {namespace: n${at}}}\n`));
+    expect(closed.length).toBe(130_000);
+  });
+
+  it("reports any number of items that were left out without a list of arguments that is too long", () => {
+    const leftOut = documentLeftOut({ message: "is left out", hint: "" });
+    const { diagnostics } = read(list(130_000, () => `- ${leftOut}\n`));
+    expect(diagnostics.length).toBe(130_000);
+  });
+
   it("keeps what is right beside them", () => {
     const { configs } = read(list(300, (at) => (at % 3 === 0 ? "- {}\n" : at % 3 === 1 ? misspelt(at) : valid)));
     expect(configs.length).toBe(1);
@@ -68,6 +84,15 @@ describe("reading a list whose items are faulty", () => {
 
 const valid =
   "- {apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: ok, namespace: a}, spec: {hosts: [ok.b], http: [{route: [{destination: {host: x}}]}]}}\n";
+
+describe("replacing a document", () => {
+  it.each(["\n", "# comment\n"])("keeps its lines behind any number of lines %j", (line) => {
+    const before = line.repeat(5_000_000);
+    const document = { text: `${before}a:\n- b\n`, line: 1 };
+    const replaced = replaceIn(document.text, [{ document, path: [], text: "{}" }], "");
+    expect(replaced === `${"\n".repeat(5_000_000)}{}\n\n`).toBe(true);
+  });
+});
 
 describe("reading an object with many faults", () => {
   const object = (fields: string): string =>

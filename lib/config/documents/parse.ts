@@ -42,6 +42,8 @@ export interface ParsedStream extends Stage<readonly ParsedObject[]> {
 }
 
 export interface OtherText extends ObjectSource {
+  /** Set where the document is a Helm template: its whole text is searched, when it is first asked of any part of the document. */
+  readonly template: () => ForeignDocument | undefined;
   /** 1-based line on which it begins. */
   readonly line: number;
   /** Absent where the document could not be read. */
@@ -94,8 +96,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const limit = options.isFaultless === true ? Number.POSITIVE_INFINITY : maxValues;
   if (text.length > maxSize) {
     tell(1, unreadableDocument(`the stream is longer than ${maxSize}`, "split it into several files"));
-    const document = { text, line: 1 };
-    others.push({ document, locator: createLocator(document), line: 1, path: [] });
+    others.push({ ...openDocument({ text, line: 1 }), line: 1, path: [] });
     return { value: objects, diagnostics, sourceOf, others };
   }
 
@@ -111,7 +112,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
       const foreign = from.template() ?? foreignDocument(value, options.file);
       if (foreign !== undefined || typeof object === "string") {
         tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
-        others.push({ document, locator, line, path, read: { value } });
+        others.push({ ...from, line, path, read: { value } });
         return;
       }
     }
@@ -137,7 +138,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     if (reading.kind === "unreadable") {
       const broken = unreadableDocument(reading.message, "nothing of this document was read");
       tell(reading.line, from.template() ?? broken);
-      others.push({ document, locator: from.locator, line: reading.line, path: [] });
+      others.push({ ...from, line: reading.line, path: [] });
       return;
     }
     const { value } = reading;
@@ -161,10 +162,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
 }
 
 /** What is worked out once for a document, however many items it has. */
-interface OpenDocument extends Pick<ObjectSource, "document" | "locator"> {
-  /** Set where the text is a Helm template: the whole text is searched, when it is first asked. */
-  readonly template: () => ForeignDocument | undefined;
-}
+type OpenDocument = Pick<OtherText, "document" | "locator" | "template">;
 
 function openDocument(document: TextDocument): OpenDocument {
   let searched: { readonly found: ForeignDocument | undefined } | undefined;

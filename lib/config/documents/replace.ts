@@ -1,6 +1,6 @@
 import { isNode, parseDocument } from "yaml";
 import { type ObjectSource, readDocument } from "./parse.ts";
-import type { TextDocument } from "./split-documents.ts";
+import { contentStart, newlines, type TextDocument } from "./split-documents.ts";
 
 /** What is to stand in place of an object, or of a document. */
 export interface Replacement extends Pick<ObjectSource, "document" | "path"> {
@@ -48,13 +48,11 @@ function withSpans(text: string, spans: readonly Span[]): string {
 
 /** A value on the line on which a text's own begins, and as many lines as it has. */
 function inPlaceOf(text: string, value: string): string {
-  const lead = /^(?:\s|#[^\n]*(?:\n|$)|%[^\n]*(?:\n|$))*/.exec(text)?.[0] ?? "";
-  const [before, after] = [lineFeeds(lead), lineFeeds(text.slice(lead.length))];
+  const start = contentStart(text, 0);
+  const [before, after] = [newlines(text, 0, start), newlines(text, start, text.length)];
   // On the line of a marker it stands apart from it.
   return `${before === 0 ? " " : "\n".repeat(before)}${value}${"\n".repeat(after)}`;
 }
-
-const lineFeeds = (text: string): number => text.split("\n").length - 1;
 
 function withItems(document: TextDocument, items: readonly Replacement[], instead: string): string {
   const parsed = parseDocument(document.text, { uniqueKeys: false, logLevel: "silent" });
@@ -65,7 +63,9 @@ function withItems(document: TextDocument, items: readonly Replacement[], instea
     const cut = document.text.slice(range[0], range[1]);
     const content = cut.trimEnd();
     const rest = cut.slice(content.length);
-    return [{ from: range[0], to: range[1], text: `${text}${"\n".repeat(lineFeeds(content))}${rest}` }];
+    return [
+      { from: range[0], to: range[1], text: `${text}${"\n".repeat(newlines(content, 0, content.length))}${rest}` },
+    ];
   });
   const text = withSpans(
     document.text,

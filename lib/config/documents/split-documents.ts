@@ -43,7 +43,7 @@ function isMarker(text: string, at: number): boolean {
   return next === "" || next === "\n" || next === "\r" || next === " " || next === "\t";
 }
 
-function newlines(text: string, from: number, to: number): number {
+export function newlines(text: string, from: number, to: number): number {
   let count = 0;
   for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count++;
   return count;
@@ -57,7 +57,7 @@ function isBlank(text: string): boolean {
 }
 
 /** Where white space, comments and directives end. A regular expression for all of it has no room for a long text. */
-function contentStart(text: string, from: number): number {
+export function contentStart(text: string, from: number): number {
   const content = /\S/g;
   content.lastIndex = from;
   for (let found = content.exec(text); found !== null; found = content.exec(text)) {

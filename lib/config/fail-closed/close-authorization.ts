@@ -1,11 +1,12 @@
 import type { Finding } from "../finding.ts";
 import type { AuthorizationPolicy } from "../kinds/authorization-policy.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
-import { readSpec } from "../read-spec.ts";
 import { authorizationPolicyRules } from "../rules/security/authorization-policy.ts";
 import { authorizationPolicy } from "../schema/security.ts";
 import { fieldsOf, listOf } from "../untyped.ts";
 import type { Closing } from "./closed-object.ts";
+import { invalidElements } from "./invalid-elements.ts";
+import { validSpec } from "./valid-spec.ts";
 
 /** Every request to what is selected is denied. */
 export const denyAll = (target: PolicyTarget): AuthorizationPolicy => ({ ...target, action: "DENY", rules: [{}] });
@@ -49,15 +50,9 @@ export function closeAuthorization(
 
 /** The policy without its invalid rules; undefined where more than rules is invalid. */
 function withoutRules(raw: unknown, errors: readonly Pick<Finding, "path">[]): AuthorizationPolicy | undefined {
-  const invalid = new Set(
-    errors.map(({ path: [root, list, index] }) => (root === "spec" && list === "rules" ? index : undefined)),
-  );
-  if (invalid.size === 0 || invalid.has(undefined)) return undefined;
+  const invalid = invalidElements(errors, "rules");
+  if (invalid === undefined) return undefined;
   const fields = fieldsOf(raw);
   const rules = listOf(fields.rules).filter((_, index) => !invalid.has(index));
-  const options = { unknownFields: "refuse", emptyWhenNull: [] } as const;
-  const { spec } = readSpec<AuthorizationPolicy>(authorizationPolicy, { ...fields, rules }, options);
-  if (spec === undefined) return undefined;
-  for (const { severity } of authorizationPolicyRules(spec)) if (severity === "error") return undefined;
-  return spec;
+  return validSpec(authorizationPolicy, { ...fields, rules }, authorizationPolicyRules);
 }

@@ -2,12 +2,13 @@ import type { Config } from "../config.ts";
 import { type ConfigKey, type Diagnostic, errorsOf } from "../diagnostic.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
+import { isDryRun } from "../dry-run.ts";
 import { schemaOf } from "../kind-registry.ts";
 import type { PeerAuthentication } from "../kinds/peer-authentication.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { closedAnnotation, httpOnlyAnnotation } from "../made-annotations.ts";
 import { metaOf, type ReadOptions } from "../read-config.ts";
-import { fieldsOf, isFields, textOf } from "../untyped.ts";
+import { fieldsOf, isFields } from "../untyped.ts";
 import { closeAuthorization, denyAll } from "./close-authorization.ts";
 import { closeTokens } from "./close-tokens.ts";
 import type { ClosedObject, Closing } from "./closed-object.ts";
@@ -60,7 +61,7 @@ export function closeObject(
   const made = createMaker(object, key, read, options);
   switch (key.kind) {
     case "AuthorizationPolicy": {
-      if (isDryRun(object)) return undefined;
+      if (isDryRun(object.metadata.annotations)) return undefined;
       const closed = closeAuthorization(spec, errors, read.target);
       if (closed === undefined) return undefined;
       const { valid } = closed;
@@ -156,10 +157,6 @@ const denyWithoutToken = (target: PolicyTarget) => ({
   action: "DENY",
   rules: [{ from: [{ source: { notRequestPrincipals: ["*"] } }] }],
 });
-
-/** Go's ParseBool decides what counts as true. */
-const isDryRun = ({ metadata }: ParsedObject): boolean =>
-  /^(1|t|T|true|TRUE|True)$/.test(textOf(fieldsOf(metadata.annotations)["istio.io/dry-run"]));
 
 /** Whether a plugin decides who may pass; of one whose phase cannot be read that is to be assumed. */
 function isGuard(spec: unknown): boolean {

@@ -1,10 +1,12 @@
 import type { Finding } from "../finding.ts";
 import type { JWTRule, RequestAuthentication } from "../kinds/request-authentication.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
-import { camelFieldName, readSpec } from "../read-spec.ts";
+import { camelFieldName } from "../read-spec.ts";
 import { requestAuthenticationRules } from "../rules/security/authentication.ts";
 import { requestAuthentication } from "../schema/security.ts";
 import { fieldsOf, isFields, listOf } from "../untyped.ts";
+import { invalidElements } from "./invalid-elements.ts";
+import { validSpec } from "./valid-spec.ts";
 
 /** What a RequestAuthentication comes to. */
 export interface ClosedTokens {
@@ -13,7 +15,6 @@ export interface ClosedTokens {
   readonly mayRequire: boolean;
 }
 
-const options = { unknownFields: "refuse", emptyWhenNull: [] } as const;
 const locations: ReadonlySet<string> = new Set(["fromHeaders", "fromParams", "fromCookies"]);
 
 /**
@@ -30,21 +31,15 @@ export function closeTokens(
 ): ClosedTokens {
   const mayRequire = errors.some(({ code }) => code === "unknown-field");
   const written = listOf(fieldsOf(raw).jwtRules ?? fieldsOf(raw).jwt_rules);
-  const invalid = new Set(
-    errors.map(({ path: [root, list, index] }) => (root === "spec" && list === "jwtRules" ? index : undefined)),
-  );
-  const isByRule = !mayRequire && invalid.size > 0 && !invalid.has(undefined);
+  const invalid = mayRequire ? undefined : invalidElements(errors, "jwtRules");
   const jwtRules = written.map((rule, index) =>
-    isByRule && !invalid.has(index) ? (readRule(rule) ?? refusing(rule)) : refusing(rule),
+    invalid?.has(index) === false ? (readRule(rule) ?? refusing(rule)) : refusing(rule),
   );
   return { spec: { ...target, jwtRules: jwtRules.length === 0 ? [{}] : jwtRules }, mayRequire };
 }
 
 function readRule(rule: unknown): JWTRule | undefined {
-  const { spec } = readSpec<RequestAuthentication>(requestAuthentication, { jwtRules: [rule] }, options);
-  if (spec === undefined) return undefined;
-  for (const { severity } of requestAuthenticationRules(spec)) if (severity === "error") return undefined;
-  return spec.jwtRules?.[0];
+  return validSpec(requestAuthentication, { jwtRules: [rule] }, requestAuthenticationRules)?.jwtRules?.[0];
 }
 
 /** Looks where the rule looks; where that cannot be read, in the usual places. */

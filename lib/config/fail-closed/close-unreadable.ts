@@ -1,4 +1,4 @@
-import { foreignDocument, helmTemplate } from "../documents/foreign-document.ts";
+import { foreignDocument } from "../documents/foreign-document.ts";
 import type { OtherText } from "../documents/parse.ts";
 import type { ReadOptions } from "../read-config.ts";
 import { closeObject } from "./close-object.ts";
@@ -18,7 +18,7 @@ const maxNamespaces = 16;
  * @param file as messages name it
  */
 export function closeUnreadable(
-  { document, line, read }: OtherText,
+  { document, template, line, read }: OtherText,
   file: string,
   options: ReadOptions,
 ): readonly ClosedObject[] {
@@ -26,7 +26,7 @@ export function closeUnreadable(
   if (read !== undefined && foreignDocument(read.value, file)?.severity === "warning") return [];
   const text = read === undefined ? document.text : (JSON.stringify(read.value) ?? "");
   const found = matches(text, kinds);
-  if (found.length === 0 || helmTemplate(document.text) !== undefined) return [];
+  if (found.length === 0 || template() !== undefined) return [];
   const written = matches(text, namespaces);
   const places = written.length === 0 ? [options.namespace ?? "default"] : written;
   // Of several objects nobody can say whose name it is.

@@ -1,10 +1,11 @@
 import type { Finding } from "../finding.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
-import { camelFieldName, readSpec } from "../read-spec.ts";
+import { camelFieldName } from "../read-spec.ts";
 import { policyTargetRules } from "../rules/selectors.ts";
 import { message } from "../schema/message.ts";
 import { policyTarget } from "../schema/selector.ts";
 import { type Fields, fieldsOf, isFields } from "../untyped.ts";
+import { validSpec } from "./valid-spec.ts";
 
 /** Which workloads a refused object selects. */
 export interface ReadTarget {
@@ -26,13 +27,11 @@ const names: ReadonlySet<string> = new Set(["selector", "targetRef", "targetRefs
 export function readTarget(spec: unknown, errors: readonly Pick<Finding, "code" | "path">[]): ReadTarget {
   const whole = { target: {}, isRead: false };
   if (!isFields(spec)) return { target: {}, isRead: spec === undefined || spec === null };
-  const written = writtenTarget(spec);
-  const reading = readSpec<PolicyTarget>(schema, written, { unknownFields: "refuse", emptyWhenNull: [] });
-  if (reading.spec === undefined) return whole;
-  for (const { severity } of policyTargetRules(reading.spec)) if (severity === "error") return whole;
-  const isGiven = Object.keys(reading.spec).length > 0;
+  const target = validSpec<PolicyTarget>(schema, writtenTarget(spec), policyTargetRules);
+  if (target === undefined) return whole;
+  const isGiven = Object.keys(target).length > 0;
   const mayBeElsewhere = errors.some(({ code, path }) => code === "unknown-field" && path.length === 2);
-  return isGiven || !mayBeElsewhere ? { target: reading.spec, isRead: true } : whole;
+  return isGiven || !mayBeElsewhere ? { target, isRead: true } : whole;
 }
 
 /** The fields that select, an EnvoyFilter's under the names that policies have for them. */

@@ -1,5 +1,6 @@
 import type { Finding } from "../finding.ts";
 import { fieldsOf, listOf } from "../untyped.ts";
+import { invalidElements } from "./invalid-elements.ts";
 
 /** Filters of Envoy that decide who may pass, and the fields that ask a client for its certificate. */
 const securityWords =
@@ -15,11 +16,8 @@ const securityWords =
 export function securityPatches(spec: unknown, errors: readonly Pick<Finding, "path">[]): boolean {
   const fields = fieldsOf(spec);
   const patches = listOf(fields.configPatches ?? fields.config_patches);
-  const invalid = new Set(
-    errors.map(({ path: [root, list, index] }) => (root === "spec" && list === "configPatches" ? index : undefined)),
-  );
-  const isWhole = invalid.size === 0 || invalid.has(undefined);
-  const asked = isWhole ? [spec] : patches.filter((_, index) => invalid.has(index));
+  const invalid = invalidElements(errors, "configPatches");
+  const asked = invalid === undefined ? [spec] : patches.filter((_, index) => invalid.has(index));
   return asked.some(namesSecurity);
 }
 

@@ -58,6 +58,10 @@ export function readFiles(
 ): LoadedDirectory {
   const { isFaultless = false } = options;
   const diagnostics: Diagnostic[] = [];
+  // A file may have more of them than a call takes arguments.
+  const tell = (found: readonly Diagnostic[]) => {
+    for (const one of found) diagnostics.push(one);
+  };
   const parsed: ParsedObject[] = [];
   const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
   const clusters: LoadedCluster[] = [];
@@ -77,34 +81,34 @@ export function readFiles(
     if (file === meshFile) {
       const read = readMeshConfig(text, place);
       meshConfig = read.value;
-      diagnostics.push(...read.diagnostics);
+      tell(read.diagnostics);
       if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === networksFile) {
       const read = readMeshNetworks(text, place);
       meshNetworks = read.value;
-      diagnostics.push(...read.diagnostics);
+      tell(read.diagnostics);
       if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === settingsFile) {
       const read = readFolderSettings(text, place);
       settings = read.value;
-      diagnostics.push(...read.diagnostics);
+      tell(read.diagnostics);
       continue;
     }
     const stream = parseStream(text, { file: place, isFaultless });
-    diagnostics.push(...stream.diagnostics);
+    tell(stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {
       const found = sortObjects(stream.value.filter(isClusters), { ...options, sourceOf: stream.sourceOf });
       clusters.push({ id: cluster, objects: found.objects });
       const elsewhere = stream.value.filter((object) => !isClusters(object)).map(notHere);
-      for (const one of [...found.diagnostics, ...elsewhere]) diagnostics.push(one);
+      tell([...found.diagnostics, ...elsewhere]);
       continue;
     }
-    unreadable.push(...stream.others.flatMap((other) => closeUnreadable(other, place, options)));
+    for (const other of stream.others) unreadable.push(...closeUnreadable(other, place, options));
     for (const object of stream.value) {
       parsed.push(object);
       sources.set(object, stream.sourceOf);

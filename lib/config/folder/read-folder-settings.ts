@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import type { Origin, Stage } from "../diagnostic.ts";
-import { locateAll } from "../documents/locate.ts";
+import { createLocator } from "../documents/locate.ts";
 import { readDocument } from "../documents/parse.ts";
 import { at, error, type Finding, type Path } from "../finding.ts";
 import { controllerName, fields, listOf, objectName } from "../gateway-api/schema/fields.ts";
@@ -68,7 +68,8 @@ type WrittenEntry = NonNullable<z.output<typeof settings>["endpoints"]>[number];
 export function readFolderSettings(text: string, file: string): Stage<FolderSettings> {
   const key = { group: "", kind: "FolderSettings", name: file, namespace: "" };
   const origin: Origin = { key, file, line: 1 };
-  const reading = readDocument({ text, line: 1 });
+  const document = { text, line: 1 };
+  const reading = readDocument(document);
   if (reading.kind !== "value") {
     const message = reading.kind === "several" ? "holds more than one document" : reading.message;
     const line = reading.kind === "unreadable" ? reading.line : 1;
@@ -81,25 +82,18 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
   });
   const fieldFindings = fields.map(aboutServing);
   const written = spec?.endpoints ?? [];
-  const lines = linesOf(
-    text,
-    written.map((_, index) => ["endpoints", index]),
-  );
+  const locator = createLocator(document);
+  const linesOf = (paths: readonly Path[]) => locator.locateAll(paths).map(({ line }) => line);
+  const lines = linesOf(written.map((_, index) => ["endpoints", index]));
   const entries = written.map((entry, index) =>
     entryOf(entry, { ...origin, line: lines[index] ?? 1 }, ["endpoints", index]),
   );
-  const namedLines = linesOf(
-    text,
-    (spec?.proxies ?? []).map((_, index) => ["proxies", index]),
-  );
+  const namedLines = linesOf((spec?.proxies ?? []).map((_, index) => ["proxies", index]));
   const named = (spec?.proxies ?? []).map((proxy, index) =>
     namedProxy(proxy, { ...origin, line: namedLines[index] ?? 1 }, ["proxies", index]),
   );
   const findings = [...fieldFindings, ...[...entries, ...named].flatMap((entry) => entry.findings)];
-  const places = linesOf(
-    text,
-    findings.map(({ path }) => path),
-  );
+  const places = linesOf(findings.map(({ path }) => path));
   return {
     value: {
       endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value),
@@ -129,9 +123,6 @@ function aboutServing(finding: Finding): Finding {
     hint: "that is a setting of `portolan serve`: keep its file outside of the folder (docs/settings.md)",
   };
 }
-
-const linesOf = (text: string, paths: readonly Path[]): readonly number[] =>
-  paths.length === 0 ? [] : locateAll({ text, line: 1 }, paths).map(({ line }) => line);
 
 interface ReadEntry {
   readonly value: StatedEndpoints;

@@ -71,11 +71,9 @@ export function routesLength({ http = [], tls = [], tcp = [] }: VirtualService):
   return jsonLength([http, tls, tcp]) + routes * routeOverhead;
 }
 
-/** Characters of all copies of the routes of a VirtualService; 0 where there is one, which is no longer than what is written. */
-export function copiedLength(spec: VirtualService): number {
-  const copies = spec.hosts.length * Math.max(spec.gateways?.length ?? 0, 1);
-  return copies < 2 ? 0 : copies * routesLength(spec);
-}
+/** How often the routes of a VirtualService are copied. */
+export const copiesOf = ({ hosts, gateways = [] }: VirtualService): number =>
+  hosts.length * Math.max(gateways.length, 1);
 
 /** Of what is copied: its length as JSON; 0 for nothing. */
 export const jsonLength = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length);

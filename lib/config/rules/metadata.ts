@@ -1,4 +1,5 @@
 import type { ParsedObject } from "../documents/parse.ts";
+import { dryRunAnnotation } from "../dry-run.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import type { KindSchema } from "../kind-schema.ts";
@@ -20,7 +21,7 @@ export function* metadataRules(object: ParsedObject, schema: KindSchema, hasFree
   const annotations = object.metadata.annotations;
   if (typeof annotations !== "object" || annotations === null) return;
   const values: Readonly<Record<string, unknown>> = { ...annotations };
-  yield* dryRunRules(values["istio.io/dry-run"], object);
+  yield* dryRunRules(values[dryRunAnnotation], object);
   for (const name of internalAnnotations) {
     if (values[name] !== undefined) yield error(["metadata", "annotations", name], "is for internal use only");
   }
@@ -105,7 +106,7 @@ function noTextFindings(key: string, member: unknown, path: Path): readonly Find
 
 function* dryRunRules(value: unknown, object: ParsedObject): Generator<Finding> {
   if (value === undefined) return;
-  const path = ["metadata", "annotations", "istio.io/dry-run"];
+  const path = ["metadata", "annotations", dryRunAnnotation];
   if (object.kind !== "AuthorizationPolicy") {
     yield error(path, `has no meaning on a ${object.kind}`, "only an AuthorizationPolicy can be tried out");
     return;

@@ -9,7 +9,7 @@ import { readFolderSettings } from "../folder/read-folder-settings.ts";
 import { withoutFields } from "./left-out.ts";
 import { isSecret, secretHint, withoutValues } from "./secret-objects.ts";
 import { mayHoldSecret } from "./secret-words.ts";
-import { type SearchOptions, secretsIn, secretsInFiles } from "./secrets-in-files.ts";
+import { type FoundSecrets, type SearchOptions, secretsIn } from "./secrets-in-files.ts";
 
 /**
  * Files without secrets: a Secret has no values any more, an object with a secret in a field has not that field and reads as refused,
@@ -30,7 +30,8 @@ export function createSecretsFilter(): (files: readonly SourceFile[]) => readonl
   let known: ReadonlyMap<string, { readonly from: SourceFile; readonly to: SourceFile }> = new Map();
   let allowed: SearchOptions["inlineSymmetricKeys"];
   return (files) => {
-    const inlineSymmetricKeys = symmetricKeysIn(files);
+    const isSettingsSame = settingsTextIn(files) === known.get(settingsFile)?.from.text;
+    const inlineSymmetricKeys = isSettingsSame ? allowed : symmetricKeysIn(files);
     const before = inlineSymmetricKeys === allowed ? known : new Map<string, never>();
     const now = files.map((from) => {
       const last = before.get(from.file);
@@ -49,9 +50,12 @@ export function createSecretsFilter(): (files: readonly SourceFile[]) => readonl
 
 /** What the folder says of itself; undefined where it says nothing. */
 function symmetricKeysIn(files: readonly SourceFile[]): SearchOptions["inlineSymmetricKeys"] {
-  const settings = files.find(({ file }) => file === settingsFile);
-  return settings === undefined ? undefined : readFolderSettings(settings.text, settingsFile).value.inlineSymmetricKeys;
+  const text = settingsTextIn(files);
+  return text === undefined ? undefined : readFolderSettings(text, settingsFile).value.inlineSymmetricKeys;
 }
+
+const settingsTextIn = (files: readonly SourceFile[]): string | undefined =>
+  files.find(({ file }) => file === settingsFile)?.text;
 
 /** One turn finds what another one has uncovered: what hides in a comment is looked for where nothing else is. */
 const maxTurns = 8;
@@ -59,15 +63,14 @@ const maxTurns = 8;
 function withoutSecretsIn(file: SourceFile, options: SearchOptions): SourceFile {
   if (!mayHoldSecret(file.text)) return file;
   let { text } = file;
-  for (let turn = 0; turn < maxTurns; turn += 1) {
-    const next = turned(file.file, text, options);
-    if (next === text) break;
+  for (let turn = 0; ; turn += 1) {
+    const found = secretsIn(file.file, text, options);
+    if (isClean(found)) return text === file.text ? file : { ...file, text };
+    const next = turn < maxTurns ? withoutFound(text, found) : text;
+    // Whatever could not be taken out alone takes the whole text with it.
+    if (next === text) return { ...file, text: `${documentLeftOut(unsearched)}\n` };
     text = next;
   }
-  // Whatever could not be taken out alone takes the whole text with it.
-  const isClean = secretsInFiles([{ file: file.file, text }], options).length === 0;
-  const left = isClean ? text : `${documentLeftOut(unsearched)}\n`;
-  return left === file.text ? file : { ...file, text: left };
 }
 
 const unsearched = {
@@ -75,8 +78,10 @@ const unsearched = {
   hint: secretHint,
 };
 
-function turned(file: string, text: string, options: SearchOptions): string {
-  const { inObjects, inOthers, between } = secretsIn(file, text, options);
+const isClean = ({ inObjects, inOthers, between }: FoundSecrets): boolean =>
+  inObjects.length + inOthers.length + between.length === 0;
+
+function withoutFound(text: string, { inObjects, inOthers, between }: FoundSecrets): string {
   const replaced = [
     ...inObjects.flatMap(({ object, source, found }) =>
       source === undefined ? [] : [{ ...source, text: textWithout(object, found) }],

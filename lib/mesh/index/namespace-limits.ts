@@ -2,11 +2,17 @@
  * What all objects of one namespace may expand to together: without it, many objects that are each within their limits would still fill
  * the memory of a compile for the whole mesh.
  */
-import { byAge, type Config, keyOf } from "../../config/config.ts";
+import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
-import { copiedLength, maxCopiedCharacters, maxServicePorts, servicePortsOf } from "../../config/rules/expansion.ts";
+import {
+  copiesOf,
+  maxCopiedCharacters,
+  maxServicePorts,
+  routesLength,
+  servicePortsOf,
+} from "../../config/rules/expansion.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import { configsByKind } from "./configs-by-kind.ts";
@@ -44,25 +50,40 @@ interface Beyond {
 const entriesBeyond = step(
   "service entries beyond the limit of their namespace",
   { list: "identity" },
-  ({ list }: { readonly list: readonly Config<ServiceEntry>[] }) => beyond(list, servicePortsOf, entryLimit),
+  ({ list }: { readonly list: readonly Config<ServiceEntry>[] }) =>
+    beyond(list, ({ spec }) => servicePortsOf(spec), entryLimit),
 );
 
 const routesBeyond = step(
   "virtual services beyond the limit of their namespace",
   { list: "identity" },
-  ({ list }: { readonly list: readonly Config<VirtualService>[] }) => beyond(list, copiedLength, routeLimit),
+  ({ list }: { readonly list: readonly Config<VirtualService>[] }, memo: Memo) => {
+    const copiedLength = (config: Config<VirtualService>): number => {
+      const copies = copiesOf(config.spec);
+      // One copy is no longer than what is written.
+      return copies < 2 ? 0 : copies * lengthOfRoutes(memo, { config });
+    };
+    return beyond(list, copiedLength, routeLimit);
+  },
 );
 
+const lengthOfRoutes = step(
+  "length of the routes of a virtual service",
+  { config: "identity" },
+  ({ config }: { readonly config: Config<VirtualService> }) => routesLength(config.spec),
+);
+
+/** @param list oldest first */
 function beyond<Spec>(
   list: readonly Config<Spec>[],
-  expansionOf: (spec: Spec) => number,
+  expansionOf: (config: Config<Spec>) => number,
   { most, of }: Limit,
 ): readonly Beyond[] {
   const sums = new Map<string, number>();
-  return list.toSorted(byAge).flatMap((config): readonly Beyond[] => {
+  return list.flatMap((config): readonly Beyond[] => {
     const { namespace } = config.meta;
     const before = sums.get(namespace) ?? 0;
-    const own = expansionOf(config.spec);
+    const own = expansionOf(config);
     if (before + own <= most) {
       sums.set(namespace, before + own);
       return [];

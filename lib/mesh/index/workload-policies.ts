@@ -18,12 +18,6 @@ import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
  */
 export type PolicyIndex = (workload: PolicyWorkload) => WorkloadPolicies;
 
-/** Is a policy only tried out? */
-export function isDryRun({ meta }: Config<AuthorizationPolicy>): boolean {
-  // Go's ParseBool decides what counts as true.
-  return /^(1|t|T|true|TRUE|True)$/.test(meta.annotations["istio.io/dry-run"] ?? "");
-}
-
 /** All policies of the mesh, each kind oldest first. */
 export interface PolicySources {
   readonly authorization: readonly Config<AuthorizationPolicy>[];

@@ -2,6 +2,7 @@ import { error, type Finding, type Path } from "../../config/finding.ts";
 import { isIpOrCidr } from "../../config/ip-address.ts";
 import type { Condition, Operation } from "../../config/kinds/authorization-policy.ts";
 import type { AccessConstraint, AccessRule } from "../../config/kinds/service-role.ts";
+import { isToken } from "../../config/rules/names.ts";
 import type { ConstrainedWorkload, ServedPort } from "./served-port.ts";
 import { inBrackets, matchesAny } from "./text-pattern.ts";
 
@@ -121,7 +122,7 @@ function templateFindings(paths: readonly string[] | undefined, path: Path): rea
 }
 
 export function isHeaderKey(key: string): boolean {
-  return /^:?[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(inBrackets(key, "request.headers") ?? "");
+  return isToken((inBrackets(key, "request.headers") ?? "").replace(/^:/, ""));
 }
 
 /** What cannot be said grants nothing: the part that says it is left out. */

@@ -11,6 +11,7 @@
  */
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { isDryRun } from "../../config/dry-run.ts";
 import { isStandIn } from "../../config/fail-closed/closed-object.ts";
 import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
@@ -22,7 +23,7 @@ import { groupBy } from "../group-by.ts";
 import type { ConfigsOf } from "../index/configs-by-kind.ts";
 import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
-import { isDryRun, type PolicyIndex } from "../index/workload-policies.ts";
+import type { PolicyIndex } from "../index/workload-policies.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -153,7 +154,8 @@ function convert(workload: ServedWorkload, newer: WorkloadPolicies, conversion: 
   const { authentication, chosen, rolesIn, rootNamespace, memo } = conversion;
   const ports = servedPorts(workload);
   const takesRbac =
-    chosen !== undefined && newer.authorization.every((policy) => isDryRun(policy) || isBesideTokens(policy));
+    chosen !== undefined &&
+    newer.authorization.every((policy) => isDryRun(policy.meta.annotations) || isBesideTokens(policy));
   const namespaces = [...new Set(ports.map(({ service }) => service.namespace))];
   const roles = namespaces.map((namespace) => rolesIn.get(namespace) ?? noRoles);
   const labels = [...new Set(roles.flatMap((of) => of.labels))].flatMap(

@@ -5,6 +5,7 @@
  * @see istio 1.4.10 pilot/pkg/security/authz/policy/v1alpha1
  */
 import type { Config } from "../../config/config.ts";
+import { dryRunAnnotation } from "../../config/dry-run.ts";
 import type { AuthorizationPolicy, Rule } from "../../config/kinds/authorization-policy.ts";
 import type { RbacConfig } from "../../config/kinds/service-role.ts";
 import { groupBy } from "../group-by.ts";
@@ -104,6 +105,6 @@ function allowing(
   { name, namespace, dryRun }: PolicyName,
   rules: readonly Rule[],
 ): Config<AuthorizationPolicy> {
-  const annotations = dryRun ? { "istio.io/dry-run": "true" } : {};
+  const annotations = dryRun ? { [dryRunAnnotation]: "true" } : {};
   return convertedConfig(origin, { kind: "AuthorizationPolicy", name, namespace, annotations, spec: { rules } });
 }

@@ -2,9 +2,9 @@ import type { PolicyJson, RBAC_ActionJson } from "../../../gen/envoy/config/rbac
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { Config } from "../../config/config.ts";
 import type { Stage } from "../../config/diagnostic.ts";
+import { isDryRun } from "../../config/dry-run.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
-import { isDryRun } from "../../mesh/index/workload-policies.ts";
 import { packAny } from "../core-messages.ts";
 import { askedPolicyName, grpcPolicyName, rbacPolicyName, unaskedPolicyName } from "../names.ts";
 import { neverMatches, type RuleContext, rbacPolicy } from "../security/rbac-policy.ts";
@@ -17,7 +17,7 @@ type Policies = readonly Config<AuthorizationPolicy>[];
  * external authorizers; what an authorizer would be asked about is denied, as at a proxy whose authorizer cannot be used.
  */
 export function grpcAuthorization(policies: Policies, trustDomains: TrustDomains): Stage<readonly HttpFilterJson[]> {
-  const enforced = policies.filter((policy) => !isDryRun(policy));
+  const enforced = policies.filter((policy) => !isDryRun(policy.meta.annotations));
   const asking = withAction(enforced, "CUSTOM");
   const denied = [
     ...policiesOf(withAction(enforced, "DENY"), { trustDomains, allows: false }, rbacPolicyName),

@@ -7,11 +7,11 @@ import {
 } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
-import type { Config } from "../../config/config.ts";
+import { type Config, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
-import type { AuthorizationPolicy, Rule } from "../../config/kinds/authorization-policy.ts";
+import { isDryRun } from "../../config/dry-run.ts";
+import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
-import { isDryRun } from "../../mesh/index/workload-policies.ts";
 import { packAny } from "../core-messages.ts";
 import { messageProblem } from "../descriptors.ts";
 import {
@@ -40,8 +40,22 @@ export interface AuthorizationFilters<Filter> {
   readonly builtIn: readonly Filter[];
 }
 
-type Policies = readonly Config<AuthorizationPolicy>[];
+type Policy = Config<AuthorizationPolicy>;
 type Protocol = RuleContext["protocol"];
+
+/** A policy whose rules are as RBAC has them. */
+interface TranslatedPolicy {
+  readonly policy: Policy;
+  readonly rules: readonly TranslatedRule[];
+}
+
+interface TranslatedRule {
+  /** Among the rules of the policy; those that cannot be kept are missing. */
+  readonly index: number;
+  readonly translated: PolicyJson;
+  /** Why Envoy would refuse it, with the whole listener; undefined: it takes it. */
+  readonly problem: string | undefined;
+}
 
 /** A filter of either protocol: both have a name and an open Any. */
 interface NamedFilter {
@@ -51,7 +65,7 @@ interface NamedFilter {
 
 /** For HTTP chains. Never errors: a provider that cannot be used becomes a refusal and a diagnostic. */
 export function httpAuthorization(
-  policies: Policies,
+  policies: readonly Policy[],
   lookups: ProviderLookups,
 ): Stage<AuthorizationFilters<HttpFilterJson>> {
   return authorization(policies, lookups, "http");
@@ -59,7 +73,7 @@ export function httpAuthorization(
 
 /** For TCP chains, where rules that need HTTP shrink (ALLOW) or grow (all others). */
 export function tcpAuthorization(
-  policies: Policies,
+  policies: readonly Policy[],
   lookups: ProviderLookups,
 ): Stage<AuthorizationFilters<FilterJson>> {
   const asked = policies.filter(
@@ -69,31 +83,42 @@ export function tcpAuthorization(
 }
 
 function authorization(
-  policies: Policies,
+  policies: readonly Policy[],
   lookups: ProviderLookups,
   protocol: Protocol,
 ): Stage<AuthorizationFilters<NamedFilter>> {
+  const translated = policies.map((policy) => translatedPolicy(policy, lookups, protocol));
   const custom = customFilters(
-    policies.filter((policy) => policy.spec.action === "CUSTOM"),
+    translated.filter(({ policy }) => policy.spec.action === "CUSTOM"),
     lookups,
     protocol,
   );
   const builtIn = (["LOG", "DENY", "ALLOW"] as const).flatMap((action): readonly NamedFilter[] => {
-    const group = policies.filter((policy) => rbacAction(policy.spec) === action);
-    return group.length === 0 ? [] : [builtInFilter(group, action, lookups, protocol)];
+    const group = translated.filter(({ policy }) => rbacAction(policy.spec) === action);
+    return group.length === 0 ? [] : [builtInFilter(group, action, protocol)];
   });
   // The same policies are translated for both protocols: one of them speaks.
-  const closed = protocol === "http" ? policies.flatMap((policy) => closedRules(policy, lookups)) : [];
-  return { value: { custom: custom.value, builtIn }, diagnostics: [...custom.diagnostics, ...closed] };
+  const refused = protocol === "http" ? translated.flatMap(refusedRules) : [];
+  return { value: { custom: custom.value, builtIn }, diagnostics: [...custom.diagnostics, ...refused] };
+}
+
+function translatedPolicy(policy: Policy, { mesh }: ProviderLookups, protocol: Protocol): TranslatedPolicy {
+  const context: RuleContext = {
+    namespace: policy.meta.namespace,
+    trustDomains: [mesh.trustDomain, ...mesh.trustDomainAliases],
+    protocol,
+    allows: rbacAction(policy.spec) === "ALLOW",
+  };
+  const rules = (policy.spec.rules ?? []).flatMap((rule, index): readonly TranslatedRule[] => {
+    const translated = rbacPolicy(rule, context);
+    return translated === undefined ? [] : [{ index, translated, problem: messageProblem(PolicySchema, translated) }];
+  });
+  return { policy, rules };
 }
 
 /** Says which rules of a policy Envoy would refuse, with the whole listener. */
-function closedRules(policy: Config<AuthorizationPolicy>, lookups: ProviderLookups): readonly Diagnostic[] {
-  const allows = rbacAction(policy.spec) === "ALLOW";
-  return (policy.spec.rules ?? []).flatMap((rule, index): readonly Diagnostic[] => {
-    const translated = translatedRule(rule, contextOf(policy, allows, lookups, "http"));
-    return translated?.problem === undefined ? [] : [ruleClosed(policy, index, translated.problem)];
-  });
+function refusedRules({ policy, rules }: TranslatedPolicy): readonly Diagnostic[] {
+  return rules.flatMap(({ index, problem }) => (problem === undefined ? [] : [ruleRefused(policy, index, problem)]));
 }
 
 function rbacAction(policy: AuthorizationPolicy): RBAC_ActionJson | undefined {
@@ -110,31 +135,35 @@ function rbacAction(policy: AuthorizationPolicy): RBAC_ActionJson | undefined {
 }
 
 function builtInFilter(
-  policies: Policies,
+  policies: readonly TranslatedPolicy[],
   action: RBAC_ActionJson,
-  lookups: ProviderLookups,
   protocol: Protocol,
 ): NamedFilter {
-  const enforced = policies.filter((policy) => !isDryRun(policy));
-  const shadow = policies.filter(isDryRun);
-  const translate = (group: Policies): RBACJson =>
-    rbac(action, policyMap(group, action === "ALLOW", plainName, lookups, protocol));
+  const { enforced, shadow } = byDryRun(policies);
   const prefix = dryRunShadowPrefix(shadow.length === 0 || action === "ALLOW" ? "allow" : "deny");
   const auditsOnly = shadow.length > 0 && action === "LOG";
   return rbacFilter(protocol, {
-    ...(enforced.length === 0 ? {} : { rules: translate(enforced) }),
-    ...(shadow.length === 0 ? {} : { shadowRules: translate(shadow) }),
+    ...(enforced.length === 0 ? {} : { rules: rbac(action, policyMap(enforced)) }),
+    ...(shadow.length === 0 ? {} : { shadowRules: rbac(action, policyMap(shadow)) }),
     ...(auditsOnly ? {} : { shadowRulesStatPrefix: prefix }),
   });
 }
 
+/** Those that count, and those that are only tried out. */
+function byDryRun(policies: readonly TranslatedPolicy[]) {
+  return {
+    enforced: policies.filter(({ policy }) => !isDryRun(policy.meta.annotations)),
+    shadow: policies.filter(({ policy }) => isDryRun(policy.meta.annotations)),
+  };
+}
+
 /** One pair per provider, by name; several providers on one workload are refused, as none can be chosen. */
 function customFilters(
-  policies: Policies,
+  policies: readonly TranslatedPolicy[],
   lookups: ProviderLookups,
   protocol: Protocol,
 ): Stage<readonly NamedFilter[]> {
-  const byProvider = Map.groupBy(policies, (policy) => policy.spec.provider?.name ?? "");
+  const byProvider = Map.groupBy(policies, ({ policy }) => policy.spec.provider?.name ?? "");
   const names = [...byProvider.keys()].sort(byCodePoint);
   const diagnostics: Diagnostic[] = [];
   const value = names.flatMap((name): readonly NamedFilter[] => {
@@ -143,28 +172,27 @@ function customFilters(
       names.length > 1
         ? { error: `the workload has policies of several extension providers: ${names.join(", ")}` }
         : findAuthorizer(name, lookups);
-    if (!("error" in found)) return authorizerPair(name, group, found, lookups, protocol);
+    if (!("error" in found)) return authorizerPair(name, group, found, protocol);
     // The same policies are translated for both protocols: one of them speaks.
-    if (protocol === "http") diagnostics.push(...group.map((policy) => badProvider(policy, found.error)));
-    return [rbacFilter(protocol, { rules: rbac("DENY", refusals(name, group, lookups, protocol)) })];
+    if (protocol === "http") diagnostics.push(...group.map(({ policy }) => badProvider(policy, found.error)));
+    return [rbacFilter(protocol, { rules: rbac("DENY", refusals(name, group)) })];
   });
   return { value, diagnostics };
 }
 
 function authorizerPair(
   provider: string,
-  policies: Policies,
+  policies: readonly TranslatedPolicy[],
   authorizer: Authorizer,
-  lookups: ProviderLookups,
   protocol: Protocol,
 ): readonly NamedFilter[] {
   if (protocol === "tcp" && authorizer.tcp === undefined) return [];
-  const translate = (group: Policies): Record<string, PolicyJson> =>
-    policyMap(group, false, (name) => askedPolicyName(provider, name), lookups, protocol);
-  const dryRun = translate(policies.filter(isDryRun));
+  const { enforced, shadow } = byDryRun(policies);
+  const named = (name: string): string => askedPolicyName(provider, name);
+  const dryRun = policyMap(shadow, named);
   const marker = rbacFilter(protocol, {
     ...(Object.keys(dryRun).length === 0 ? {} : { rules: rbac("DENY", dryRun) }),
-    shadowRules: rbac("DENY", translate(policies.filter((policy) => !isDryRun(policy)))),
+    shadowRules: rbac("DENY", policyMap(enforced, named)),
     shadowRulesStatPrefix: authorizerShadowPrefix,
   });
   const filterEnabledMetadata: MetadataMatcherJson = {
@@ -184,63 +212,53 @@ function authorizerPair(
 }
 
 /** What the provider would have been asked about, denied. */
-function refusals(
-  provider: string,
-  policies: Policies,
-  lookups: ProviderLookups,
-  protocol: Protocol,
-): Record<string, PolicyJson> {
-  const enforced = policies.filter((policy) => !isDryRun(policy));
-  const asked = policyMap(enforced, false, (name) => askedPolicyName(provider, name), lookups, protocol);
-  return Object.fromEntries(Object.entries(asked).map(([name, policy]) => [unaskedPolicyName(name), policy]));
+function refusals(provider: string, policies: readonly TranslatedPolicy[]): Record<string, PolicyJson> {
+  return policyMap(byDryRun(policies).enforced, (name) => unaskedPolicyName(askedPolicyName(provider, name)));
 }
 
-const plainName = (name: string): string => name;
-
-/** Rules by `rbacPolicyName`, changed as `named` does; rules that cannot be kept are missing. */
+/** Rules by `rbacPolicyName`, changed as `named` does; one that Envoy would refuse has another in its place, or none. */
 function policyMap(
-  policies: Policies,
-  allows: boolean,
-  named: (name: string) => string,
-  lookups: ProviderLookups,
-  protocol: Protocol,
+  policies: readonly TranslatedPolicy[],
+  named = (name: string): string => name,
 ): Record<string, PolicyJson> {
-  const entries = policies.flatMap((config): readonly [string, PolicyJson][] => {
-    const { meta, spec } = config;
-    const context = contextOf(config, allows, lookups, protocol);
+  const entries = policies.flatMap(({ policy: { meta, spec }, rules }): readonly [string, PolicyJson][] => {
     const name = (rule: number): string => named(rbacPolicyName(meta, rule));
-    const rules = spec.rules ?? [];
-    if (rules.length === 0) return [[name(0), neverMatches]];
-    return rules.flatMap((rule, index): readonly [string, PolicyJson][] => {
-      const translated = translatedRule(rule, context);
-      if (translated === undefined) return [];
-      if (translated.problem === undefined) return [[name(index), translated.policy]];
-      return spec.action === "AUDIT" ? [] : [[name(index), allows ? neverMatches : alwaysMatches]];
+    if ((spec.rules ?? []).length === 0) return [[name(0), neverMatches]];
+    return rules.flatMap(({ index, translated, problem }): readonly [string, PolicyJson][] => {
+      const kept = problem === undefined ? translated : inPlaceOfRefused(spec);
+      return kept === undefined ? [] : [[name(index), kept]];
     });
   });
   return Object.fromEntries(entries);
 }
 
-function contextOf({ meta }: Config, allows: boolean, { mesh }: ProviderLookups, protocol: Protocol): RuleContext {
-  return { namespace: meta.namespace, trustDomains: [mesh.trustDomain, ...mesh.trustDomainAliases], protocol, allows };
+/** What stands in place of a rule that Envoy would refuse; undefined where nothing does, since the rule protects nothing. */
+function inPlaceOfRefused(policy: AuthorizationPolicy): PolicyJson | undefined {
+  if (policy.action === "AUDIT") return undefined;
+  return rbacAction(policy) === "ALLOW" ? neverMatches : alwaysMatches;
 }
 
-/** A rule as RBAC has it, and why Envoy would refuse it; undefined where it cannot be kept. */
-function translatedRule(rule: Rule, context: RuleContext) {
-  const policy = rbacPolicy(rule, context);
-  return policy && { policy, problem: messageProblem(PolicySchema, policy) };
-}
-
-function ruleClosed(policy: Config<AuthorizationPolicy>, index: number, problem: string): Diagnostic {
-  const isAllow = rbacAction(policy.spec) === "ALLOW";
-  return {
-    code: "security-closed",
+/** @returns `security-closed`, for an AUDIT policy `no-effect` */
+function ruleRefused(policy: Policy, index: number, problem: string): Diagnostic {
+  const said = {
     severity: "warning",
     origin: policy.origin,
-    path: ["spec", "rules", index],
-    message: `Envoy would refuse the rule (${problem}), so it fails closed: it ${isAllow ? "allows nothing" : "matches every request"}`,
+    path: writtenPath(policy, ["spec", "rules", index]),
     hint: "correct the rule",
-  };
+  } as const;
+  const refused = `Envoy would refuse the rule (${problem})`;
+  switch (rbacAction(policy.spec)) {
+    case "LOG":
+      return {
+        ...said,
+        code: "no-effect",
+        message: `${refused}, so it is left out: no request is marked for the access log by it`,
+      };
+    case "ALLOW":
+      return { ...said, code: "security-closed", message: `${refused}, so it fails closed: it allows nothing` };
+    default:
+      return { ...said, code: "security-closed", message: `${refused}, so it fails closed: it matches every request` };
+  }
 }
 
 /** A filter that denies everything. */
@@ -269,7 +287,7 @@ function filterKind(protocol: Protocol): "http" | "network" {
   return protocol === "tcp" ? "network" : "http";
 }
 
-function badProvider(policy: Config<AuthorizationPolicy>, reason: string): Diagnostic {
+function badProvider(policy: Policy, reason: string): Diagnostic {
   return {
     code: "custom-provider-unusable",
     severity: "warning",

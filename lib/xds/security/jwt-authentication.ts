@@ -52,14 +52,12 @@ export function jwtAuthentication(
 ): Stage<HttpFilterJson | undefined> {
   const rules = policies
     .flatMap((policy) => (policy.spec.jwtRules ?? []).map((rule, index) => ({ policy, rule, index })))
-    .map((found) => ({ ...found, keys: keysOf(found.rule, options.keySets) }))
+    .map((found) => ({ ...found, ...providerOf(found.rule, options) }))
     .sort((a, b) => byCodePoint(a.rule.issuer ?? "", b.rule.issuer ?? ""));
   if (rules.length === 0) return { value: undefined, diagnostics: [] };
   const names = rules.map((_, index) => jwtProviderName(index));
   const config: JwtAuthenticationJson = {
-    providers: Object.fromEntries(
-      rules.map(({ rule, keys }, index) => [names[index], usableProvider(rule, keys ?? unreachable, options)]),
-    ),
+    providers: Object.fromEntries(rules.map(({ provider }, index) => [names[index], provider])),
     rules: [{ match: { prefix: "/" }, requires: requirement(names) }],
     bypassCorsPreflight: true,
   };
@@ -69,21 +67,30 @@ export function jwtAuthentication(
       typedConfig: packAny("envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication", config),
     },
     diagnostics: [
-      ...rules.flatMap(({ policy, rule, index, keys }) => {
-        const problem = messageProblem(JwtProviderSchema, provider(rule, keys ?? unreachable, options));
-        return problem === undefined ? [] : [ruleClosed(policy, index, problem)];
-      }),
+      ...rules.flatMap(({ policy, index, problem }) =>
+        problem === undefined ? [] : [ruleClosed(policy, index, problem)],
+      ),
       ...rules
-        .filter(({ keys, policy }) => keys === undefined && !isStandIn(policy))
+        .filter(({ hasKeys, policy }) => !hasKeys && !isStandIn(policy))
         .map(({ policy, index }) => keysNotFetched(policy, index)),
     ],
   };
 }
 
 /** A provider that Envoy takes: in place of one that it would refuse, with the whole listener, one that refuses every token. */
-function usableProvider(rule: JWTRule, keys: KeySource, options: TokenOptions): JwtProviderJson {
-  const made = provider(rule, keys, options);
-  return messageProblem(JwtProviderSchema, made) === undefined ? made : provider({}, unreachable, options);
+interface UsableProvider {
+  readonly provider: JwtProviderJson;
+  /** Why Envoy would refuse the rule's own; undefined: it takes it. */
+  readonly problem: string | undefined;
+  readonly hasKeys: boolean;
+}
+
+function providerOf(rule: JWTRule, options: TokenOptions): UsableProvider {
+  const keys = keysOf(rule, options.keySets);
+  const own = providerWith(rule, keys ?? unreachable, options);
+  const problem = messageProblem(JwtProviderSchema, own);
+  const provider = problem === undefined ? own : providerWith({}, unreachable, options);
+  return { provider, problem, hasKeys: keys !== undefined };
 }
 
 /** One of a provider's two sources of keys. */
@@ -103,7 +110,7 @@ function keysOf(rule: JWTRule, lookups: ProviderLookups | undefined): KeySource 
   return { remoteJwks: { httpUri, cacheDuration: "300s" } };
 }
 
-function provider(rule: JWTRule, keys: KeySource, { clearsRouteCache }: TokenOptions): JwtProviderJson {
+function providerWith(rule: JWTRule, keys: KeySource, { clearsRouteCache }: TokenOptions): JwtProviderJson {
   const claims = [...new Set([...(rule.spaceDelimitedClaims ?? []), ...spaceDelimitedClaims])].sort(byCodePoint);
   const fromHeaders = (rule.fromHeaders ?? []).map(({ name, prefix }) => ({
     name,

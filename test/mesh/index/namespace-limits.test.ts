@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Config } from "../../../lib/config/config.ts";
 import { withinNamespaceLimits } from "../../../lib/mesh/index/namespace-limits.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
@@ -70,5 +70,19 @@ describe("the objects of a namespace", () => {
       "evil/e2",
       "evil/young",
     ]);
+  });
+
+  it("are measured once each, whatever is changed beside them", () => {
+    const memo = createMemo();
+    const first = service("evil/v0", 0);
+    const written = vi.spyOn(JSON, "stringify");
+    const measured = (configs: readonly Config[]): number => {
+      written.mockClear();
+      withinNamespaceLimits(configs, memo);
+      return written.mock.calls.length;
+    };
+    expect(measured([first])).toBe(1);
+    expect(measured([first, service("evil/v1", 1)])).toBe(1);
+    written.mockRestore();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AuthorizationPolicy } from "../../../lib/config/kinds/authorization-policy.ts";
+import type { AuthorizationPolicy, Rule } from "../../../lib/config/kinds/authorization-policy.ts";
 import type { ExtensionProvider } from "../../../lib/config/kinds/extension-provider.ts";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import { httpAuthorization, tcpAuthorization } from "../../../lib/xds/security/authorization.ts";
@@ -120,6 +120,34 @@ describe("a rule that Envoy would refuse, with the whole listener", () => {
     expect(Object.keys(policiesOf(filtersOf("AUDIT")))).toEqual([rule(0)]);
     expect(denies.diagnostics).toMatchObject([{ code: "security-closed", path: ["spec", "rules", 1] }]);
     expect(denies.diagnostics[0]?.message).toContain("it matches every request");
+  });
+
+  it("is left out where it audits, and not said to fail closed", () => {
+    const [found, ...others] = filtersOf("AUDIT").diagnostics;
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ code: "no-effect", severity: "warning", path: ["spec", "rules", 1] });
+    expect(found?.message).toMatch(/\), so it is left out: no request is marked for the access log by it$/);
+  });
+
+  it("is named by the field of the object that the policy was made from", () => {
+    const made = {
+      ...policy("p", { action: "DENY", rules: [long] }),
+      madeFrom: { "spec.rules.0": ["spec", "roles", 3] },
+    };
+    expect(httpAuthorization([made], mesh()).diagnostics).toMatchObject([{ path: ["spec", "roles", 3] }]);
+    expect(httpAuthorization([{ ...made, madeFrom: {} }], mesh()).diagnostics).toMatchObject([{ path: [] }]);
+  });
+
+  it("is held against Envoy's rules once for a filter", () => {
+    let read = 0;
+    const counted: Rule = {
+      get to() {
+        read += 1;
+        return long.to;
+      },
+    };
+    httpAuthorization([policy("p", { action: "DENY", rules: [counted] })], mesh());
+    expect(read).toBe(1);
   });
 
   it("asks the authorizer about everything", () => {

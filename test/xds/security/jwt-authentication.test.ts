@@ -77,4 +77,18 @@ describe("a rule that Envoy would refuse, with the whole listener", () => {
     expect(JSON.stringify(stage.value)).not.toContain("fromHeaders");
     expect(stage.diagnostics).toMatchObject([{ code: "security-closed", path: ["spec", "jwtRules", 0] }]);
   });
+
+  it("is made and held against Envoy's rules once", () => {
+    let read = 0;
+    const rule = {
+      issuer: "a",
+      jwks: "1",
+      get forwardOriginalToken() {
+        read += 1;
+        return true;
+      },
+    };
+    filterOf([rule]);
+    expect(read).toBe(1);
+  });
 });
