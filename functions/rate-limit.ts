@@ -1,3 +1,5 @@
+import { settledWithin } from "../lib/snapshot/worlds/load-cache.ts";
+
 /** What a rate limiting binding of Cloudflare's does. */
 export interface RateLimit {
   limit(asked: { readonly key: string }): Promise<{ readonly success: boolean }>;
@@ -41,25 +43,15 @@ export function createRateLimiter(tell: (line: string) => void, now: () => numbe
       if (limit === undefined) return undefined;
       try {
         const key = request.headers.get("cf-connecting-ip") ?? "unknown";
-        const { success } = await inTime(limit.limit({ key }));
+        const answer = limit.limit({ key });
+        if (!(await settledWithin(answer, patienceMs))) throw new Error(`no answer within ${patienceMs} ms`);
+        const { success } = await answer;
         return success ? undefined : tooMany();
       } catch (cause) {
         return letIn(cause);
       }
     },
   };
-}
-
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function tooMany(): Response {

@@ -42,6 +42,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "lib/config/diagnostic.ts": "the vocabulary of messages, which imports nothing but its codes",
   "lib/config/diagnostic-codes.ts": "the codes of messages, without imports of its own",
   "lib/config/cause-text.ts": "what was thrown, in words, without imports",
+  "lib/config/answer-text.ts": "the text of an answer within a bound, without imports",
   "lib/config/same-elements.ts": "whether two lists are the same, without imports",
   "lib/config/changed-places.ts": "where two lists differ, without imports",
   "package.json": "the version, which stands there alone",

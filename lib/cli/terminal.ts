@@ -27,6 +27,9 @@ export const harmless = (text: string): string =>
     return isPlain ? found : `\uFFFD${colour}`;
   });
 
+/** What people wrote to be read, as one line: where it begins another one stands a blank. */
+export const proseLine = (text: string): string => text.replaceAll(/[\r\n\v\f\u0085\u2028\u2029]+/g, " ");
+
 /** A text as one line: names of objects and files are whatever somebody wrote, and a line feed in one begins no line of its own. */
 export const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, "\uFFFD");
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { isLoopback } from "./auth/open-to.ts";
+import { hostName, isLoopback } from "./auth/open-to.ts";
 import { shown } from "./excess.ts";
 import type { Shortcut } from "./node-server.ts";
 
@@ -28,7 +28,8 @@ export function hostGuard({ servesAnyone, host, hosts }: HostGuardOptions): Shor
   if (!servesAnyone || !isLoopback(host)) return undefined;
   const names = new Set([bootstrapHost, host, ...hosts].map((name) => name.toLowerCase()));
   return ({ headers, method }, response) => {
-    const name = nameIn(headers.host);
+    // No browser sends a request without it.
+    const name = headers.host === undefined ? undefined : hostName(headers.host);
     if (name !== undefined && !names.has(name) && !isLoopbackName(name)) {
       refuse(response, 421, wrongHost(headers.host ?? ""));
       return true;
@@ -44,13 +45,6 @@ export const firstOf = (...shortcuts: readonly (Shortcut | undefined)[]): Shortc
   const given = shortcuts.filter((one) => one !== undefined);
   return (request, response) => given.some((one) => one(request, response));
 };
-
-/** The name without its port, lower-case; `undefined` for a request without any, which no browser sends. */
-function nameIn(host: string | undefined): string | undefined {
-  if (host === undefined) return undefined;
-  const url = /^[\w.:[\]-]*$/.test(host) ? URL.parse(`http://${host}`) : null;
-  return url?.hostname.replace(/^\[|\]$/g, "") ?? host;
-}
 
 /** Browsers resolve `localhost` and names below it to loopback themselves. */
 const isLoopbackName = (name: string): boolean => isLoopback(name) || name.endsWith(".localhost");

@@ -21,6 +21,14 @@ describe("the newest HEAD that an agent has believed", () => {
     expect(() => restarted.check(head(6))).toThrow("went back from generation 7 to 6");
   });
 
+  it("is not lowered by a process that has believed an older one", async () => {
+    const [ahead, behind] = [await createGenerationKeeper(folder, true), await createGenerationKeeper(folder, true)];
+    await ahead.keep(head(7));
+    await behind.keep(head(6));
+    const restarted = await createGenerationKeeper(folder, true);
+    expect(() => restarted.check(head(6))).toThrow("went back from generation 7 to 6");
+  });
+
   it.each(["", "{", "{}", '{"generation":"7"}'])("is an error where the file says something else: %j", async (text) => {
     await writeFile(join(folder, "generation.json"), text);
     await expect(createGenerationKeeper(folder, true)).rejects.toThrow("is not known; delete it");

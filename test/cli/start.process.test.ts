@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -48,6 +49,30 @@ describe("the server", () => {
         fatally(`127.0.0.1:${port} (address already in use); set ${name} to another port`),
       );
     other.close();
+  }, 60_000);
+});
+
+describe("serve", () => {
+  it("ends, and leaves nothing open, where the port of its webhook is taken", async () => {
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
+    const { port }: Pick<AddressInfo, "port"> = Object(other.address());
+    const folder = mkdtempSync(join(tmpdir(), "portolan-taken-"));
+    const settings = join(folder, "settings.yaml");
+    writeFileSync(settings, `store: ${join(folder, "store")}\ncompile: {webhook: {port: ${port}}}\n`);
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [entry("portolan.mjs"), "serve", "--settings", settings, "--only", "compile"],
+      { encoding: "utf8", timeout: 20_000, killSignal: "SIGKILL" },
+    );
+    other.close();
+    rmSync(folder, { recursive: true });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringContaining(
+        `127.0.0.1:${port} (address already in use); set compile.webhook.port to another`,
+      ),
+    });
   }, 60_000);
 });
 

@@ -80,6 +80,20 @@ describe("an older signed HEAD that is put back", () => {
     close();
   });
 
+  it("is not what a worker asked for before another one believed a newer HEAD", async () => {
+    const relay = { read: async () => ({ kind: "absent" }) as const, close() {} };
+    const generations = memoryGenerations();
+    const news = { onStranger() {}, onRefusal() {}, onError() {} };
+    const primary = createPrimary({ relay, generations, storeMs: async () => undefined, ...news, now: Date.now });
+    const [[asking, toAsking], [other, toOther]] = [lines(), lines()];
+    for (const line of [toAsking, toOther]) primary.join(line, { serving() {}, failed() {} });
+    const answered = new Promise((resolve) => asking.listen(resolve));
+    asking.send({ kind: "head?", id: 1, ifNoneMatch: undefined });
+    other.send({ kind: "believed", generation: 2 });
+    expect(await answered).toMatchObject({ kind: "head", id: 1, believed: 0 });
+    expect(generations.newest()).toBe(2);
+  });
+
   it("is not believed by a front that knows a newer one from before its start", async () => {
     const store = memoryStore();
     const generations = memoryGenerations();

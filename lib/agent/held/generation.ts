@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { replaceFile } from "../files/replace-file.ts";
@@ -27,30 +28,35 @@ export async function createGenerationKeeper(folder: string, isTrusting: boolean
     async keep({ generation }) {
       if (!isTrusting || generation <= newest) return;
       newest = generation;
-      await replaceFile(path, `${JSON.stringify({ generation })}\n`);
+      await writeGeneration(path, { generation });
     },
   };
 }
 
-/** @throws PortolanError for a file that is there and does not say it: an older HEAD would be believed */
-async function readGeneration(path: string): Promise<number> {
-  const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw unknownGeneration(path, cause);
-  });
-  if (text === undefined) return 0;
-  try {
-    const { generation }: { readonly generation?: unknown } = JSON.parse(text);
-    if (typeof generation === "number") return generation;
-  } catch (cause) {
-    throw unknownGeneration(path, cause);
-  }
-  throw unknownGeneration(path, undefined);
+/** Leaves a file that says a newer one: another process has believed that. */
+export async function writeGeneration(
+  path: string,
+  said: { readonly store?: string; readonly generation: number },
+): Promise<void> {
+  if ((await readGeneration(path)) < said.generation) await replaceFile(path, `${JSON.stringify(said)}\n`);
 }
 
-const unknownGeneration = (path: string, cause: unknown): PortolanError =>
-  new PortolanError(
-    `${path} cannot be read, so the newest HEAD that was believed is not known; delete it to believe the next one that is signed`,
-    [],
-    cause,
-  );
+/**
+ * @returns 0 where there is no such file
+ * @throws PortolanError for a file that is there and does not say it: an older HEAD would be believed
+ */
+export async function readGeneration(path: string): Promise<number> {
+  try {
+    const { generation }: { readonly generation?: unknown } = JSON.parse(await readFile(path, "utf8"));
+    if (typeof generation === "number") return generation;
+    throw new PortolanError("it holds no generation");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return 0;
+    throw new PortolanError(
+      `${path} cannot be read (${causeText(cause)}), so the newest HEAD that was believed is not known; ` +
+        "delete it where the HEAD that comes next is known to be the right one",
+      [],
+      cause,
+    );
+  }
+}

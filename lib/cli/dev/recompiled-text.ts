@@ -2,9 +2,8 @@ import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
-import { oneLine } from "../one-line.ts";
 import { afterShare, shareText } from "../snapshots/share-options.ts";
-import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 
 const short = (root: string) => root.slice(0, 12);
 
@@ -20,7 +19,7 @@ export function recompiledText(
   const whom = share === undefined ? "" : ` for ${shareText(share)}`;
   const ended = replaced === undefined ? "" : `; the canary of ${short(replaced.root)} ended with it`;
   if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}${ended}`;
-  const who = pin === undefined || pin.by === "" ? "" : ` by ${oneLine(`${pin.by}: ${pin.why}`)}`;
+  const who = pin === undefined || pin.by === "" ? "" : ` by ${proseLine(`${pin.by}: ${pin.why}`)}`;
   const followed = pin?.configuration === undefined ? "" : "; services and endpoints are followed";
   return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}${followed}; see \`portolan status\``;
 }

@@ -95,9 +95,6 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       }
     }
   });
-  const collecting = runScheduledGc({ store, settings, trust: publisher, log, signal: stop.signal });
-  // What nothing catches there is a fault of ours: it is logged, and costs no compile.
-  collecting.catch((cause: unknown) => log.error({ cause }, "garbage is not collected any more"));
   let last = Promise.resolve();
   const ask = () => {
     last = compiled();
@@ -109,6 +106,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const audiencesHere = () => (audiences.length === 0 ? [] : [...audiences, new URL(server.url).host]);
   const app = webhookApp({ store, recompile, sources, secrets, audiences: audiencesHere, onError: trouble.onError });
   const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
+  const collecting = runScheduledGc({ store, settings, trust: publisher, log, signal: stop.signal });
+  // What nothing catches there is a fault of ours: it is logged, and costs no compile.
+  collecting.catch((cause: unknown) => log.error({ cause }, "garbage is not collected any more"));
   compiling.start();
   const timer = setInterval(ask, everySeconds * 1000);
   return {

@@ -27,6 +27,7 @@ const notForFronts: readonly string[] = [
   "PORTOLAN_SOURCE_SECRETS",
   "PORTOLAN_GITHUB_SECRETS",
   "PORTOLAN_GITLAB_SECRETS",
+  "PORTOLAN_FRONT_SECRET",
 ];
 
 /**

@@ -1,6 +1,6 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { replaceFile } from "../../agent/files/replace-file.ts";
+import { readGeneration, writeGeneration } from "../../agent/held/generation.ts";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { type BelievedGenerations, memoryGenerations } from "../../front/heads/believed-generations.ts";
@@ -25,12 +25,12 @@ export async function fileGenerations({ folder, store, onError }: GenerationFile
   const where = store.includes("://") ? store : resolve(store);
   const path = join(folder, `${hashOf(where).slice(0, 16)}.json`);
   const known = memoryGenerations();
-  known.believed(await generationIn(path));
+  known.believed(await readGeneration(path));
   let writing: Promise<void> = Promise.resolve();
 
   async function write(): Promise<void> {
     await mkdir(folder, { recursive: true });
-    await replaceFile(path, `${JSON.stringify({ store: where, generation: known.newest() })}\n`);
+    await writeGeneration(path, { store: where, generation: known.newest() });
   }
 
   return {
@@ -39,6 +39,8 @@ export async function fileGenerations({ folder, store, onError }: GenerationFile
       if (generation <= known.newest()) return;
       known.believed(generation);
       writing = writing.then(write).catch((cause: unknown) => {
+        // Another process has written what is no generation.
+        if (cause instanceof PortolanError) return onError(cause);
         onError(
           new PortolanError(
             `${path} cannot be written, so a restart of this front would follow an older HEAD: ${causeText(cause)}. ` +
@@ -49,21 +51,4 @@ export async function fileGenerations({ folder, store, onError }: GenerationFile
     },
     remedy: `delete ${path} and restart this front`,
   };
-}
-
-/** 0 where there is no such file. */
-async function generationIn(path: string): Promise<number> {
-  try {
-    const { generation }: { readonly generation?: unknown } = JSON.parse(await readFile(path, "utf8"));
-    if (typeof generation === "number") return generation;
-    throw new PortolanError("it holds no generation");
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return 0;
-    throw new PortolanError(
-      `${path} cannot be read, and says which HEAD was believed last: ${causeText(cause)}. ` +
-        "Mend it, or delete it where the store's HEAD is known to be the right one",
-      [],
-      cause,
-    );
-  }
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { answerText } from "../../config/answer-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { textOfFile } from "../named-file.ts";
 import { problemIn } from "../problem-text.ts";
@@ -43,7 +44,7 @@ export function askFront(
       throw new PortolanError(`${server} cannot be reached: is the front up, and is this its address?`, [], cause);
     });
     if (response.status === 404 && absent !== undefined) return absent;
-    const text = await textOf(response, leftBytes).catch((cause: unknown) => {
+    const text = await answerText(response, leftBytes).catch((cause: unknown) => {
       throw new PortolanError(`${server} began to answer and did not end: ask again`, [], cause);
     });
     if (text === undefined)
@@ -53,19 +54,6 @@ export function askFront(
     const { detail } = problemIn(text);
     throw new PortolanError(`${server} answers ${response.status}: ${detail}${remedy(response.status, token)}`);
   };
-}
-
-/** @returns undefined for a longer one, of which no more is read */
-async function textOf({ body }: Response, maxBytes: number): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    bytes += part.length;
-    if (bytes > maxBytes) return undefined;
-    parts.push(decoder.decode(part, { stream: true }));
-  }
-  return parts.join("") + decoder.decode();
 }
 
 async function tokenIn(file: string): Promise<string> {

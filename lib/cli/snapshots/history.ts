@@ -4,8 +4,7 @@ import { readHead, rootAt, servedConfiguration } from "../../snapshot/head/head.
 import { configurationIn, type HistoryEntry, readChanges, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
-import { oneLine } from "../one-line.ts";
-import type { Terminal } from "../terminal.ts";
+import { proseLine, type Terminal } from "../terminal.ts";
 import { shareText } from "./share-options.ts";
 
 export interface PublicationsOptions {
@@ -48,5 +47,5 @@ function lineOf({ generation, at, reason, root, held, by, why, canary, recorded 
     ...(why === undefined ? [] : [why]),
   ].join(", ");
   const line = `${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${(canary?.root ?? root).slice(0, 12)}`;
-  return notes === "" ? line : `${line}  ${oneLine(notes)}`;
+  return notes === "" ? line : `${line}  ${proseLine(notes)}`;
 }

@@ -17,10 +17,9 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
 import { unreadRecords } from "../inspect/unread-records.ts";
 import { openThere, storeOption } from "../named-store.ts";
-import { oneLine } from "../one-line.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
-import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
 import { healthRead, nodesRead, readAnswer, refusalsRead, strangersRead } from "./front-answers.ts";
 import { refusalsIn, refusalsText, toldWithInstead } from "./refusals.ts";
@@ -127,7 +126,7 @@ function nextLines({ served, pin, expired, canary, newest }: HeadStatus): readon
   return [`\`portolan diff SERVED NEWEST\` shows what lies between, \`portolan unpin\` leads there${first}`];
 }
 
-const row = (name: string, text: string) => `${name.padEnd(8)}${oneLine(text)}`;
+const row = (name: string, text: string) => `${name.padEnd(8)}${proseLine(text)}`;
 
 function entryText({ at, generation, reason, by, why }: HistoryEntry): string {
   const who = by === undefined ? "" : ` by ${by}`;

@@ -11,11 +11,10 @@ import { repair } from "../../snapshot/upkeep/repair.ts";
 import { examplesText } from "../examples.ts";
 import { openPlace, openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
-import { oneLine } from "../one-line.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { gcGraceMs, usualKeptPublications } from "../serve/scheduled-gc.ts";
-import type { Terminal } from "../terminal.ts";
+import { proseLine, type Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
@@ -162,7 +161,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       const { head, root, from, unproven } = recovered;
       if (json) return terminal.out(JSON.stringify(recovered));
       terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
-      if (head.pin !== undefined) terminal.out(`pinned: ${oneLine(head.pin.why)}; \`portolan unpin\` lets go`);
+      if (head.pin !== undefined) terminal.out(`pinned: ${proseLine(head.pin.why)}; \`portolan unpin\` lets go`);
       for (const { generation, at, reason, root: other } of unproven) {
         terminal.out(
           `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,

@@ -25,7 +25,7 @@ export function NodesPage({ place }: PageProps) {
       <h1>Nodes</h1>
       <Shown of={trouble}>{(value) => <InTrouble value={value} isAnybody={isAnybody} />}</Shown>
       <Shown of={nodes}>
-        {({ isKept, total, nodes: list }) =>
+        {({ isKept, total, nodes: list, unread = 0 }) =>
           isKept ? (
             <>
               <h2>What nodes have</h2>
@@ -33,6 +33,11 @@ export function NodesPage({ place }: PageProps) {
                 <Search label="Node" value={q} onSearch={(text) => changeQuery(place, { q: text, offset: "" })} />
               </div>
               <NodeTable nodes={list} isSearch={q !== ""} />
+              {unread > 0 ? (
+                <p class="quiet">
+                  Not read: {counted(unread, "record")} of other fronts. Nodes that only these name are missing.
+                </p>
+              ) : null}
               <Pager
                 offset={Number(offset)}
                 shown={list.length}
@@ -56,7 +61,7 @@ function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readon
     <Table
       caption="Nodes"
       rows={nodes}
-      keyOf={({ node }) => node}
+      keyOf={({ node, cluster = "" }) => `${node} ${cluster}`}
       none={isSearch ? "No node that has asked is called so." : "No node has asked this front yet."}
       columns={[
         {
@@ -115,12 +120,12 @@ function InTrouble({
   return (
     <ul class="said">
       {refusals.map((one) => (
-        <li key={`${one.nodeId} ${one.type} ${one.name}`} class="card">
+        <li key={`${one.nodeId} ${one.clusterId ?? ""} ${one.type} ${one.name}`} class="card">
           <Refusal one={one} />
         </li>
       ))}
-      {strangers.map(({ nodeId, kind, reason, remedy, since }) => (
-        <li key={nodeId} class="card">
+      {strangers.map(({ nodeId, clusterId = "", kind, reason, remedy, since }) => (
+        <li key={`${nodeId} ${clusterId}`} class="card">
           <p>
             <Badge tone={kind === "unknown" ? "bad" : "warn"}>
               {kind === "unknown" ? "gets nothing" : "gets the default"}

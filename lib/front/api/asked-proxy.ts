@@ -21,28 +21,25 @@ interface AskedProxy {
 export async function askedProxy(browser: Browser, asked: Asked): Promise<Answered<AskedProxy>> {
   const [id = "", node = ""] = [asked.value("class"), asked.value("node")];
   if (id !== "" && node !== "") return refused(400, "class or node: one of them is meant");
-  const isNamed = node === "" || (asked.value("root") ?? "") !== "";
-  const version = isNamed ? await browsed(browser, asked) : await inForceFor(browser, node);
+  const known = node === "" ? undefined : await knownNode(browser, node);
+  const isNamed = known === undefined || (asked.value("root") ?? "") !== "";
+  const version = isNamed ? await browsed(browser, asked) : await inForceFor(browser, known);
   if (version.kind === "refused") return version;
   const loaded = version.value;
-  if (node === "") return found({ loaded, id });
-  const classId = loaded.classes.has(node)
-    ? node
-    : await classFor(browser.reader, loaded, await knownNode(browser, node));
+  if (known === undefined) return found({ loaded, id });
+  const classId = loaded.classes.has(node) ? node : await classFor(browser.reader, loaded, known);
   return classId === undefined
     ? refused(404, `there is no node or class "${shown(node)}" in this version`)
     : found({ loaded, id: classId });
 }
 
-async function inForceFor(browser: Browser, node: string): Promise<Answered<LoadedRoot>> {
-  const { heads, reader } = browser;
+async function inForceFor({ heads, reader }: Browser, node: ServedNode): Promise<Answered<LoadedRoot>> {
   const head = await heads.current();
   if (head === undefined) return nothingPublished;
-  const root = rootFor({ head, nowMs: heads.timeMs() }, await knownNode(browser, node));
-  return found(await reader.root(root));
+  return found(await reader.root(rootFor({ head, nowMs: heads.timeMs() }, node)));
 }
 
-/** What this front knows of a node, by its id, its name or its address; of another one no more than that. */
+/** What this front knows of a node, by its id, its name or its address, with or without its cluster; of another one no more than that. */
 async function knownNode({ nodes }: Browser, node: string): Promise<ServedNode> {
   const { key, clusterId } = readQualified(node) ?? { key: node };
   const report = await nodes.report?.({ part: key, limit: maxNodes });
@@ -52,5 +49,8 @@ async function knownNode({ nodes }: Browser, node: string): Promise<ServedNode> 
   };
   const [found, ...others] = report?.nodes.filter(isMeant) ?? [];
   // Of nodes in several clusters that have one name none is meant more than another.
-  return found === undefined || others.some(({ cluster }) => cluster !== found.cluster) ? { node } : found;
+  if (found !== undefined && others.every(({ cluster }) => cluster === found.cluster)) return found;
+  // What stands after the @ of an id is a cluster; another name may have an @ of its own.
+  const isId = clusterId !== undefined && parseNodeId(key) !== undefined;
+  return isId ? { node: key, cluster: clusterId } : { node };
 }

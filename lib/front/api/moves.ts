@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { bytesOf } from "../../limits/read-body.ts";
 import { isRecord } from "../../snapshot/classifier.ts";
-import { isLoopback } from "../auth/open-to.ts";
+import { hostName, isLoopback } from "../auth/open-to.ts";
 import type { Front } from "../front.ts";
 import type { Move } from "../operate/moves.ts";
 import { type Answered, type Asked, found, refused } from "./asked.ts";
@@ -59,9 +59,6 @@ function otherOrigin({ caller, header }: Asked): string | undefined {
 }
 
 const originHost = (origin: string): string => (URL.canParse(origin) ? new URL(origin).host : "");
-
-const hostName = (host: string): string =>
-  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, "") : host;
 
 const moveForm =
   'a move is {"move": "rollback" | "unpin" | "promote" | "abort", "generation": of HEAD as you saw it, "why": "…"}, a rollback with "to": the 64 digits of a version';

@@ -35,7 +35,13 @@ export async function answerNodes(front: Front, browser: Browser, asked: Asked):
       notSent,
     };
   });
-  return found({ isKept: true, total: report.nodes.length + report.more, nodes });
+  const { unread } = report;
+  return found({
+    isKept: true,
+    total: report.nodes.length + report.more,
+    nodes,
+    ...(unread === undefined ? {} : { unread }),
+  });
 }
 
 /** Nodes that refuse what they were served, with their words, and nodes without a class of their own. */

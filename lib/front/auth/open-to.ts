@@ -23,3 +23,9 @@ export function authenticationFor(
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
+
+/** The name in a `Host` without its port, lower-case; what is no name and port as it is. */
+export function hostName(host: string): string {
+  const url = /^[\w.:[\]-]*$/.test(host) ? URL.parse(`http://${host}`) : null;
+  return url?.hostname.replace(/^\[|\]$/g, "") ?? host;
+}

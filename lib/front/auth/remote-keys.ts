@@ -1,6 +1,7 @@
-import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
+import { createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+import { answerText } from "../../config/answer-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import { concatBytes } from "../../snapshot/blob.ts";
+import { isRecord } from "../../snapshot/classifier.ts";
 
 /** Asks for keys. A redirect is an answer, which is not followed. */
 export type FetchKeys = (
@@ -51,28 +52,22 @@ async function keysAt(url: string, fetchKeys: FetchKeys, signal: AbortSignal): P
     await response.body?.cancel();
     throw new PortolanError(`${url} answers ${response.status}`);
   }
-  const body = await boundedText(response, url);
-  if (!isKeySet(body)) throw new PortolanError(`${url} answers with something that is no set of keys: {"keys": [...]}`);
+  const body = await answerText(response, maxBytes);
+  if (body === undefined) throw new PortolanError(`${url} answers with more than ${maxBytes / 1024} KiB`);
+  if (!holdsKeys(body))
+    throw new PortolanError(`${url} answers with something that is no set of keys: {"keys": [...]}`);
   return body;
 }
 
-async function boundedText(response: Response, url: string): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    // Leaving the loop ends the answer.
-    if (bytes > maxBytes) throw new PortolanError(`${url} answers with more than ${maxBytes / 1024} KiB`);
-    parts.push(part);
-  }
-  return new TextDecoder().decode(concatBytes(parts));
-}
-
-function isKeySet(text: string): boolean {
+function holdsKeys(text: string): boolean {
   try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === "object" && json !== null && "keys" in json && Array.isArray(json.keys);
+    return isKeySet(JSON.parse(text));
   } catch {
     return false;
   }
+}
+
+/** With a key that is no object none of the set could be used. */
+export function isKeySet(value: unknown): value is JSONWebKeySet {
+  return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);
 }

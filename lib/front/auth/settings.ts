@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
@@ -6,7 +6,7 @@ import { type Authentication, authenticateBy, type Method, noAuthentication } fr
 import { awsIam } from "./aws-iam.ts";
 import { forwardedCertificates } from "./forwarded-certificate.ts";
 import { type Issuer, issuedTokens, ownTokens } from "./jwt.ts";
-import { type FetchKeys, remoteKeys } from "./remote-keys.ts";
+import { type FetchKeys, isKeySet, remoteKeys } from "./remote-keys.ts";
 import type { Grant, Subjects } from "./subjects.ts";
 
 export interface AuthenticationOptions {
@@ -120,16 +120,12 @@ const clusterIn = (value: unknown, path: string, wrong: Wrong): { readonly clust
   value === undefined ? {} : { clusterId: required(value, `${path}.clusterId`, wrong) };
 
 function localKeys(value: unknown, path: string, wrong: Wrong): JWTVerifyGetKey {
-  if (!isKeySet(value)) throw wrong(path, 'is no set of keys: {"keys": [...]}');
+  if (!isKeySet(value) || value.keys.length === 0) throw wrong(path, 'is no set of keys: {"keys": [...]}');
   if (value.keys.some((key) => "d" in key || "k" in key))
     throw wrong(path, "holds a key that is not public; write what `portolan keys list --public` prints");
   if (value.keys.some((key) => "portolan" in key && key.portolan !== "tokens"))
     throw wrong(path, "holds a key that is not for tokens");
   return createLocalJWKSet(value);
-}
-
-function isKeySet(value: unknown): value is JSONWebKeySet {
-  return isRecord(value) && Array.isArray(value.keys) && value.keys.length > 0 && value.keys.every(isRecord);
 }
 
 function parse(text: string): unknown {

@@ -7,7 +7,7 @@ import type { Head } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { selectResources } from "../../streams/select-resources.ts";
 import type { NodeResource, NodeStatus } from "./node-watch.ts";
-import { placeNamed } from "./place-node.ts";
+import { placeIn, placeNamed } from "./place-node.ts";
 
 /**
  * `synced`: it has what is in force for it. `stale`: it has something else. `refused`: it was served what is in force, and keeps what it
@@ -35,7 +35,7 @@ export interface InForce {
 }
 
 /** Who is asked about: as much of a node's status as says what it is served. */
-export type ServedNode = Pick<NodeStatus, "node" | "class" | "root">;
+export type ServedNode = Pick<NodeStatus, "node" | "cluster" | "class" | "root">;
 
 /**
  * The root in force for a node: of the canary's steps or of everybody's, by its id. Where labels or a gate lead it elsewhere, its status says so,
@@ -56,10 +56,11 @@ const gatedOf = ({ steps }: Way, nowMs: number): readonly string[] =>
 export async function classFor(
   reader: SnapshotReader,
   loaded: LoadedRoot,
-  { node, class: known }: ServedNode,
+  { node, cluster, class: known }: ServedNode,
 ): Promise<string | undefined> {
   if (known !== undefined && loaded.classes.has(known)) return known;
-  const placement = await placeNamed(reader, loaded, node);
+  const named = cluster === undefined ? placeNamed(reader, loaded, node) : placeIn(reader, loaded, node, cluster);
+  const placement = await named;
   return placement.kind === "placed" ? placement.classId : undefined;
 }
 

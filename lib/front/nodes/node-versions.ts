@@ -68,11 +68,11 @@ export function createNodeVersions(
     forgetTheGone();
   }
 
-  function entryOf({ nodeId, clusterId }: Asker): Entry {
-    const asker = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
-    const id = askerKey(asker);
+  /** @param id the asker's key */
+  function entryOf(id: string, { nodeId, clusterId }: Asker): Entry {
     const before = nodes.get(id);
     if (before !== undefined) return before;
+    const asker = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
     const entry = { asker, resources: new Map(), as: {}, bytes: entryBytes + 4 * id.length, seenMs: now() };
     bytes += entry.bytes;
     nodes.set(id, entry);
@@ -83,8 +83,8 @@ export function createNodeVersions(
     has(who: NodeSubscription, version: string | undefined, transport: NodeTransport, as: ServedAs = {}) {
       if (version === undefined) return;
       const { nodeId, type, name } = who;
-      const entry = entryOf(who);
       const id = askerKey(who);
+      const entry = entryOf(id, who);
       nodes.delete(id);
       nodes.set(id, entry);
       const seenMs = now();
@@ -101,7 +101,7 @@ export function createNodeVersions(
     },
     refused(refusal: Refusal) {
       const { type, name, refused, sinceMs, error, classId } = refusal;
-      const entry = entryOf(refusal);
+      const entry = entryOf(askerKey(refusal), refusal);
       if (entry.as.classId === undefined) entry.as = { ...entry.as, classId };
       const key = keyOf(type, name);
       const [other] = entry.resources.values();

@@ -40,14 +40,23 @@ export async function placeNode(
 ): Promise<Placement> {
   const reason = misfit(caller, claims);
   if (reason !== undefined) return { kind: "forbidden", reason };
+  const projected = () => byProjection(loaded.classifier, completed(caller, claims));
+  const indexed = () => byIndex(reader, loaded, indexKeys(caller, claims), clusterOf(caller, claims));
+  const isProven = caller.kind === "node" && caller.pod !== undefined;
+  return placeBy(isProven ? [indexed, projected] : [projected, indexed], loaded, claims, caller);
+}
+
+type Way = () => string | undefined | Promise<string | undefined>;
+
+/** By the first of the ways that leads to a class, else by default. */
+async function placeBy(
+  ways: readonly Way[],
+  loaded: LoadedRoot,
+  claims: NodeClaims,
+  caller: Caller,
+): Promise<Placement> {
   const defaultWay = () => byDefault(loaded.classifier, claims);
-  const ways = [
-    () => byProjection(loaded.classifier, completed(caller, claims)),
-    () => byIndex(reader, loaded, indexKeys(caller, claims), clusterOf(caller, claims)),
-    defaultWay,
-  ];
-  const proven = caller.kind === "node" && caller.pod !== undefined ? ways.splice(1, 1) : [];
-  for (const way of [...proven, ...ways]) {
+  for (const way of [...ways, defaultWay]) {
     const classId = await way();
     if (classId === undefined || !loaded.classes.has(classId)) continue;
     if (caller.kind === "node" && caller.classes?.includes(classId) === false)
@@ -59,17 +68,29 @@ export async function placeNode(
 }
 
 /**
- * The same of a node that an operator names: by its id, its name or its address, or by `name@cluster` where several clusters have
- * such a node.
+ * The same of a node that an operator names: by its id, its name or its address, or by one of them and `@cluster` where several
+ * clusters have such a node.
  */
 export async function placeNamed(reader: SnapshotReader, loaded: LoadedRoot, name: string): Promise<Placement> {
-  const claims = { id: name, cluster: "", metadata: {}, locality: "" };
-  const placement = await placeNode(reader, loaded, claims, { kind: "operator", subject: "" });
+  const placement = await placeIn(reader, loaded, name, undefined);
   const qualified = readQualified(name);
-  if (qualified === undefined || placement.kind === "placed") return placement;
-  const { key, clusterId } = qualified;
-  const classId = await byIndex(reader, loaded, [key], clusterId);
-  return classId === undefined || !loaded.classes.has(classId) ? placement : { kind: "placed", classId };
+  const hasOwn = placement.kind === "placed" && placement.byDefault === undefined;
+  if (qualified === undefined || hasOwn) return placement;
+  const there = await placeIn(reader, loaded, qualified.key, qualified.clusterId);
+  return there.kind === "placed" ? there : placement;
+}
+
+/** The same where its cluster is known: nothing but the node index, and the default class of its type and namespace, tells of it. */
+export function placeIn(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  name: string,
+  clusterId: string | undefined,
+): Promise<Placement> {
+  const caller = { kind: "operator", subject: "" } as const;
+  const claims = { id: name, cluster: "", metadata: {}, locality: "" };
+  const indexed = () => byIndex(reader, loaded, indexKeys(caller, claims), clusterId);
+  return placeBy([indexed], loaded, claims, caller);
 }
 
 function byProjection(classifier: Classifier, claims: NodeClaims): string | undefined {

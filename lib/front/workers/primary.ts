@@ -53,9 +53,10 @@ export function createPrimary(options: PrimaryOptions): Primary {
   let lastId = 0;
 
   async function answerHead(line: Line<ToWorker, FromWorker>, id: number, tag: string | undefined): Promise<void> {
+    // Before the read: a HEAD that another worker believes in the meantime may be newer than what is read here.
+    const believed = generations.newest();
     const reply = await relay.read(tag);
-    const clock = await storeMs();
-    line.send({ kind: "head", id, reply, storeMs: clock, believed: generations.newest() });
+    line.send({ kind: "head", id, reply, storeMs: await storeMs(), believed });
   }
 
   /** What all other workers know, as far as they say it in time. */

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createGenerationKeeper } from "../../../lib/agent/held/generation.ts";
 import { fileGenerations } from "../../../lib/cli/server/generation-file.ts";
 
 let folder: string;
@@ -49,11 +48,5 @@ describe("the newest generation of HEAD that was believed", () => {
     expect(generations.newest()).toBe(7);
     while (errors.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect(String(errors[0])).toMatch(/taken\/\w+\.json cannot be written.*PORTOLAN_GENERATIONS/);
-  });
-
-  it("is not forgotten by an agent either", async () => {
-    await writeFile(join(folder, "generation.json"), "garbage");
-    await expect(createGenerationKeeper(folder, true)).rejects.toThrow("cannot be read");
-    await expect(createGenerationKeeper(folder, false)).resolves.toBeDefined();
   });
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { described } from "../../../lib/front/api/schema/described.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
+import { noNodes } from "../../../lib/front/nodes/node-watch.ts";
 import { storeMoves } from "../../../lib/front/operate/store-moves.ts";
 import { setCanary } from "../../../lib/snapshot/head/head-operations.ts";
 import { makeSigningKey, publicPart } from "../../../lib/snapshot/head/signing-keys.ts";
@@ -70,6 +71,13 @@ describe("a comparison", () => {
 describe("nodes", () => {
   it("are not told of where nobody keeps what they have", async () => {
     expect(await get("nodes", "/api/nodes")).toEqual({ isKept: false, total: 0, nodes: [] });
+  });
+
+  it("are told of with how many records of other fronts were not read", async () => {
+    const report = async () => ({ nodes: [], more: 0, unread: 3 });
+    test = testFront({ nodes: { ...noNodes, report } });
+    await test.publish(worldOf({ web: {} }));
+    expect(await get("nodes", "/api/nodes")).toEqual({ isKept: true, total: 0, nodes: [], unread: 3 });
   });
 
   it("that have no class are told of with what to do", async () => {

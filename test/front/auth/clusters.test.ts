@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
+import { standingOf } from "../../../lib/front/nodes/in-force.ts";
 import { placeNamed } from "../../../lib/front/nodes/place-node.ts";
 import { rootAt } from "../../../lib/snapshot/head/head.ts";
 import { wantedPrefix } from "../../../lib/snapshot/wanted.ts";
@@ -185,5 +186,28 @@ describe("a pod whose name another cluster has, too", () => {
       expect((await request(`/api/resources?node=${name}&type=listeners`)).status).toBe(200);
     }
     expect((await request("/api/resources?node=db-0.shop&type=listeners")).status).toBe(404);
+  });
+
+  it("is named by its id and its cluster, too", async () => {
+    const { front: open, request } = testFront({ store });
+    const head = (await open.heads.current()) ?? { generation: 0, publication: "", steps: [] };
+    const root = rootAt(head, Number.POSITIVE_INFINITY);
+    const loaded = await open.reader.root(root);
+    const { id: node } = nodeOf({});
+    const classes: unknown[] = [];
+    for (const cluster of ["Kubernetes", "east"]) {
+      const byName = await placeNamed(open.reader, loaded, `db-0.shop@${cluster}`);
+      expect(byName).toEqual({ kind: "placed", classId: expect.any(String) });
+      expect(await placeNamed(open.reader, loaded, `${node}@${cluster}`)).toEqual(byName);
+      const listed = async (name: string) => (await request(`/api/resources?node=${name}&type=listeners`)).json();
+      expect(await listed(`${node}@${cluster}`)).toEqual(await listed(`db-0.shop@${cluster}`));
+      const inForce = { reader: open.reader, head, nowMs: Number.POSITIVE_INFINITY };
+      const [standing] = await standingOf(inForce, [{ node, cluster, resources: [] }]);
+      expect(standing).toMatchObject({ node, cluster, class: byName.kind === "placed" ? byName.classId : "" });
+      classes.push(standing?.class);
+    }
+    expect(new Set(classes).size).toBe(2);
+    // Of no cluster that has it: its namespace's default, as without one.
+    expect(await placeNamed(open.reader, loaded, `${node}@west`)).toEqual(await placeNamed(open.reader, loaded, node));
   });
 });

@@ -36,6 +36,9 @@ export const nodes = z.object({
       notSent: list(resourceType).meta({ description: "types of which there is something for it, and it has nothing" }),
     }),
   ),
+  unread: z.number().optional().meta({
+    description: "records of other fronts that were not read; nodes that only these name are missing. Absent: none",
+  }),
 });
 
 export const trouble = z.object({
