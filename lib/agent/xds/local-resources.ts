@@ -1,3 +1,4 @@
+import { sameElements } from "../../config/same-elements.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
@@ -55,7 +56,7 @@ export function createOfferMaker(form: SourceForm): (texts: ResourceTexts) => Ma
 
   function resourcesOf(type: CoreType, of: Omit<MadeType, "resources">): LocalResources {
     const known = last.get(type);
-    if (known?.made === of.made && known.missing.join("\n") === of.missing.join("\n")) return known.resources;
+    if (known?.made === of.made && sameElements(known.missing, of.missing)) return known.resources;
     const resources = new Map<string, LocalResource>();
     for (const [name, { resource }] of of.made) if (resource !== undefined) resources.set(name, resource);
     if (type === "endpoints" || type === "routes")
