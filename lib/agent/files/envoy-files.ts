@@ -51,7 +51,7 @@ export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFile
   const endpoints = holdings.endpoints.resources;
   const cds = clusters.map(({ json, references }) => withEndpoints(json, references, endpoints));
   const tables = new Map(
-    [...holdings.routes.resources.values()].map(({ name, text }) => [leafPath("rds", name), fileOf([text])]),
+    [...holdings.routes.resources.values()].map(({ name, text }) => [leafPath("rds", name), responseText([text])]),
   );
   const read = new Set(listeners.flatMap(({ references }) => references).map(({ name }) => leafPath("rds", name)));
   if (read.size > maxWatchedFiles - otherFiles)
@@ -62,11 +62,11 @@ export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFile
   for (const { references } of listeners)
     for (const { name } of references)
       if (!tables.has(leafPath("rds", name)))
-        tables.set(leafPath("rds", name), fileOf([JSON.stringify({ "@type": typeUrlOf("routes"), name })]));
+        tables.set(leafPath("rds", name), responseText([JSON.stringify({ "@type": typeUrlOf("routes"), name })]));
   return new Map([
     ...tables,
-    ["cds.json", fileOf(cds.map((json) => JSON.stringify(json)))],
-    ["lds.json", fileOf(listeners.map(({ json }) => JSON.stringify(json)))],
+    ["cds.json", responseText(cds.map((json) => JSON.stringify(json)))],
+    ["lds.json", responseText(listeners.map(({ json }) => JSON.stringify(json)))],
   ]);
 }
 
@@ -88,7 +88,7 @@ function withEndpoints(
 }
 
 /** A DiscoveryResponse on disk. @param resources as JSON on one line each */
-function fileOf(resources: readonly string[]): string {
+export function responseText(resources: readonly string[]): string {
   const body = resources.join(",\n");
   return `{"version_info":"${hashOf(body).slice(0, 32)}","resources":[\n${body}\n]}\n`;
 }
