@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PortolanError } from "../config/diagnostic.ts";
-import { type CoreType, coreTypes } from "../snapshot/resource-type.ts";
+import { type CoreType, coreTypes, mapTypes } from "../snapshot/resource-type.ts";
 import { drainAndEnd } from "./envoy/drain.ts";
 import { createEnvoyKeeper, type EnvoyKeeper, oneLine } from "./envoy/envoy-keeper.ts";
 import type { EnvoyOptions, EnvoyProcess } from "./envoy/envoy-process.ts";
@@ -13,7 +13,7 @@ import type { Source } from "./held/source.ts";
 import { createWake } from "./wake.ts";
 import { createLeading, type Leading, type RefusedResource } from "./xds/leading.ts";
 import type { LocalState } from "./xds/local-host.ts";
-import { createOfferMaker } from "./xds/local-resources.ts";
+import { createOfferMaker, type ResourceTexts } from "./xds/local-resources.ts";
 import { serveLocal } from "./xds/local-server.ts";
 import type { LocalResources, Offer } from "./xds/offer.ts";
 
@@ -130,19 +130,8 @@ export function createAgent(options: AgentOptions): Agent {
         const isSame = last !== undefined && coreTypes.every((type) => holdings[type] === last?.[type]);
         last = holdings;
         if (isSame) return;
-        const { clusters, endpoints, listeners, routes } = holdings;
-        const { offer, unwritable } = make({
-          clusters: clusters.resources,
-          endpoints: endpoints.resources,
-          listeners: listeners.resources,
-          routes: routes.resources,
-        });
-        versions = {
-          clusters: clusters.version,
-          endpoints: endpoints.version,
-          listeners: listeners.version,
-          routes: routes.version,
-        };
+        const { offer, unwritable } = make(mapTypes(holdings, ({ resources }) => resources));
+        versions = mapTypes(holdings, ({ version }) => version);
         leading.want(offer, unwritable);
         victims = 0;
         heldBackUntilMs = 0;
@@ -347,15 +336,8 @@ function textsOf(offer: Offer): TakenTexts {
     textsByResources.set(resources, texts);
     return texts;
   };
-  return {
-    clusters: of(offer.clusters),
-    endpoints: of(offer.endpoints),
-    listeners: of(offer.listeners),
-    routes: of(offer.routes),
-  };
+  return mapTypes(offer, of);
 }
 
-function withTexts(texts: TakenTexts) {
-  const of = (type: CoreType) => new Map([...texts[type]].map(([name, text]) => [name, { text }] as const));
-  return { clusters: of("clusters"), endpoints: of("endpoints"), listeners: of("listeners"), routes: of("routes") };
-}
+const withTexts = (taken: TakenTexts): ResourceTexts =>
+  mapTypes(taken, (texts) => new Map([...texts].map(([name, text]) => [name, { text }])));

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { fileTrouble } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import { isRecord } from "../snapshot/classifier.ts";
+import { isRecord, type JsonRecord, textOf } from "../snapshot/classifier.ts";
 import { agentCluster, agentResources, clusterOfAgent } from "./bootstrap.ts";
 import type { AgentNode } from "./held/node.ts";
+import { recordOf } from "./record-of.ts";
 
 /** A bootstrap as the agent uses it. */
 export interface AgentBootstrap {
@@ -36,8 +37,8 @@ export async function readBootstrap(file: string, socket: string): Promise<Agent
   return {
     node: {
       id,
-      cluster: typeof cluster === "string" ? cluster : "",
-      metadata: isRecord(metadata) ? metadata : {},
+      cluster: textOf(cluster),
+      metadata: recordOf(metadata),
       ...(isRecord(locality) ? { locality: localityOf(locality) } : {}),
     },
     text: `${JSON.stringify({ ...rest, staticResources: own, dynamicResources: agentResources }, undefined, 2)}\n`,
@@ -45,9 +46,7 @@ export async function readBootstrap(file: string, socket: string): Promise<Agent
   };
 }
 
-const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
-
-async function readJson(file: string): Promise<Readonly<Record<string, unknown>>> {
+async function readJson(file: string): Promise<JsonRecord> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -67,7 +66,6 @@ async function readJson(file: string): Promise<Readonly<Record<string, unknown>>
   throw new PortolanError(`${file} is no JSON object: \`portolan bootstrap\` writes JSON with --json`);
 }
 
-function localityOf(json: Readonly<Record<string, unknown>>): NonNullable<AgentNode["locality"]> {
-  const text = (value: unknown) => (typeof value === "string" ? value : "");
-  return { region: text(json.region), zone: text(json.zone), subZone: text(json.subZone ?? json.sub_zone) };
+function localityOf(json: JsonRecord): NonNullable<AgentNode["locality"]> {
+  return { region: textOf(json.region), zone: textOf(json.zone), subZone: textOf(json.subZone ?? json.sub_zone) };
 }

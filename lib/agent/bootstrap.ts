@@ -1,6 +1,7 @@
 import type { BootstrapJson } from "../../gen/envoy/config/bootstrap/v3/bootstrap_pb.ts";
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
+import { secretTypeUrl } from "../secrets/tls-secret.ts";
 import { type BootstrapExtras, extraResources, statsConfig } from "./bootstrap-extras.ts";
 
 /** Who an Envoy is and where its resources come from. */
@@ -127,6 +128,10 @@ const runtime: NonNullable<BootstrapJson["layeredRuntime"]> = {
   ],
 };
 
+/** Where a cluster has its options of HTTP, and their type. */
+const httpOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+const httpOptionsUrl = `type.googleapis.com/${httpOptions}`;
+
 /** Name of the cluster that leads an Envoy to the agent beside it. */
 export const agentCluster = "portolan-agent";
 
@@ -159,7 +164,7 @@ export const clusterOfAgent = (path: string): ClusterJson => ({
     endpoints: [{ lbEndpoints: [{ endpoint: { address: { pipe: { path } } } }] }],
   },
   // A route table of ten thousand services is one message; what waits for Envoy waits in its agent.
-  typedExtensionProtocolOptions: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": grpcOptions },
+  typedExtensionProtocolOptions: { [httpOptions]: grpcOptions },
 });
 
 /** Where an Envoy without an agent beside it reads clusters and listeners from. */
@@ -216,7 +221,7 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
 }
 
 const grpcOptions = {
-  "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+  "@type": httpOptionsUrl,
   explicitHttpConfig: { http2ProtocolOptions: {} },
 };
 
@@ -235,7 +240,7 @@ const identityAgent: ClusterJson = {
       { lbEndpoints: [{ endpoint: { address: { pipe: { path: "./var/run/secrets/workload-spiffe-uds/socket" } } } }] },
     ],
   },
-  typedExtensionProtocolOptions: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": grpcOptions },
+  typedExtensionProtocolOptions: { [httpOptions]: grpcOptions },
 };
 
 function controlPlane(server: ControlPlane, transport: Transport): ClusterJson {
@@ -249,7 +254,7 @@ function controlPlane(server: ControlPlane, transport: Transport): ClusterJson {
     },
     ...(server.tls === undefined ? {} : { transportSocket: tlsSocket(server.host, server.tls) }),
     typedExtensionProtocolOptions: {
-      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": protocolOptions(server, transport),
+      [httpOptions]: protocolOptions(server, transport),
     },
   };
 }
@@ -275,7 +280,7 @@ function tlsSocket(serverName: string, { caFile, certificateFile, keyFile }: Non
 
 function protocolOptions(server: ControlPlane, transport: Transport) {
   return {
-    "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+    "@type": httpOptionsUrl,
     ...httpVersions(server, transport),
     // The codec is the last of upstream filters, always.
     httpFilters: [...authorizationFilters(server), upstreamCodec],
@@ -309,7 +314,7 @@ const authorizationSecret = "portolan-authorization";
 export const tokenSecret = (tokenFile: string) => ({
   resources: [
     {
-      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
+      "@type": secretTypeUrl,
       name: authorizationSecret,
       genericSecret: { secret: { filename: tokenFile } },
     },

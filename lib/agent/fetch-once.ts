@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { PortolanError } from "../config/diagnostic.ts";
+import { mapTypes } from "../snapshot/resource-type.ts";
 import { type EnvoyFilesOptions, envoyFiles, putFiles } from "./files/envoy-files.ts";
 import { openTakenLog, takenName } from "./files/taken-log.ts";
 import type { Holding, WholeHoldings } from "./held/holding.ts";
@@ -16,13 +17,7 @@ export async function fetchOnce(source: Source, options: EnvoyFilesOptions): Pro
       source.start({ changed, trouble: (why) => failed(new PortolanError(why)), reached() {} });
     });
     const { log } = await openTakenLog(join(options.folder, takenName));
-    const { clusters, endpoints, listeners, routes } = holdings;
-    await log.keep({
-      clusters: textsOf(clusters),
-      endpoints: textsOf(endpoints),
-      listeners: textsOf(listeners),
-      routes: textsOf(routes),
-    });
+    await log.keep(mapTypes(holdings, textsOf));
     // After what an agent begins with, which has no bound.
     await putFiles(options.folder, envoyFiles(holdings, options));
   } finally {

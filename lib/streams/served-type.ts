@@ -1,10 +1,14 @@
 import { secretTypeUrl } from "../secrets/tls-secret.ts";
-import { type ResourceType, typeOfUrl, typeUrlOf } from "../snapshot/resource-type.ts";
+import { isWildcard, type ResourceType, typeOfUrl, typeUrlOf } from "../snapshot/resource-type.ts";
 
 /** What nodes may ask for: the types of snapshots, and secrets, which lie apart. */
 export type ServedType = ResourceType | "secrets";
 
 export const servedTypeOf = (url: string): ServedType | undefined =>
   url === secretTypeUrl ? "secrets" : typeOfUrl(url);
+
+/** Whether a type can be asked for as a whole. */
+export const isWhole = (type: ServedType | undefined): boolean =>
+  type !== undefined && type !== "secrets" && isWildcard(type);
 
 export const urlOfServed = (type: ServedType): string => (type === "secrets" ? secretTypeUrl : typeUrlOf(type));

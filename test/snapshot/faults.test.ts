@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { readHistory } from "../../lib/snapshot/head/history.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
@@ -78,8 +78,9 @@ async function runSchedule(seed: number, faults: Faults, publishers: number): Pr
   const collecting = (async () => {
     for (let i = 0; i < 24; i += 1) {
       const own = random() < 0.5 ? faults : { ...faults, diesAt: 1 + Math.floor(random() * 160) };
-      // Hardly any grace, so that blobs are deleted under the publishers' feet.
-      const options = { keepPublications, graceMs: Math.floor(random() * 60), now, budgetMs: 20 };
+      // Hardly any grace, so that blobs are deleted under the publishers' feet; every third collection soon has to end.
+      const budgetMs = i % 3 === 0 ? 10 : 100;
+      const options = { keepPublications, graceMs: Math.floor(random() * 60), now, budgetMs };
       const run = collectGarbage(faultyStore(store, own, random), options);
       await run.then(
         ({ deleted }) => {
@@ -95,7 +96,26 @@ async function runSchedule(seed: number, faults: Faults, publishers: number): Pr
   return collected;
 }
 
+/** A millisecond a turn of the event loop, for collections and for publishers that wait for them: a slow machine changes nothing. */
+function passTime(): () => void {
+  vi.useFakeTimers({ toNotFake: ["setImmediate", "clearImmediate", "nextTick", "queueMicrotask"] });
+  let turn = setImmediate(function pass() {
+    vi.advanceTimersByTime(1);
+    turn = setImmediate(pass);
+  });
+  return () => {
+    clearImmediate(turn);
+    vi.useRealTimers();
+  };
+}
+
 describe("publishing through faults", () => {
+  let endTime = () => {};
+  beforeEach(() => {
+    endTime = passTime();
+  });
+  afterEach(() => endTime());
+
   it("keeps HEAD whole, the history a chain and every acknowledged publish, over seeded schedules", async () => {
     let collected = 0;
     for (let seed = 1; seed <= propertyRuns(2_000); seed += 1) {
@@ -110,8 +130,8 @@ describe("publishing through faults", () => {
         throw new Error(`schedule ${seed}`, { cause });
       });
     }
-    // Little: each root here is a configuration of its own, to which one can roll back, and how far a collection comes depends on the machine.
-    expect(collected).toBeGreaterThan(propertyRuns(2_000) / 40);
+    // Few: each root here is a configuration of its own, to which one can roll back.
+    expect(collected).toBeGreaterThan(propertyRuns(2_000) / 10);
   }, 240_000);
 
   it("lets 20 publishers all through in the end, one after the other", async () => {

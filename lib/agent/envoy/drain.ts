@@ -37,11 +37,16 @@ export async function drainAndEnd(envoy: EnvoyProcess, options: DrainOptions): P
       await pause(1_000);
     }
   }
+  await end(envoy);
+  admin?.close();
+}
+
+/** Ends an Envoy without a drain; one that takes longer than it may is killed. */
+export async function end(envoy: EnvoyProcess): Promise<void> {
   envoy.kill("SIGTERM");
   const killer = setTimeout(() => envoy.kill("SIGKILL"), endMs);
   await envoy.ended;
   clearTimeout(killer);
-  admin?.close();
 }
 
 function connectionsIn(stats: string): number {

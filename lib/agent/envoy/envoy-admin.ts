@@ -4,8 +4,6 @@ import { HttpAgent, httpRequest } from "../http.ts";
 export interface EnvoyAdmin {
   /** `LIVE`, `INITIALIZING`, `PRE_INITIALIZING`, `DRAINING`; undefined when nobody answers. */
   state(): Promise<string | undefined>;
-  /** Value of a gauge. */
-  gauge(name: string): Promise<number | undefined>;
   /** @returns whether it was answered well */
   post(path: string): Promise<boolean>;
   /** Text of a page; undefined when nobody answers. */
@@ -55,12 +53,6 @@ export function envoyAdmin(address: string): EnvoyAdmin {
       // Answers 503 with the state until it is live.
       const answer = await ask("/ready", "GET");
       return answer?.body.trim();
-    },
-    async gauge(name) {
-      const filter = encodeURIComponent(`^${name.replaceAll(".", "\\.")}$`);
-      const text = await page(`/stats?type=Gauges&filter=${filter}`);
-      const value = text === undefined ? undefined : / (\d+)$/.exec(text.trim())?.[1];
-      return value === undefined ? undefined : Number(value);
     },
     post: async (path) => (await ask(path, "POST"))?.status === 200,
     page,

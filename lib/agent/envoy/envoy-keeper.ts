@@ -1,6 +1,8 @@
-import { copyFile, mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { replaceFile } from "../files/replace-file.ts";
+import { end } from "./drain.ts";
 import type { EnvoyArgument } from "./envoy-arguments.ts";
 import { adoptEnvoy, bootstrapComplaint, type EnvoyOptions, type EnvoyProcess, startEnvoy } from "./envoy-process.ts";
 import { createRestarts } from "./restarts.ts";
@@ -94,16 +96,21 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
     return goodBootstrap;
   }
 
+  /** Whether the Envoy that was started last asks at the socket. */
+  async function asksHere(): Promise<boolean> {
+    const started = await readFile(goodBootstrap, "utf8").catch(() => "");
+    return started.includes(JSON.stringify(socket));
+  }
+
   const adopted = await adoptEnvoy(options);
-  if (adopted !== undefined && (await readFile(goodBootstrap, "utf8").catch(() => "")).includes(socket)) {
+  if (adopted !== undefined && (await asksHere())) {
     say(`Envoy, process ${adopted.pid}, still runs from before: going on with it`);
     watch(adopted);
   } else if (adopted !== undefined) {
     say(
       `Envoy, process ${adopted.pid}, still runs from before, and does not ask at ${socket}: another one takes its place`,
     );
-    adopted.kill("SIGTERM");
-    await adopted.ended;
+    await end(adopted);
   }
 
   return {
@@ -117,7 +124,8 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
       if (file !== bootstrap) return;
       await mkdir(dirname(goodBootstrap), { recursive: true });
       // A disk that is full has the one before.
-      await copyFile(bootstrap, goodBootstrap).catch(() => {});
+      const keeping = readFile(bootstrap, "utf8").then((text) => replaceFile(goodBootstrap, text));
+      await keeping.catch(() => {});
     },
     gaveUp: () => exitCode,
     starts: () => starts,

@@ -3,9 +3,11 @@ import { dirname, join } from "node:path";
 import { causeText } from "../../config/cause-text.ts";
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
+import { type JsonRecord, textOf } from "../../snapshot/classifier.ts";
 import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { Holding, WholeHoldings } from "../held/holding.ts";
-import { isObject, type Json, type Reference, rewriteSources, textOf } from "../xds/config-sources.ts";
+import { recordOf } from "../record-of.ts";
+import { type Reference, rewriteSources } from "../xds/config-sources.ts";
 import { leafPath } from "./leaf-path.ts";
 import { draftEnding, writeDraft } from "./replace-file.ts";
 
@@ -35,7 +37,7 @@ export type FileTexts = ReadonlyMap<string, string>;
  * @throws PortolanError when Envoy would have to watch more files than it can
  */
 export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFiles }: EnvoyFilesOptions): FileTexts {
-  const sourceOf = (kind: "rds" | "sds", name: string): Json => ({
+  const sourceOf = (kind: "rds" | "sds", name: string): JsonRecord => ({
     pathConfigSource: { path: join(folder, leafPath(kind, name)) },
     resourceApiVersion: "V3",
   });
@@ -49,7 +51,7 @@ export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFile
   const endpoints = holdings.endpoints.resources;
   const cds = clusters.map(({ json, references }) => withEndpoints(json, references, endpoints));
   const tables = new Map(
-    [...holdings.routes.resources.values()].map(({ name, text }) => [leafPath("rds", name), fileOf([text])]),
+    [...holdings.routes.resources.values()].map(({ name, text }) => [leafPath("rds", name), responseText([text])]),
   );
   const read = new Set(listeners.flatMap(({ references }) => references).map(({ name }) => leafPath("rds", name)));
   if (read.size > maxWatchedFiles - otherFiles)
@@ -60,23 +62,24 @@ export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFile
   for (const { references } of listeners)
     for (const { name } of references)
       if (!tables.has(leafPath("rds", name)))
-        tables.set(leafPath("rds", name), fileOf([JSON.stringify({ "@type": typeUrlOf("routes"), name })]));
+        tables.set(leafPath("rds", name), responseText([JSON.stringify({ "@type": typeUrlOf("routes"), name })]));
   return new Map([
     ...tables,
-    ["cds.json", fileOf(cds.map((json) => JSON.stringify(json)))],
-    ["lds.json", fileOf(listeners.map(({ json }) => JSON.stringify(json)))],
+    ["cds.json", responseText(cds.map((json) => JSON.stringify(json)))],
+    ["lds.json", responseText(listeners.map(({ json }) => JSON.stringify(json)))],
   ]);
 }
 
 const sorted = ({ resources }: Holding) => [...resources.values()].sort((a, b) => byCodePoint(a.name, b.name));
 
-function parsed(text: string): Json {
-  const json: unknown = JSON.parse(text);
-  return isObject(json) ? json : {};
-}
+const parsed = (text: string): JsonRecord => recordOf(JSON.parse(text));
 
 /** A cluster with its endpoints in it, where it would ask for them. */
-function withEndpoints(cluster: Json, references: readonly Reference[], endpoints: Holding["resources"]): Json {
+function withEndpoints(
+  cluster: JsonRecord,
+  references: readonly Reference[],
+  endpoints: Holding["resources"],
+): JsonRecord {
   const named = references.find(({ type }) => type === "endpoints");
   if (named === undefined) return cluster;
   const { edsClusterConfig: _source, ...rest } = cluster;
@@ -85,7 +88,7 @@ function withEndpoints(cluster: Json, references: readonly Reference[], endpoint
 }
 
 /** A DiscoveryResponse on disk. @param resources as JSON on one line each */
-function fileOf(resources: readonly string[]): string {
+export function responseText(resources: readonly string[]): string {
   const body = resources.join(",\n");
   return `{"version_info":"${hashOf(body).slice(0, 32)}","resources":[\n${body}\n]}\n`;
 }

@@ -1,5 +1,5 @@
 import { open, readFile, truncate } from "node:fs/promises";
-import { causeText } from "../../config/cause-text.ts";
+import { causeText, fileTrouble, isFileAbsent } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
@@ -46,9 +46,13 @@ const lineOf = (type: CoreType, name: string, text = ""): string =>
 
 const withHash = (body: string): string => `${hashOf(body).slice(0, hashLength)} ${body}\n`;
 
-/** Opens the log at a path; there need be none. */
+/** Opens the log at a path; there need be none. @throws PortolanError for one that is there and cannot be read */
 export async function openTakenLog(path: string): Promise<OpenedLog> {
-  const found = await readFile(path, "utf8").catch(() => undefined);
+  const found = await readFile(path, "utf8").catch((cause: unknown) => {
+    if (isFileAbsent(cause)) return undefined;
+    const why = `cannot read ${path}: ${fileTrouble(cause)}`;
+    throw new PortolanError(`${why}; make it readable, or delete it to start without what Envoy had`, [], cause);
+  });
   const { texts, damaged } = readLog(found ?? "");
   let written: TakenTexts = texts;
   let bytes = Buffer.byteLength(found ?? "");

@@ -1,7 +1,9 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { JsonRecord } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
+import { recordOf } from "../record-of.ts";
 import type { FrontClient } from "./front-client.ts";
 import { applyDelta, type Delta, type HeldType, type Holding } from "./holding.ts";
 import type { AgentNode } from "./node.ts";
@@ -110,16 +112,13 @@ function readResource(value: unknown): Delta["changed"][number] | undefined {
   return typeof name === "string" && resource !== undefined ? { name, text: JSON.stringify(resource) } : undefined;
 }
 
-function parse(body: string): Readonly<Record<string, unknown>> {
+function parse(body: string): JsonRecord {
   try {
     return recordOf(JSON.parse(body));
   } catch (cause) {
     throw new PortolanError("an answer is no JSON, or not all of it came", [], cause);
   }
 }
-
-const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 /** An error of Connect's, what a front says is wrong (RFC 9457), or the beginning of whatever it was that answered. */
 function readError(body: string): { readonly code?: string; readonly message: string } {

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { hashOf } from "../../snapshot/blob.ts";
+import { responseText } from "../files/envoy-files.ts";
 import { leafPath } from "../files/leaf-path.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import { checkIdentity, type GoodIdentity, type Identity, identityIn } from "./identity.ts";
@@ -132,16 +134,15 @@ async function identityFrom(source: IdentitySource): Promise<Identity> {
 const secretNames = ["default", "ROOTCA"] as const;
 
 const secretOf = (name: (typeof secretNames)[number], content: object) => ({
-  "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
+  "@type": secretTypeUrl,
   name,
   ...content,
 });
 
 async function write(folder: string, secret: { readonly name: string }): Promise<void> {
-  const text = JSON.stringify(secret);
   const path = join(folder, leafPath("sds", secret.name));
   await mkdir(dirname(path), { recursive: true });
-  await replaceFile(path, `{"version_info":"${hashOf(text).slice(0, 32)}","resources":[\n${text}\n]}\n`, 0o600);
+  await replaceFile(path, responseText([JSON.stringify(secret)]), 0o600);
 }
 
 /** What was written before; undefined unless all of it is there and whole. */

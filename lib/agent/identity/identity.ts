@@ -1,5 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { JsonRecord } from "../../snapshot/classifier.ts";
+import { recordOf } from "../record-of.ts";
 
 /** What a workload proves who it is with, in PEM. */
 export interface Identity {
@@ -103,10 +105,7 @@ function derLength(bytes: Buffer, at: number): number {
   return count > 4 || at + 2 + count > bytes.length ? bytes.length - at : 2 + count + bytes.readUIntBE(at + 2, count);
 }
 
-const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? { ...value } : {};
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
+function parsed(text: string): JsonRecord {
   try {
     return recordOf(JSON.parse(text));
   } catch {

@@ -1,8 +1,8 @@
 import { type DescMessage, fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import { causeText } from "../../config/cause-text.ts";
 import { registry, schemas } from "../../descriptors/registry.ts";
+import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
 import type { CoreType } from "../../snapshot/resource-type.ts";
-import { isObject, type Json } from "./config-sources.ts";
 
 /** A message as a stream carries it, or why it has no such form. */
 export type BinaryForm = { readonly binary: Uint8Array<ArrayBuffer> } | { readonly problem: string };
@@ -12,7 +12,7 @@ export type BinaryForm = { readonly binary: Uint8Array<ArrayBuffer> } | { readon
  * which it does not know, travel as `xds.type.v3.TypedStruct`: Envoy reads their JSON by descriptors of its own, so that none of it is
  * dropped on the way.
  */
-export function binaryForm(type: CoreType, resource: Json): BinaryForm {
+export function binaryForm(type: CoreType, resource: JsonRecord): BinaryForm {
   const { "@type": _type, ...message } = resource;
   const schema = schemas[type];
   const known = written(schema, message);
@@ -21,7 +21,7 @@ export function binaryForm(type: CoreType, resource: Json): BinaryForm {
   return "binary" in opaque ? opaque : known;
 }
 
-function written(schema: DescMessage, message: Json): BinaryForm {
+function written(schema: DescMessage, message: JsonRecord): BinaryForm {
   try {
     return { binary: toBinary(schema, fromJson(schema, plain(message), { registry })) };
   } catch (cause) {
@@ -33,10 +33,10 @@ function written(schema: DescMessage, message: Json): BinaryForm {
 const structType = "type.googleapis.com/xds.type.v3.TypedStruct";
 
 /** The outermost Anys of a message in JSON as TypedStructs. */
-function withOpaqueExtensions(message: Json): Json {
+function withOpaqueExtensions(message: JsonRecord): JsonRecord {
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk);
-    if (!isObject(value)) return value;
+    if (!isRecord(value)) return value;
     const { "@type": typeUrl, ...fields } = value;
     if (typeof typeUrl === "string" && typeUrl !== structType) return { "@type": structType, typeUrl, value: fields };
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, walk(member)]));
@@ -45,7 +45,7 @@ function withOpaqueExtensions(message: Json): Json {
 }
 
 /** Plain data that was read from JSON is JSON. */
-function plain(message: Json): JsonValue {
+function plain(message: JsonRecord): JsonValue {
   const json: JsonValue = JSON.parse(JSON.stringify(message));
   return json;
 }

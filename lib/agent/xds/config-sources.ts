@@ -1,3 +1,4 @@
+import { isRecord, type JsonRecord, textOf } from "../../snapshot/classifier.ts";
 import { identityCluster, restSource } from "../bootstrap.ts";
 
 /** A resource of another type that a resource names. */
@@ -9,27 +10,25 @@ export interface Reference {
 /** Where an Envoy with an agent gets what its resources name. */
 export interface SourceForm {
   /** Source of a route table; undefined: the stream that the listener came by. */
-  routes?(name: string): Json;
+  routes?(name: string): JsonRecord;
   /** Source of the workload's own certificate and roots, by name; undefined: where the resource says. */
-  readonly secrets?: ((name: string) => Json) | undefined;
+  readonly secrets?: ((name: string) => JsonRecord) | undefined;
 }
 
 /** What became of a resource. */
 export interface Rewritten {
-  readonly json: Json;
+  readonly json: JsonRecord;
   readonly references: readonly Reference[];
 }
-
-export type Json = Readonly<Record<string, unknown>>;
 
 /**
  * A resource that was made for a stream of a server, for an Envoy whose agent stands in for that stream. What the agent does not have
  * (extension configurations, certificates of gateways) is asked of the control plane's cluster by REST.
  */
-export function rewriteSources(resource: Json, form: SourceForm): Rewritten {
+export function rewriteSources(resource: JsonRecord, form: SourceForm): Rewritten {
   const references: Reference[] = [];
 
-  function rewritten(object: Json, clusterName: string): Json {
+  function rewritten(object: JsonRecord, clusterName: string): JsonRecord {
     const { edsConfig, configSource, sdsConfig, routeConfigName, serviceName, name } = object;
     if (isAggregated(edsConfig)) {
       references.push({ type: "endpoints", name: textOf(serviceName) || clusterName });
@@ -39,7 +38,7 @@ export function rewriteSources(resource: Json, form: SourceForm): Rewritten {
       references.push({ type: "routes", name: routeConfigName });
       return form.routes === undefined ? object : { ...object, configSource: form.routes(routeConfigName) };
     }
-    if (isObject(sdsConfig) && typeof name === "string" && form.secrets !== undefined && isOfWorkload(sdsConfig))
+    if (isRecord(sdsConfig) && typeof name === "string" && form.secrets !== undefined && isOfWorkload(sdsConfig))
       return { ...object, sdsConfig: form.secrets(name) };
     return object;
   }
@@ -47,7 +46,7 @@ export function rewriteSources(resource: Json, form: SourceForm): Rewritten {
   /** @param isOurs whether an aggregated source here is one that the agent answers */
   function walk(value: unknown, clusterName: string, isOurs: boolean): unknown {
     if (Array.isArray(value)) return value.map((item) => walk(item, clusterName, false));
-    if (!isObject(value)) return value;
+    if (!isRecord(value)) return value;
     if (isAggregated(value)) return isOurs ? value : restSource();
     const own = rewritten(value, clusterName);
     return Object.fromEntries(
@@ -59,23 +58,18 @@ export function rewriteSources(resource: Json, form: SourceForm): Rewritten {
   }
 
   const json = walk(resource, textOf(resource.name), false);
-  return { json: isObject(json) ? json : resource, references };
+  return { json: isRecord(json) ? json : resource, references };
 }
 
 /** Whether a member is a source of endpoints or of a route table. */
-const isAnswered = (key: string, { routeConfigName }: Json): boolean =>
+const isAnswered = (key: string, { routeConfigName }: JsonRecord): boolean =>
   key === "edsConfig" || (key === "configSource" && typeof routeConfigName === "string");
 
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isAggregated = (value: unknown): value is Json => isObject(value) && isObject(value.ads);
-
-export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const isAggregated = (value: unknown): value is JsonRecord => isRecord(value) && isRecord(value.ads);
 
 /** Whether a secret is the workload's own: it comes from the identity agent, or from the folder that `--certificates files` names. */
-function isOfWorkload(sdsConfig: Json): boolean {
+function isOfWorkload(sdsConfig: JsonRecord): boolean {
   const { pathConfigSource, apiConfigSource } = sdsConfig;
-  if (isObject(pathConfigSource)) return textOf(pathConfigSource.path).startsWith("/etc/certs/");
-  return isObject(apiConfigSource) && JSON.stringify(apiConfigSource).includes(`"clusterName":"${identityCluster}"`);
+  if (isRecord(pathConfigSource)) return textOf(pathConfigSource.path).startsWith("/etc/certs/");
+  return isRecord(apiConfigSource) && JSON.stringify(apiConfigSource).includes(`"clusterName":"${identityCluster}"`);
 }

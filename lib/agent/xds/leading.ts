@@ -66,7 +66,6 @@ type Suspects = readonly Pick<RefusedResource, "type" | "name" | "version">[];
 /** @param kept what an Envoy had taken when the agent began */
 export function createLeading(kept: Offer): Leading {
   let wanted: Offer | undefined;
-  let unwritable: readonly Unwritable[] = [];
   let offered = isEmpty(kept) ? undefined : kept;
   let isSettled = false;
   let isConnected = false;
@@ -104,25 +103,14 @@ export function createLeading(kept: Offer): Leading {
       const names = [...refused, ...groups.flat()].filter((one) => one.type === type).map(({ name }) => name);
       for (const name of new Set(names)) {
         const version = offer[type].get(name)?.version ?? "";
-        const isMissing = unwritable.some((one) => one.type === type && one.name === name);
-        if (!isMissing && !isOut(type, name, version)) continue;
+        // An empty resource may stand in the place of one that has no binary form.
+        if (!isOut(type, name, "") && !isOut(type, name, version)) continue;
         const instead = before(type, name);
         if (instead === undefined) resources.delete(name);
         else resources.set(name, instead);
       }
       return resources;
     });
-  }
-
-  /** What is wanted in another version, or not at all, is not spoken of any more. */
-  function forget(): void {
-    const isWanted = ({ type, name, version }: Suspects[number]) => wanted?.[type].get(name)?.version === version;
-    const isUnwritten = ({ type, name, version }: RefusedResource) =>
-      version === "" && unwritable.some((one) => one.type === type && one.name === name);
-    refused = refused.filter((one) => isWanted(one) || isUnwritten(one));
-    const left = groups.map((group) => group.filter(isWanted));
-    if (isTrying && left[0]?.length === 0) isTrying = false;
-    groups = left.filter((group) => group.length > 0);
   }
 
   return {
@@ -136,15 +124,17 @@ export function createLeading(kept: Offer): Leading {
       offered !== undefined &&
       isSameOffer(offered, allowed(wanted)),
     refused: () => refused,
-    want(offer, problems) {
+    want(offer, unwritable) {
       wanted = offer;
-      unwritable = problems;
-      refused = refused.filter(({ version }) => version !== "");
-      forget();
+      // What is wanted in another version, or not at all, is not spoken of any more.
+      const isWanted = ({ type, name, version }: Suspects[number]) => offer[type].get(name)?.version === version;
+      const left = groups.map((group) => group.filter(isWanted));
+      if (isTrying && left[0]?.length === 0) isTrying = false;
+      groups = left.filter((group) => group.length > 0);
       const words = (problem: string) => `the agent cannot send it: ${problem}`;
       refused = [
-        ...refused,
-        ...problems.map(({ type, name, problem }) => ({ type, name, version: "", words: words(problem) })),
+        ...refused.filter(isWanted),
+        ...unwritable.map(({ type, name, problem }) => ({ type, name, version: "", words: words(problem) })),
       ];
     },
     knows(type, versions) {

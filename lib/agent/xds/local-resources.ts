@@ -1,8 +1,10 @@
+import { sameElements } from "../../config/same-elements.ts";
 import { hashOf } from "../../snapshot/blob.ts";
+import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { binaryForm } from "./binary-form.ts";
-import { isObject, type Json, type Reference, rewriteSources, type SourceForm } from "./config-sources.ts";
+import { type Reference, rewriteSources, type SourceForm } from "./config-sources.ts";
 import { type LocalResource, type LocalResources, type Offer, offerOf } from "./offer.ts";
 
 /** JSON texts of resources by name, for each type. */
@@ -54,7 +56,7 @@ export function createOfferMaker(form: SourceForm): (texts: ResourceTexts) => Ma
 
   function resourcesOf(type: CoreType, of: Omit<MadeType, "resources">): LocalResources {
     const known = last.get(type);
-    if (known?.made === of.made && known.missing.join("\n") === of.missing.join("\n")) return known.resources;
+    if (known?.made === of.made && sameElements(known.missing, of.missing)) return known.resources;
     const resources = new Map<string, LocalResource>();
     for (const [name, { resource }] of of.made) if (resource !== undefined) resources.set(name, resource);
     if (type === "endpoints" || type === "routes")
@@ -91,7 +93,7 @@ export function createOfferMaker(form: SourceForm): (texts: ResourceTexts) => Ma
 
 function make(type: CoreType, name: string, text: string, form: SourceForm): Made {
   const parsed: unknown = JSON.parse(text);
-  if (!isObject(parsed)) return { text, resource: undefined, problem: "it is not a JSON object", references: [] };
+  if (!isRecord(parsed)) return { text, resource: undefined, problem: "it is not a JSON object", references: [] };
   const { json, references } = rewriteSources(parsed, form);
   const written = binaryForm(type, json);
   if ("problem" in written) return { text, resource: undefined, problem: written.problem, references };
@@ -109,7 +111,7 @@ const localResource = (name: string, binary: Uint8Array<ArrayBuffer>, source: st
 
 /** What stands for a resource that is named and not there: no endpoints, no routes. */
 export function emptyResource({ type, name }: Reference): LocalResource {
-  const json: Json = type === "endpoints" ? { clusterName: name } : { name };
+  const json: JsonRecord = type === "endpoints" ? { clusterName: name } : { name };
   const form = binaryForm(type, json);
   if ("problem" in form) throw new Error(`an empty resource has a binary form: ${form.problem}`);
   return localResource(name, form.binary, undefined);

@@ -14,11 +14,12 @@ import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
-import { isWildcard, typeUrlOf } from "../../snapshot/resource-type.ts";
+import { typeUrlOf } from "../../snapshot/resource-type.ts";
+import { binaryResources } from "../../streams/binary-resources.ts";
 import { endCall, type Written, writeMessages } from "../../streams/grpc-framing.ts";
-import { beginningOf, createResourceRuns, runOf } from "../../streams/messages.ts";
+import { beginningOf, runOf } from "../../streams/messages.ts";
 import { messagesOf } from "../../streams/read-messages.ts";
-import { servedTypeOf } from "../../streams/served-type.ts";
+import { isWhole, servedTypeOf } from "../../streams/served-type.ts";
 import { discoveryStream, type StreamHost, type StreamRequest } from "../../streams/stream.ts";
 import { askedDelta } from "../../streams/watch.ts";
 import { listening } from "../listening.ts";
@@ -33,9 +34,6 @@ const maxPathBytes = 103;
 
 /** A request of an Envoy with 100,000 clusters that connects again. */
 const maxMessageBytes = 64 * 1024 * 1024;
-
-/** Nobody else is told the same, so that no answer is kept once it is written. */
-const maxRunBytes = 0;
 
 const deltaPath = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 
@@ -113,13 +111,14 @@ function answers(request: Http2ServerRequest, signal: AbortSignal, host: StreamH
     for await (const message of messages)
       yield requestOf(fromBinary(DeltaQuestionSchema, message, { readUnknownFields: false }));
   }
-  const runs = createResourceRuns(host.sources.reader, maxRunBytes);
   return discoveryStream<Written>(host, requests(), {
     kind: "delta",
     signal,
-    async write(one) {
-      const run = await runs.of(one);
-      return { message: [beginningOf({ ...one, typeUrl: typeUrlOf(one.type) }), run], leave() {} };
+    // Nobody else is told the same, so that no answer is kept once it is written.
+    async write({ changed, ...one }) {
+      const typeUrl = typeUrlOf(one.type);
+      const values = await binaryResources(host.sources.reader, changed);
+      return { message: [beginningOf({ ...one, typeUrl }), runOf("delta", typeUrl, values, changed)], leave() {} };
     },
     writeSecrets({ changed, ...one }) {
       const values = changed.map(({ value }) => value);
@@ -134,11 +133,10 @@ function requestOf(question: DeltaQuestion): StreamRequest {
   const { resourceNamesSubscribe: subscribe, resourceNamesUnsubscribe: unsubscribe } = question;
   const known = new Map(Object.entries(question.initialResourceVersions));
   const asked = { subscribe, unsubscribe, known, nonce: question.responseNonce, error: question.errorDetail?.message };
-  const isWhole = type !== undefined && type !== "secrets" && isWildcard(type);
   return {
     // The agent knows whose Envoy it is.
     claims: () => ({ id: question.node?.id ?? "", cluster: "", metadata: {}, locality: "" }),
     type,
-    asked: (before) => askedDelta(isWhole, before, asked),
+    asked: (before) => askedDelta(isWhole(type), before, asked),
   };
 }

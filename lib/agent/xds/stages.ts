@@ -14,35 +14,27 @@ export interface StageFacts {
  * @param facts whether Envoy has taken what is offered, and is warm
  * @returns the offer itself while there is something to wait for
  */
-export function nextStage(offered: Offer, target: Offer, facts: StageFacts & { readonly isSettled: boolean }): Offer {
-  const isLedElsewhere = !isSame(offered.listeners, target.listeners) || hasOther(offered.routes, target.routes);
-  const all: Offer = {
-    clusters: united(offered.clusters, target.clusters),
-    endpoints: united(offered.endpoints, target.endpoints),
-    routes: united(target.routes, offered.routes),
-    listeners: offered.listeners,
-  };
-  if (!isLedElsewhere) return endOf(offered, target, facts);
-  if (!isSameOffer(all, offered)) return all;
-  if (!facts.isSettled || !facts.isWarm) return offered;
-  return { ...all, routes: united(offered.routes, target.routes), listeners: target.listeners };
-}
-
-/** Routes and listeners lead where they should: what else there is may change at once, and what is left over may go once they are in force. */
-function endOf(
+export function nextStage(
   offered: Offer,
   target: Offer,
   { isSettled, isWarm }: StageFacts & { readonly isSettled: boolean },
 ): Offer {
+  /** Routes and listeners lead where they should, and all that was there before still is. */
+  const led: Offer = {
+    clusters: united(offered.clusters, target.clusters),
+    endpoints: united(offered.endpoints, target.endpoints),
+    routes: united(offered.routes, target.routes),
+    listeners: target.listeners,
+  };
+  const isReady = isSettled && isWarm;
+  const isLedElsewhere = !isSame(offered.listeners, target.listeners) || hasOther(offered.routes, target.routes);
+  if (isLedElsewhere) {
+    const prepared = { ...led, routes: united(target.routes, offered.routes), listeners: offered.listeners };
+    if (!isSameOffer(prepared, offered)) return prepared;
+    return isReady ? led : offered;
+  }
   const isLosing = losesNames(offered.clusters, target.clusters) || losesNames(offered.routes, target.routes);
-  return !isLosing || (isSettled && isWarm)
-    ? target
-    : {
-        clusters: united(offered.clusters, target.clusters),
-        endpoints: united(offered.endpoints, target.endpoints),
-        routes: united(offered.routes, target.routes),
-        listeners: target.listeners,
-      };
+  return isLosing && !isReady ? led : target;
 }
 
 /** Whether a name that both have stands for something else. */

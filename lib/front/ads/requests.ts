@@ -1,9 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Complaint, DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { isWildcard } from "../../snapshot/resource-type.ts";
 import { maxErrorLength } from "../../streams/mentioned-names.ts";
-import { type ServedType, servedTypeOf } from "../../streams/served-type.ts";
+import { isWhole, servedTypeOf } from "../../streams/served-type.ts";
 import type { StreamRequest } from "../../streams/stream.ts";
 import { askedDelta, askedWhole } from "../../streams/watch.ts";
 import { claimsOf } from "../connect/node-claims.ts";
@@ -39,9 +38,6 @@ export function deltaRequest(question: DeltaQuestion, limits: Limits): StreamReq
     asked: (before) => askedDelta(isWhole(type), before, request),
   };
 }
-
-/** Whether a type can be asked for as a whole. */
-const isWhole = (type: ServedType | undefined): boolean => type !== undefined && type !== "secrets" && isWildcard(type);
 
 function checkTexts(texts: Readonly<Record<string, string>>, limits: Limits): void {
   for (const [field, text] of Object.entries(texts)) {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -63,6 +63,11 @@ describe("the log of what Envoy has taken", () => {
     // It is written anew with the next change, or without one.
     await damagedLog.keep(damagedLog.texts);
     expect((await openTakenLog(path)).damaged).toBe(0);
+  });
+
+  it("is not taken for absent when it is there and cannot be read", async () => {
+    await mkdir(path);
+    await expect(openTakenLog(path)).rejects.toThrow(`cannot read ${path}: it is a folder, and a file is wanted`);
   });
 
   it("does not grow without end", async () => {
