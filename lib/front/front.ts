@@ -25,6 +25,7 @@ import { hasGate, type Switching, standingOf } from "./heads/switches.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { askerOf } from "./nodes/asker.ts";
 import { type ExplainedRefusal, explainRefusal } from "./nodes/explain-refusal.ts";
+import { createMissedBlobs } from "./nodes/missed-blobs.ts";
 import { type NodeWatch, noNodes } from "./nodes/node-watch.ts";
 import type { Placement } from "./nodes/place-node.ts";
 import { createPlaces } from "./nodes/places.ts";
@@ -75,8 +76,8 @@ export interface FrontOptions {
   /** Told once of each node that no class was compiled for. */
   readonly onStranger?: (stranger: Stranger) => void;
   /**
-   * To have the sources compiled when a node without a class of its own has asked for it; absent: no such node is waited for. The store
-   * has to be one that may be written under `wanted/`.
+   * To have the sources compiled when a node without a class of its own has asked for it, or a blob is missing; absent: no such node is
+   * waited for, and nobody is told of such a blob. The store has to be one that may be written under `wanted/`.
    */
   readonly onWanted?: (() => unknown) | undefined;
   readonly onError?: (cause: unknown) => void;
@@ -183,7 +184,9 @@ export function createFront(options: FrontOptions): Front {
   const metrics = options.metrics ?? noMetrics;
   const onError = options.onError ?? (() => {});
   const limits = options.limits ?? defaultLimits;
-  const reader = createSnapshotReader(options.store);
+  const { onWanted } = options;
+  const missed = onWanted && createMissedBlobs({ store: options.store, now, trigger: onWanted, onError });
+  const reader = createSnapshotReader(options.store, undefined, missed);
   const heads = createHeads(options.store, {
     ttlMs: options.headTtlMs ?? 1_000,
     now,
@@ -207,8 +210,7 @@ export function createFront(options: FrontOptions): Front {
   metrics.refusing?.(() => [...heard, refusals].flatMap((source) => source.standing()).map(({ type }) => type));
   const lastRoot = createLastRoot(reader, onError);
   const places = createPlaces(reader);
-  const wanted =
-    options.onWanted && createWantedClasses({ store: options.store, now, trigger: options.onWanted, onError });
+  const wanted = onWanted && createWantedClasses({ store: options.store, now, trigger: onWanted, onError });
   const stateAt = createStates();
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];

@@ -127,8 +127,15 @@ const maxKept = 16;
 /** So that no more of them are kept than `maxKept`, however small they are. */
 const atLeast = (storedBytes: number, maxBytes: number): number => Math.max(storedBytes, maxBytes / maxKept);
 
-/** @param maxBytes stored size of the segments that are kept; of roots as much again, of the rest less */
-export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1024): SnapshotReader {
+/**
+ * @param maxBytes stored size of the segments that are kept; of roots as much again, of the rest less
+ * @param onMissed told of each blob that the store has not, or another one under its name
+ */
+export function createSnapshotReader(
+  store: BlobSource,
+  maxBytes = 64 * 1024 * 1024,
+  onMissed: (hash: string) => void = () => {},
+): SnapshotReader {
   async function read(hash: string): Promise<Uint8Array<ArrayBuffer> | "absent" | "damaged"> {
     const result = await store.get(blobKey(hash));
     if (result.kind !== "found") return "absent";
@@ -137,6 +144,7 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
   }
   async function bytes(hash: string): Promise<Uint8Array<ArrayBuffer>> {
     const found = await read(hash);
+    if (typeof found === "string") onMissed(hash);
     if (found === "absent") throw new PortolanError(`the store has no blob ${hash}`);
     if (found === "damaged") throw new PortolanError(`blob ${hash} holds other bytes than its name says`);
     return found;

@@ -8,6 +8,12 @@ import { type Classifier, labelsOf, type NodeClaims, namespaceOf, own, parseNode
 /** Records lie here, under whose they are and what they stand for. */
 export const wantedPrefix = "wanted/";
 
+/**
+ * Lies beside the records where a front misses a blob, or found it damaged: the next compile then looks at every blob that is served, and
+ * writes anew what is not as it should be. It holds the blob's hash, for people.
+ */
+export const missedBlobKey = `${wantedPrefix}missed-blob`;
+
 /** How long a record counts; a node that still wants its class then asks again. */
 export const wantedMs = 24 * 3_600_000;
 

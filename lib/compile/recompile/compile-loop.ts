@@ -6,6 +6,7 @@ import type { Laid } from "../../snapshot/laying.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { readOnce } from "../../snapshot/read-once.ts";
 import { isUnread } from "../../snapshot/standing/stored-part.ts";
+import { missedBlobKey } from "../../snapshot/wanted.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { refuseClosed } from "../closed-world.ts";
 import { staleSources } from "../collected/stale-sources.ts";
@@ -98,6 +99,9 @@ function compileOnce<C extends Published>(
         const filled = fillWanted(store, now);
         filled.catch(() => {});
         const made = await compile(staged, base, filled);
+        const { isBlobMissed } = await filled;
+        // The publisher that comes next has looked at no blob, and looks at all.
+        if (isBlobMissed) publishers.forget();
         const { primary, settings } = made;
         const compiled: C["compiled"] = made.compiled;
         refuseClosed(settings.securityFailure, compiled.diagnostics);
@@ -133,6 +137,8 @@ function compileOnce<C extends Published>(
         if (published.kind === "lost") continue;
         const result = withEarly(published, await made.early);
         standing.moved(result.head);
+        // A front that still misses something reports it again.
+        if (isBlobMissed) await store.delete(missedBlobKey);
         publishers.remembers();
         const { kind, root, head } = result;
         const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };

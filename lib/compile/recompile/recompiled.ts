@@ -112,7 +112,7 @@ export interface Compiling<C> {
    * @param base HEAD, which was read before
    * @param filled settles when the sources may be read
    */
-  compile(staged: Staged, base: ReadHead | undefined, filled: Promise<void>): Promise<C>;
+  compile(staged: Staged, base: ReadHead | undefined, filled: Promise<unknown>): Promise<C>;
   /** Configuration that is held with the newest registries, and nothing else. @throws SourceNotKept */
   compileHeld(staged: Staged, base: ReadHead | undefined, configuration: Configuration): Promise<HeldOnly>;
   readonly standing: StandingKeeper;

@@ -57,7 +57,7 @@ export function createStandingCompiler(
   const standing = createStandingKeeper(store, readSources);
   const compilerFor = createCompilers(world, ahead);
   const looks = build !== undefined && !looksInto;
-  const prepare = async (staged: Staged, base: ReadHead | undefined, filled: Promise<void>): Promise<Prepared> => {
+  const prepare = async (staged: Staged, base: ReadHead | undefined, filled: Promise<unknown>): Promise<Prepared> => {
     if (looks) standing.readAhead(base);
     const unread = createUnreadSources(store, base);
     const { settings, shards } = await staged("read", async () => {

@@ -1,4 +1,4 @@
-import { recordsToDrop, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
+import { missedBlobKey, recordsToDrop, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { listKey } from "./source-shard.ts";
 import { writeShard } from "./write-shard.ts";
@@ -11,12 +11,15 @@ const wantedSource = "wanted";
  * else. Records that are too old are deleted, and those that are too many.
  *
  * @param now the store's clock as well as it is known
+ * @returns whether a front has reported a blob that is missing or damaged
  */
-export async function fillWanted(store: ObjectStore, now: () => number): Promise<void> {
-  const [listed, filled] = await Promise.all([recordsIn(store), store.get(listKey(wantedSource))]);
+export async function fillWanted(store: ObjectStore, now: () => number): Promise<{ readonly isBlobMissed: boolean }> {
+  const [all, filled] = await Promise.all([recordsIn(store), store.get(listKey(wantedSource))]);
+  const listed = all.filter(({ key }) => key !== missedBlobKey);
+  const found = { isBlobMissed: listed.length < all.length };
   // Nearly always there are none, and never were: then nobody need know how late it is.
   const records = listed.length === 0 ? [] : await recordsAt(store, listed, (await store.time?.()) ?? now());
-  if (records.length === 0 && filled.kind === "absent") return;
+  if (records.length === 0 && filled.kind === "absent") return found;
   const byAge = records.toSorted((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1));
   const dropped = new Set(recordsToDrop(byAge));
   for (const { key } of dropped) await store.delete(key);
@@ -25,6 +28,7 @@ export async function fillWanted(store: ObjectStore, now: () => number): Promise
   const lines = [...new Set(texts.filter(isObject))].sort().map((text) => `  - ${text}\n`);
   const text = lines.length === 0 ? "{}\n" : `proxies:\n${lines.join("")}`;
   await writeShard(store, wantedSource, [{ file: "portolan.yaml", text }], { allowEmpty: true });
+  return found;
 }
 
 interface ListedRecord {

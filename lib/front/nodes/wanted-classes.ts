@@ -3,6 +3,7 @@ import {
   countByNamespace,
   maxWanted,
   maxWritten,
+  missedBlobKey,
   ownerOf,
   ownerPrefix,
   unproven,
@@ -59,7 +60,7 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
   async function hasRoom({ namespace, subject }: WantedOwner): Promise<boolean> {
     const keys: string[] = [];
     for await (const { key } of store.list(wantedPrefix)) {
-      if (keys.push(key) >= maxWritten) return false;
+      if (key !== missedBlobKey && keys.push(key) >= maxWritten) return false;
     }
     const own = keys.filter((key) => ownerOf(key).subject === subject).length;
     if (own >= (subject === unproven ? maxUnproven : maxOfSubject)) return false;
