@@ -40,7 +40,10 @@ export interface Front {
  * @throws PortolanError for an authentication that cannot be read
  */
 export function createFront({ authentication, ...options }: FrontOptions): Front {
-  const asked = readAuthentication(authentication ?? "off", { name: "authentication" });
+  const asked = readAuthentication(authentication ?? "off", {
+    name: "authentication",
+    ...(options.onError === undefined ? {} : { onStaleKeys: options.onError }),
+  });
   const front = createWholeFront({ ...options, authentication: asked });
   const app = frontApp(front);
   return {

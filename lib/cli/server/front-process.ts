@@ -66,7 +66,9 @@ export async function startFront(
 ): Promise<FrontProcess> {
   const { host } = settings;
   const onError = (cause: unknown) => log.error(cause);
-  const authentication = authenticationFor(settings.authentication, host);
+  const authentication = authenticationFor(settings.authentication, host, {
+    onStaleKeys: (cause) => log.warn(cause, "the keys of an issuer could not be read: those of before are believed"),
+  });
   const opened = await servedStore(settings);
   const store = among?.worker.storeOver(opened) ?? opened;
   const limits = among === undefined ? allLimits : shareOfLimits(allLimits, settings.workers);

@@ -7,6 +7,7 @@ import {
   encodeNode,
   findInTree,
   listTree,
+  readNode,
   type TreeDifference,
   type TreeEntry,
   type TreeNode,
@@ -99,14 +100,22 @@ const emptyHead: LedgerHead = { root: "", revision: 0, commit: "" };
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Reads what this module wrote: nodes and commits are addressed by their own checksum, and the head names them. */
+/** Reads what this module wrote: commits are addressed by their own checksum, and the head names them. */
 function parse<T>(text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw new PortolanError("the ledger holds something that is none of its own", [], cause);
+    throw foreign(cause);
   }
 }
+
+function nodeIn(text: string): TreeNode {
+  const node = readNode(text);
+  if (node === undefined) throw foreign();
+  return node;
+}
+
+const foreign = (cause?: unknown) => new PortolanError("the ledger holds something that is none of its own", [], cause);
 
 /** Waits before another attempt: longer after each lost race, and never as long as the others do. */
 function spreadPause(lostRaces: number): Promise<void> {
@@ -142,7 +151,7 @@ export function openLedger(store: LedgerStore, prefix: string, pause = spreadPau
     return node;
   };
   const nodes = {
-    load: async (hash: string) => cached.get(hash) ?? remember(hash, parse<TreeNode>(await read(nodeKey(hash)))),
+    load: async (hash: string) => cached.get(hash) ?? remember(hash, nodeIn(await read(nodeKey(hash)))),
   };
   const commitOf = async (hash: string) => parse<Commit>(await read(commitKey(hash)));
 

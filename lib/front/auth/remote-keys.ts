@@ -20,14 +20,22 @@ const maxBytes = 256 * 1024;
  * Keys of an issuer, read when one is asked for that is not known, at most twice a minute, and every ten minutes. They are read from the
  * URL itself: where a redirect leads, whoever answers there would say who is let in, over clear text too. What is no set of keys leaves those
  * of before.
+ *
+ * @param onStale hears why keys could not be read where those of before are believed
  */
-export function remoteKeys(url: string, fetchKeys: FetchKeys, now: () => number): JWTVerifyGetKey {
+export function remoteKeys(
+  url: string,
+  fetchKeys: FetchKeys,
+  now: () => number,
+  onStale: (cause: unknown) => void,
+): JWTVerifyGetKey {
   let last: { readonly body: string; readonly atMs: number } | undefined;
   const read = async (_url: string, { signal }: { readonly signal: AbortSignal }): Promise<Response> => {
     try {
       last = { body: await keysAt(url, fetchKeys, signal), atMs: now() };
     } catch (cause) {
       if (last === undefined || now() - last.atMs > staleMs) throw cause;
+      onStale(cause);
     }
     return new Response(last.body);
   };

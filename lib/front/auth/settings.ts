@@ -14,6 +14,8 @@ export interface AuthenticationOptions {
   readonly name?: string;
   readonly now?: () => number;
   readonly fetchKeys?: FetchKeys;
+  /** Hears why the keys of an issuer could not be read where those of before are believed. */
+  readonly onStaleKeys?: (cause: unknown) => void;
 }
 
 /**
@@ -23,6 +25,7 @@ export interface AuthenticationOptions {
  */
 export function readAuthentication(text: string, options: AuthenticationOptions = {}): Authentication {
   const { name = "PORTOLAN_AUTHENTICATION", now = Date.now, fetchKeys = (url, init) => fetch(url, init) } = options;
+  const { onStaleKeys = () => {} } = options;
   if (text.trim() === "off") return noAuthentication;
   const wrong: Wrong = (path, what) => new PortolanError(`${name}: ${path === "" ? "it" : path} ${what}`);
   const settings = record(parse(text), "", wrong, ["tokens", "issuers", "proxy", "iam", "subjects"]);
@@ -34,7 +37,7 @@ export function readAuthentication(text: string, options: AuthenticationOptions 
     said.push("tokens of our own");
   }
   for (const [index, value] of list(settings.issuers, "issuers", wrong).entries()) {
-    const issuer = readIssuer(value, `issuers[${index}]`, wrong, (url) => remoteKeys(url, fetchKeys, now));
+    const issuer = readIssuer(value, `issuers[${index}]`, wrong, (url) => remoteKeys(url, fetchKeys, now, onStaleKeys));
     methods.push(issuedTokens(issuer, subjects, now));
     said.push(`tokens of ${issuer.issuer}`);
   }

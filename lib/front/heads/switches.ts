@@ -38,6 +38,7 @@ export async function standingOf(
   const ahead: LoadedRoot[] = [];
   for (const step of later) {
     if (step.gate === undefined) continue;
+    // The cause is not reported here, once for each poll: it is when the step is in force and its root is to be served.
     const loaded = await reader.root(step.root).catch(() => undefined);
     if (loaded === undefined) break;
     if (ahead.length === 0 && (await isThrough(reader, step, loaded, switching))) root = step.root;

@@ -29,6 +29,19 @@ describe("the ledger", () => {
     ]);
   });
 
+  it.each(["{", '{"kind":"leaf","entries":[["a"]]}', '{"kind":"branch","size":1,"children":[]}'])(
+    "says so where a node is none of its own: %s",
+    async (text) => {
+      const store = memoryStore();
+      await openLedger(store, "config").write([{ key: "a", text: "one" }], info("x"));
+      const { root } = await openLedger(store, "config").head();
+      await store.put(`config/nodes/${root}`, new TextEncoder().encode(text));
+      await expect(openLedger(store, "config").get(root, "a")).rejects.toThrow(
+        "the ledger holds something that is none of its own",
+      );
+    },
+  );
+
   it("makes no commit of a write that changes nothing", async () => {
     const ledger = openLedger(memoryStore(), "config");
     await ledger.write([{ key: "a", text: "one" }], info("x"));

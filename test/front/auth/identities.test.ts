@@ -84,7 +84,8 @@ describe("the keys of an issuer", () => {
       return Response.json({ keys: [key.publicJwk] });
     };
     const issuer = { issuer: "https://cluster.test", audience: "portolan", jwksUri: "https://cluster.test/keys" };
-    const authentication = read({ issuers: [issuer] }, { fetchKeys, now: Date.now });
+    const onStaleKeys = vi.fn();
+    const authentication = read({ issuers: [issuer] }, { fetchKeys, now: Date.now, onStaleKeys });
     for (let i = 0; i < 5; i += 1) {
       expect(await authentication.identify(bearer(await clusterToken(key)))).toMatchObject({ kind: "identified" });
     }
@@ -99,6 +100,8 @@ describe("the keys of an issuer", () => {
       expect(await authentication.identify(bearer(token))).toMatchObject({ kind });
     }
     expect(reads).toBeGreaterThan(2);
+    // Where nothing of before is believed any more, the answer says why.
+    expect(onStaleKeys.mock.calls).toEqual([[new Error("connection refused")], [new Error("connection refused")]]);
     vi.useRealTimers();
   });
 
