@@ -86,7 +86,7 @@ export const restSource = (pollDelayMs = 1_000) =>
     },
     initialFetchTimeout: "5s",
     resourceApiVersion: "V3",
-  }) as const satisfies ConfigSourceJson;
+  }) satisfies ConfigSourceJson;
 
 /** Of a bootstrap whose resources come by one stream; a start waits for its answer, as it would wait for Istio's. */
 const streamSource = {

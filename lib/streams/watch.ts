@@ -64,13 +64,21 @@ export interface DeltaRequest extends Verdict {
   readonly known: ReadonlyMap<string, string>;
 }
 
+/** What a request says of an answer that it refuses. */
+interface AnswerRefusal {
+  readonly answer: SentAnswer;
+  /** The resources that its words name, or all in the answer where they name none. */
+  readonly names: readonly string[];
+  readonly isNaming: boolean;
+  readonly error: string;
+}
+
 /** What a request comes to. */
 export interface Asked {
   readonly watch: Watch;
   /** Names that were wanted before the request and are not any more. */
   readonly dropped: readonly string[];
-  /** The answer that the request refuses, and which resources in it. */
-  readonly refusal?: { readonly answer: SentAnswer; readonly names: readonly string[]; readonly error: string };
+  readonly refusal?: AnswerRefusal;
   /** Nothing is refused any more. */
   readonly isMended?: boolean;
 }
@@ -179,8 +187,10 @@ function judge(watch: Watch, { nonce, error }: Verdict): Pick<Asked, "watch" | "
   if (error !== undefined) {
     // Envoy names what it refuses; the rest of the answer it takes.
     const blamed = mentionedNames(error, answer.names);
-    const names = blamed.length > 0 ? blamed : answer.names;
-    return { watch: { ...watch, open, refused: changedSet(watch.refused, names) }, refusal: { answer, names, error } };
+    const isNaming = blamed.length > 0;
+    const names = isNaming ? blamed : answer.names;
+    const refused = changedSet(watch.refused, names);
+    return { watch: { ...watch, open, refused }, refusal: { answer, names, isNaming, error } };
   }
   if (watch.refused.size === 0) return { watch: { ...watch, open } };
   const refused = changedSet(watch.refused, [], answer.names);

@@ -1,12 +1,12 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { causeText } from "../../config/cause-text.ts";
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
-import { type JsonRecord, textOf } from "../../snapshot/classifier.ts";
+import { isRecord, textOf } from "../../snapshot/classifier.ts";
 import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { Holding, WholeHoldings } from "../held/holding.ts";
-import { recordOf } from "../record-of.ts";
 import { type Reference, rewriteSources } from "../xds/config-sources.ts";
 import { leafPath } from "./leaf-path.ts";
 import { draftEnding, writeDraft } from "./replace-file.ts";
@@ -37,7 +37,7 @@ export type FileTexts = ReadonlyMap<string, string>;
  * @throws PortolanError when Envoy would have to watch more files than it can
  */
 export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFiles }: EnvoyFilesOptions): FileTexts {
-  const sourceOf = (kind: "rds" | "sds", name: string): JsonRecord => ({
+  const sourceOf = (kind: "rds" | "sds", name: string): JsonObject => ({
     pathConfigSource: { path: join(folder, leafPath(kind, name)) },
     resourceApiVersion: "V3",
   });
@@ -72,14 +72,17 @@ export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFile
 
 const sorted = ({ resources }: Holding) => [...resources.values()].sort((a, b) => byCodePoint(a.name, b.name));
 
-const parsed = (text: string): JsonRecord => recordOf(JSON.parse(text));
+function parsed(text: string): JsonObject {
+  const json: JsonValue = JSON.parse(text);
+  return isRecord(json) ? json : {};
+}
 
 /** A cluster with its endpoints in it, where it would ask for them. */
 function withEndpoints(
-  cluster: JsonRecord,
+  cluster: JsonObject,
   references: readonly Reference[],
   endpoints: Holding["resources"],
-): JsonRecord {
+): JsonObject {
   const named = references.find(({ type }) => type === "endpoints");
   if (named === undefined) return cluster;
   const { edsClusterConfig: _source, ...rest } = cluster;

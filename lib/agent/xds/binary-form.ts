@@ -1,7 +1,7 @@
-import { type DescMessage, fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromJson, type JsonObject, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import { causeText } from "../../config/cause-text.ts";
 import { registry, schemas } from "../../descriptors/registry.ts";
-import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
+import { isRecord } from "../../snapshot/classifier.ts";
 import type { CoreType } from "../../snapshot/resource-type.ts";
 
 /** A message as a stream carries it, or why it has no such form. */
@@ -12,7 +12,7 @@ export type BinaryForm = { readonly binary: Uint8Array<ArrayBuffer> } | { readon
  * which it does not know, travel as `xds.type.v3.TypedStruct`: Envoy reads their JSON by descriptors of its own, so that none of it is
  * dropped on the way.
  */
-export function binaryForm(type: CoreType, resource: JsonRecord): BinaryForm {
+export function binaryForm(type: CoreType, resource: JsonObject): BinaryForm {
   const { "@type": _type, ...message } = resource;
   const schema = schemas[type];
   const known = written(schema, message);
@@ -21,9 +21,9 @@ export function binaryForm(type: CoreType, resource: JsonRecord): BinaryForm {
   return "binary" in opaque ? opaque : known;
 }
 
-function written(schema: DescMessage, message: JsonRecord): BinaryForm {
+function written(schema: DescMessage, message: JsonObject): BinaryForm {
   try {
-    return { binary: toBinary(schema, fromJson(schema, plain(message), { registry })) };
+    return { binary: toBinary(schema, fromJson(schema, message, { registry })) };
   } catch (cause) {
     // The library's only way to say that a value does not fit.
     return { problem: causeText(cause) };
@@ -33,8 +33,8 @@ function written(schema: DescMessage, message: JsonRecord): BinaryForm {
 const structType = "type.googleapis.com/xds.type.v3.TypedStruct";
 
 /** The outermost Anys of a message in JSON as TypedStructs. */
-function withOpaqueExtensions(message: JsonRecord): JsonRecord {
-  const walk = (value: unknown): unknown => {
+function withOpaqueExtensions(message: JsonObject): JsonObject {
+  const walk = (value: JsonValue): JsonValue => {
     if (Array.isArray(value)) return value.map(walk);
     if (!isRecord(value)) return value;
     const { "@type": typeUrl, ...fields } = value;
@@ -42,10 +42,4 @@ function withOpaqueExtensions(message: JsonRecord): JsonRecord {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, walk(member)]));
   };
   return Object.fromEntries(Object.entries(message).map(([key, member]) => [key, walk(member)]));
-}
-
-/** Plain data that was read from JSON is JSON. */
-function plain(message: JsonRecord): JsonValue {
-  const json: JsonValue = JSON.parse(JSON.stringify(message));
-  return json;
 }

@@ -1,4 +1,5 @@
-import { isRecord, type JsonRecord, textOf } from "../../snapshot/classifier.ts";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isRecord, textOf } from "../../snapshot/classifier.ts";
 import { identityCluster, restSource } from "../bootstrap.ts";
 
 /** A resource of another type that a resource names. */
@@ -10,14 +11,14 @@ export interface Reference {
 /** Where an Envoy with an agent gets what its resources name. */
 export interface SourceForm {
   /** Source of a route table; undefined: the stream that the listener came by. */
-  routes?(name: string): JsonRecord;
+  routes?(name: string): JsonObject;
   /** Source of the workload's own certificate and roots, by name; undefined: where the resource says. */
-  readonly secrets?: ((name: string) => JsonRecord) | undefined;
+  readonly secrets?: ((name: string) => JsonObject) | undefined;
 }
 
 /** What became of a resource. */
 export interface Rewritten {
-  readonly json: JsonRecord;
+  readonly json: JsonObject;
   readonly references: readonly Reference[];
 }
 
@@ -25,10 +26,10 @@ export interface Rewritten {
  * A resource that was made for a stream of a server, for an Envoy whose agent stands in for that stream. What the agent does not have
  * (extension configurations, certificates of gateways) is asked of the control plane's cluster by REST.
  */
-export function rewriteSources(resource: JsonRecord, form: SourceForm): Rewritten {
+export function rewriteSources(resource: JsonObject, form: SourceForm): Rewritten {
   const references: Reference[] = [];
 
-  function rewritten(object: JsonRecord, clusterName: string): JsonRecord {
+  function rewritten(object: JsonObject, clusterName: string): JsonObject {
     const { edsConfig, configSource, sdsConfig, routeConfigName, serviceName, name } = object;
     if (isAggregated(edsConfig)) {
       references.push({ type: "endpoints", name: textOf(serviceName) || clusterName });
@@ -44,7 +45,7 @@ export function rewriteSources(resource: JsonRecord, form: SourceForm): Rewritte
   }
 
   /** @param isOurs whether an aggregated source here is one that the agent answers */
-  function walk(value: unknown, clusterName: string, isOurs: boolean): unknown {
+  function walk(value: JsonValue, clusterName: string, isOurs: boolean): JsonValue {
     if (Array.isArray(value)) return value.map((item) => walk(item, clusterName, false));
     if (!isRecord(value)) return value;
     if (isAggregated(value)) return isOurs ? value : restSource();
@@ -62,13 +63,13 @@ export function rewriteSources(resource: JsonRecord, form: SourceForm): Rewritte
 }
 
 /** Whether a member is a source of endpoints or of a route table. */
-const isAnswered = (key: string, { routeConfigName }: JsonRecord): boolean =>
+const isAnswered = (key: string, { routeConfigName }: JsonObject): boolean =>
   key === "edsConfig" || (key === "configSource" && typeof routeConfigName === "string");
 
-const isAggregated = (value: unknown): value is JsonRecord => isRecord(value) && isRecord(value.ads);
+const isAggregated = (value: JsonValue | undefined): boolean => isRecord(value) && isRecord(value.ads);
 
 /** Whether a secret is the workload's own: it comes from the identity agent, or from the folder that `--certificates files` names. */
-function isOfWorkload(sdsConfig: JsonRecord): boolean {
+function isOfWorkload(sdsConfig: JsonObject): boolean {
   const { pathConfigSource, apiConfigSource } = sdsConfig;
   if (isRecord(pathConfigSource)) return textOf(pathConfigSource.path).startsWith("/etc/certs/");
   return isRecord(apiConfigSource) && JSON.stringify(apiConfigSource).includes(`"clusterName":"${identityCluster}"`);

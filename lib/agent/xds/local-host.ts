@@ -174,10 +174,9 @@ export function createLocalState(): LocalState {
         settled(reader) {
           if (!isOver()) settled(reader, events);
         },
-        refused({ type }, { answer, names, error: words }) {
+        refused({ type }, { answer, names, isNaming, error: words }) {
           if (!isCore(type) || isOver()) return;
-          const named = names.length < answer.names.length ? names : undefined;
-          events.refused({ type, answered: sentIn(answer), named, words });
+          events.refused({ type, answered: sentIn(answer), named: isNaming ? names : undefined, words });
         },
         mended() {},
         counted() {},

@@ -1,6 +1,7 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { sameElements } from "../../config/same-elements.ts";
 import { hashOf } from "../../snapshot/blob.ts";
-import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
+import { isRecord } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { binaryForm } from "./binary-form.ts";
@@ -92,7 +93,7 @@ export function createOfferMaker(form: SourceForm): (texts: ResourceTexts) => Ma
 }
 
 function make(type: CoreType, name: string, text: string, form: SourceForm): Made {
-  const parsed: unknown = JSON.parse(text);
+  const parsed: JsonValue = JSON.parse(text);
   if (!isRecord(parsed)) return { text, resource: undefined, problem: "it is not a JSON object", references: [] };
   const { json, references } = rewriteSources(parsed, form);
   const written = binaryForm(type, json);
@@ -111,7 +112,7 @@ const localResource = (name: string, binary: Uint8Array<ArrayBuffer>, source: st
 
 /** What stands for a resource that is named and not there: no endpoints, no routes. */
 export function emptyResource({ type, name }: Reference): LocalResource {
-  const json: JsonRecord = type === "endpoints" ? { clusterName: name } : { name };
+  const json: JsonObject = type === "endpoints" ? { clusterName: name } : { name };
   const form = binaryForm(type, json);
   if ("problem" in form) throw new Error(`an empty resource has a binary form: ${form.problem}`);
   return localResource(name, form.binary, undefined);

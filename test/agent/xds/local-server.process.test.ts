@@ -155,6 +155,17 @@ describe("an agent's server for its Envoy", () => {
     await expect.poll(() => heard.at(-1)).toBe("settled");
   });
 
+  it("hears that an Envoy names all that is in an answer, and that it names nothing of it", async () => {
+    tell({ clusters: { a: "1", b: "1" }, listeners: {} });
+    const stream = openStream(path);
+    stream.ask({ typeUrl: url("clusters") });
+    (await stream.next()).refuse("Error adding cluster(s) a: no, b: no");
+    await expect.poll(() => heard.at(-1)).toBe("refused clusters a,b/a=1,b=1: Error adding cluster(s) a: no, b: no");
+    tell({ clusters: { a: "2", b: "2" }, listeners: {} });
+    (await stream.next()).refuse("out of memory");
+    await expect.poll(() => heard.at(-1)).toBe("refused clusters undefined/a=2,b=2: out of memory");
+  });
+
   it("tells an Envoy that connects again what differs from what it has, and ends its stream from before", async () => {
     tell({ clusters: { a: "1", b: "2" }, listeners: { l: "1" } });
     const before = openStream(path);
