@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { PortolanError } from "../config/diagnostic.ts";
 
 const sample = "samples/bookshop";
 
@@ -10,12 +11,25 @@ const sample = "samples/bookshop";
  * @param from where to begin to look, upwards
  * @returns undefined where a program was bundled by itself
  */
-export function shipped(path: string, from = import.meta.dirname): string | undefined {
+function shipped(path: string, from = import.meta.dirname): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const found = join(folder, path);
     if (existsSync(found)) return found;
     if (folder === dirname(folder)) return undefined;
   }
+}
+
+/**
+ * A program that is started as a process or a thread of its own.
+ *
+ * @param name as its source and its bundle have it
+ * @param what says what it is, for people
+ * @throws PortolanError where neither is there
+ */
+export function shippedProgram(name: string, what: string): string {
+  const program = shipped(`functions/${name}.node.ts`) ?? shipped(`dist/package/${name}.js`);
+  if (program === undefined) throw new PortolanError(`${what} is not where this one was installed`);
+  return program;
 }
 
 /** The sample for whoever names no folder. Its path is short where the program is started above it. */

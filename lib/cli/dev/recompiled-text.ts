@@ -1,4 +1,5 @@
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
+import { countOfCode } from "../../compile/telemetry/observer.ts";
 import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
@@ -78,8 +79,8 @@ export function tellFilled(
 
 function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[]): string {
   if (errors.every(({ code }) => code === "duplicate-object")) return "of what is there twice the later one is served";
-  const kept = said.filter(({ code }) => code === "last-valid-served").length;
-  const closed = said.filter(({ code }) => code === "security-closed").length;
+  const kept = countOfCode(said, "last-valid-served");
+  const closed = countOfCode(said, "security-closed");
   if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as said above`;
   return kept === 0
     ? "what is refused is left out"

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../config/canonical-json.ts";
 import { type Fields, isFields, listIn, memberOf } from "../../config/untyped.ts";
 
 /**
@@ -69,11 +70,4 @@ function withoutEmpty(fields: Fields, names: readonly string[]): Fields {
 /** By address, then by all that is said. */
 const byKey = (a: Fields, b: Fields): number => (sortKey(a) < sortKey(b) ? -1 : 1);
 
-const sortKey = (value: Fields): string => JSON.stringify([sorted(memberOf(value, "endpoint")), sorted(value)]);
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isFields(value)) return value;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
-}
+const sortKey = (value: Fields): string => canonicalJson([memberOf(value, "endpoint"), value]);

@@ -61,8 +61,8 @@ async function startCompiler(
   const build = await ownBuild();
   const store = { where, s3Endpoint };
   const onTrouble = (of: "slice" | "laying") => (reason: string) => tell({ kind: "trouble", of, reason });
-  const threads = sliceThreadsFor(slicing, { ...store, build, onTrouble: onTrouble("slice") });
-  const writesBeside = threads === undefined && slicing.workers > 1;
+  const fanOut = sliceThreadsFor(slicing, { ...store, build, onTrouble: onTrouble("slice") });
+  const writesBeside = fanOut === undefined && slicing.workers > 1;
   return createRecompiler({
     store: await openStore(where, { s3Endpoint }),
     sources,
@@ -72,7 +72,7 @@ async function startCompiler(
     held,
     observer: tellingObserver(tell),
     startLaying: writesBeside ? layingByThread({ ...store, onTrouble: onTrouble("laying") }) : undefined,
-    ...(threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } }),
+    ...(fanOut === undefined ? {} : { fanOut: { ...fanOut, waitMs: sliceWaitMs(pace) } }),
   });
 }
 

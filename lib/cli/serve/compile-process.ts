@@ -3,7 +3,7 @@ import type { Attempt, AttemptOutcome } from "../../compile/isolation/isolated-c
 import type { CompileObserver, CompileWatch } from "../../compile/telemetry/observer.ts";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import { shipped } from "../shipped.ts";
+import { shippedProgram } from "../shipped.ts";
 import { type CompileNews, type CompileRequest, errorOf } from "./compile-messages.ts";
 
 /** A process that compiles, so that one that runs out of memory or time costs nothing else. */
@@ -29,9 +29,7 @@ export interface CompileProcessOptions {
 /** @throws PortolanError where the program of the process was not installed */
 export function createCompileProcess(options: CompileProcessOptions): CompileProcess {
   const { where, s3Endpoint, sources, env, observer, onTrouble } = options;
-  const program = shipped("functions/served-compile.node.ts") ?? shipped("dist/package/served-compile.js");
-  if (program === undefined)
-    throw new PortolanError("the program of the compile process is not where this one was installed");
+  const program = shippedProgram("served-compile", "the program of the compile process");
   let current: ChildProcess | undefined;
   let isClosed = false;
 

@@ -4,7 +4,7 @@ import type { Log } from "../../compile/telemetry/log.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { lastAnswersMs } from "../../front/node-server.ts";
 import { defaultPace } from "../../registry/retry.ts";
-import { shipped } from "../shipped.ts";
+import { shippedProgram } from "../shipped.ts";
 
 /** What the front's process tells the one that started it, as JSON. */
 export type FrontNews = { readonly kind: "serving" } | { readonly kind: "failed"; readonly reason: string };
@@ -36,8 +36,7 @@ const notForFronts: readonly string[] = [
  * @param env what it is told: the server's variables
  */
 export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
-  const program = shipped("functions/served-front.node.ts") ?? shipped("dist/package/served-front.js");
-  if (program === undefined) throw new PortolanError("the front's program is not where this one was installed");
+  const program = shippedProgram("served-front", "the front's program");
   // Who moves HEAD signs it.
   const hidden = env.PORTOLAN_MOVES === "on" ? notForFronts : [...notForFronts, "PORTOLAN_SIGNING_KEY"];
   const shown = Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.includes(name)));
@@ -57,7 +56,7 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
   /** @returns how it ended: an exit code, or the signal that somebody sent it */
   async function run(): Promise<number | string> {
     // In a group of its own: Ctrl-C is for this process, which asks it to end.
-    const started = spawn(process.execPath, [...process.execArgv, program ?? ""], {
+    const started = spawn(process.execPath, [...process.execArgv, program], {
       env: shown,
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       detached: true,

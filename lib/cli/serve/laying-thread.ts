@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { Laid, Laying } from "../../snapshot/laying.ts";
-import { shipped } from "../shipped.ts";
+import { shippedProgram } from "../shipped.ts";
 import type { LayAnswer, LayMessage, LayThreadData } from "./lay-thread.ts";
 
 export interface LayingOptions {
@@ -20,9 +19,7 @@ export interface LayingOptions {
  * @throws PortolanError where the thread's program was not installed
  */
 export function layingByThread({ where, s3Endpoint, onTrouble }: LayingOptions): () => Laying {
-  const program = shipped("functions/lay-blobs.node.ts") ?? shipped("dist/package/lay-blobs.js");
-  if (program === undefined)
-    throw new PortolanError("the program of the thread that writes is not where this one was installed");
+  const program = shippedProgram("lay-blobs", "the program of the thread that writes");
   return () => {
     const workerData: LayThreadData = { where, s3Endpoint };
     const worker = new Worker(program, { workerData, name: "laying" });

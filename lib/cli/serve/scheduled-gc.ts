@@ -13,6 +13,9 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 export const usualKeptPublications = 50;
 export const gcGraceMs = 3_600_000;
 
+/** What is collected, whoever begins it. */
+export const usualGc = { graceMs: gcGraceMs, others: [...collectables, collectedSources] };
+
 const usualEveryMinutes = 60;
 
 /** How long after the start the first run is, at most: a process that is started again and again collects too. */
@@ -38,15 +41,13 @@ export async function runScheduledGc(options: ScheduledGcOptions): Promise<void>
   const { everyMinutes = usualEveryMinutes, keepPublications = usualKeptPublications } = settings.gc ?? {};
   if (everyMinutes === 0) return;
   const everyMs = everyMinutes * 60_000;
-  const others = [...collectables, collectedSources];
   await pace.pause(Math.min(firstMs, everyMs), signal);
   while (!signal.aborted) {
     try {
       const { done, ...counts } = await collectGarbage(store, {
+        ...usualGc,
         keepPublications,
-        graceMs: gcGraceMs,
         now,
-        others,
         signal,
         ...trust,
       });

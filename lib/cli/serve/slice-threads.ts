@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { type SliceJob, sliceText } from "../../compile/slices/plan.ts";
 import { causeText } from "../../config/cause-text.ts";
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
-import { shipped } from "../shipped.ts";
+import { shippedProgram } from "../shipped.ts";
 
 /** What a thread says of a job. */
 export type SliceAnswer =
@@ -47,9 +47,7 @@ const youngShare = 1 / 8;
 /** Starts the threads, and starts them again when they die. */
 export function createSliceThreads(options: SliceThreadsOptions): SliceThreads {
   const { where, s3Endpoint, threads, memoryMib, build, onTrouble } = options;
-  const program = shipped("functions/compile-slice.node.ts") ?? shipped("dist/package/compile-slice.js");
-  if (program === undefined)
-    throw new PortolanError("the program of a slice's thread is not where this one was installed");
+  const program = shippedProgram("compile-slice", "the program of a slice's thread");
   const young = memoryMib === undefined ? 0 : Math.ceil(memoryMib * youngShare);
   const resourceLimits =
     memoryMib === undefined ? {} : { maxOldGenerationSizeMb: memoryMib - young, maxYoungGenerationSizeMb: young };

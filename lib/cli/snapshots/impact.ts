@@ -97,14 +97,11 @@ const settingsFiles = new Set(["mesh.yaml", "networks.yaml", "portolan.yaml"]);
 function fileNamed(shards: readonly Shard[], { all }: RootObjects, written: string): Named {
   const object = all.find(({ key }) => key === written);
   if (object !== undefined) return { kind: "object", file: object.file, objects: [object] };
-  const files = shards.map(configurationOf).flatMap((shard, i) =>
-    isCollected(shard)
-      ? []
-      : textsOfShard(shard).files.map(({ file }) => ({
-          file: `${i === 0 ? "" : `${shard.name}/`}${file}`,
-          shard: shard.name,
-        })),
-  );
+  const files = shards.flatMap((shard, i) => {
+    const texts = contentsOf(shard).flatMap((content) => (isCollected(content) ? [] : textsOfShard(content).files));
+    const names = new Set(texts.map(({ file }) => file));
+    return [...names].map((file) => ({ file: `${i === 0 ? "" : `${shard.name}/`}${file}`, shard: shard.name }));
+  });
   const wanted = written.replace(/^\.\//, "");
   const exact = files.filter(({ file }) => file === wanted);
   const found = exact.length > 0 ? exact : files.filter(({ file }) => wanted.endsWith(`/${file}`));
@@ -166,8 +163,9 @@ function resourceLines(resources: readonly TouchedResource[], colours: Terminal[
   });
 }
 
-/** What a source's configuration is read from. */
-const configurationOf = (shard: Shard): ShardContent => (isHeld(shard) ? shard.held.content : shard);
+/** What a source is read from: its configuration, and its registry where that is of another version. */
+const contentsOf = (shard: Shard): readonly ShardContent[] =>
+  isHeld(shard) ? [shard.held.content, shard.newest] : [shard];
 
 /** The shards as they would be with another text of one file; an object that breaks keeps its last valid form. */
 async function editedShards(
@@ -176,26 +174,37 @@ async function editedShards(
   { file, shard: name }: Extract<Named, { kind: "file" }>,
   text: string,
 ): Promise<readonly Shard[]> {
+  const own = name === shards[0]?.name ? file : file.slice(name.length + 1);
+  const edited = (content: ShardContent) => editedContent(store, content, own, text);
+  return Promise.all(
+    shards.map(async (one) => {
+      if (one.name !== name) return one;
+      if (!isHeld(one)) return edited(one);
+      const [content, newest] = [await edited(one.held.content), await edited(one.newest)];
+      return { ...one, version: newest.version, newest, held: { version: content.version, content } };
+    }),
+  );
+}
+
+/** A version of a source with another text of a file, where it has that. */
+async function editedContent(
+  store: ObjectStore,
+  content: ShardContent,
+  file: string,
+  text: string,
+): Promise<ShardContent> {
+  if (isCollected(content)) return content;
+  const { name, version } = content;
   const over = overlayStore(store);
-  const primary = shards[0]?.name;
-  const own = name === primary ? file : file.slice(name.length + 1);
-  const found = shards.find((one) => one.name === name);
-  if (found === undefined) return shards;
-  const shard = configurationOf(found);
-  if (isCollected(shard)) return shards;
-  const applied = own.startsWith("applied:");
-  const bare = applied ? own.slice("applied:".length) : own;
-  const part = shard.files.filter((one) => (one.applied === true) === applied);
+  const applied = file.startsWith("applied:");
+  const bare = applied ? file.slice("applied:".length) : file;
+  const part = content.files.filter((one) => (one.applied === true) === applied);
+  if (!part.some((one) => one.file === bare)) return content;
   const files = part.map((one) => (one.file === bare ? { file: bare, text } : one));
   // An earlier root is edited as it was: what the source says since has no part in it.
-  const keys = { present: listKey(name), kept: versionKey(name, shard.version) };
-  const list = await versionText(store, keys, shard.version);
+  const keys = { present: listKey(name), kept: versionKey(name, version) };
+  const list = await versionText(store, keys, version);
   if (list !== undefined) await over.put(listKey(name), list.bytes);
   await writeShard(over, name, files, { part: applied ? "applied" : "folder", allowEmpty: true });
-  const edited = await readShard(over, name);
-  if (edited === undefined) return shards;
-  return shards.map((one) => {
-    if (one.name !== name) return one;
-    return isHeld(one) ? { ...one, held: { version: edited.version, content: edited } } : edited;
-  });
+  return (await readShard(over, name)) ?? content;
 }

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Rollout } from "../../compile/rollout.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import {
   abortCanary,
@@ -12,10 +11,9 @@ import {
   unpin,
 } from "../../snapshot/head/head-operations.ts";
 import type { Pin } from "../../snapshot/root.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
 import { holdsSomething, isFolder, openThere, openToWrite, storeOption } from "../named-store.ts";
-import { ownBuild } from "../own-build.ts";
+import { openRollout } from "../rollout.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
@@ -71,7 +69,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
         const moved =
           options.whole === true
             ? await rollback(store, root, await act(options))
-            : await (await rolloutOf(store, options)).rollback(root, wordOf(options));
+            : await (await openRollout(store, await trustOf(options.keyring))).rollback(root, wordOf(options));
         tell(moved, options);
       },
     );
@@ -95,7 +93,10 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     const share = shareOf(options, `canary ${name} --percent 10`);
     const store = await openThere(options.store, terminal.progress);
     const root = await rootNamed(store, name);
-    tell(await (await rolloutOf(store, options)).canary(root, share, wordOf(options)), options);
+    tell(
+      await (await openRollout(store, await trustOf(options.keyring))).canary(root, share, wordOf(options)),
+      options,
+    );
   });
 
   addPinOptions(
@@ -145,12 +146,6 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     if (options.json === true) tell(result, options);
     else terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${shortRoot(result.root)}`);
   });
-}
-
-/** What moves HEAD to earlier configuration. Whoever does anything else does without the memory that a compiler takes. */
-async function rolloutOf(store: ObjectStore, { keyring }: MoveOptions): Promise<Rollout> {
-  const { createRollout } = await import("../../compile/rollout.ts");
-  return createRollout({ store, publisher: await trustOf(keyring), build: await ownBuild() });
 }
 
 const shortRoot = (root: string): string => root.slice(0, 12);

@@ -1,11 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
-import { collectedSources } from "../../compile/shards/collect-sources.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { recoverHead } from "../../snapshot/head/recover-head.ts";
 import { takeOver } from "../../snapshot/regions/take-over.ts";
 import { collectGarbage } from "../../snapshot/upkeep/collect-garbage.ts";
-import { collectables } from "../../snapshot/upkeep/collectables.ts";
 import { fsck } from "../../snapshot/upkeep/fsck.ts";
 import { repair } from "../../snapshot/upkeep/repair.ts";
 import { examplesText } from "../examples.ts";
@@ -13,7 +11,7 @@ import { openPlace, openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
-import { gcGraceMs, usualKeptPublications } from "../serve/scheduled-gc.ts";
+import { usualGc, usualKeptPublications } from "../serve/scheduled-gc.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
@@ -64,8 +62,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         json?: boolean;
       }) => {
         const trust = await trustOf(keyring);
-        const others = [...collectables, collectedSources];
-        const options = { keepPublications: keep, graceMs: gcGraceMs, now: Date.now, others, ...trust };
+        const options = { ...usualGc, keepPublications: keep, now: Date.now, ...trust };
         const { done, deleted, doomed, kept } = await collectGarbage(
           await openThere(store, terminal.progress),
           options,

@@ -169,6 +169,29 @@ describe("portolan impact", () => {
     expect(await run("history", "--json")).toBe(before);
   });
 
+  it("finds and edits services that came after configuration was pinned", async () => {
+    const [own, store] = [join(folder, "pinned"), join(folder, "pinned-store")];
+    await cp(samples, own, { recursive: true });
+    const service = (ip: string) =>
+      `apiVersion: v1\nkind: Service\nmetadata: {name: late, namespace: bookshop}\nspec: {clusterIP: ${ip}, ports: [{name: http, port: 80}]}\n`;
+    const onStore = async (...args: readonly string[]) => {
+      const { code, out, err } = await runPortolan(...args, "--store", store);
+      expect({ args, code, err }).toEqual({ args, code: 0, err });
+      return out;
+    };
+    await onStore("push", own);
+    const reviews = join(own, "reviews.yaml");
+    await writeFile(reviews, (await readFile(reviews, "utf8")).replace("timeout: 2s", "timeout: 3s"));
+    await onStore("push", own);
+    await onStore("rollback", "--why", "held");
+    await writeFile(join(own, "late.yaml"), service("10.9.9.9"));
+    await onStore("push", own);
+    expect(await onStore("impact", "late.yaml", "--root", "HEAD")).toContain("late.yaml:1 Service/bookshop/late");
+    const edited = join(folder, "late-edited.yaml");
+    await writeFile(edited, service("10.9.9.8"));
+    expect(await onStore("impact", "late.yaml", "--root", "HEAD", "--edit", edited)).toContain("10.9.9.8");
+  });
+
   it("keeps, as a push would, the last valid form of an object that the edit breaks", async () => {
     const edited = join(folder, "broken.yaml");
     const text = await readFile(join(mesh(), "reviews.yaml"), "utf8");

@@ -147,6 +147,7 @@ describe("a move", () => {
       "a name that somebody gave this address",
       { host: "evil.example", origin: "http://evil.example", "sec-fetch-site": "same-origin" },
     ],
+    ["a name that only ends as an address of this machine", { host: "evil.example@127.0.0.1:8080" }],
     ["a form", { "content-type": "text/plain" }],
     ["a proxy that asks nobody who he is", { "x-forwarded-for": "203.0.113.5" }],
   ])("is not taken from %s", async (_, headers) => {
