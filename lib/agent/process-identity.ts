@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { codeOf } from "../config/cause-text.ts";
 
 /** A process, told apart from a later one with the same number. */
 export interface ProcessIdentity {
@@ -15,7 +16,7 @@ export async function isAlive({ pid, started }: ProcessIdentity): Promise<boolea
     process.kill(pid, 0);
   } catch (cause) {
     // Somebody else's process is one, too.
-    if (!(cause instanceof Error && "code" in cause && cause.code === "EPERM")) return false;
+    if (codeOf(cause) !== "EPERM") return false;
   }
   const now = await startedOf(pid);
   return now === started && now !== gone;

@@ -8,7 +8,7 @@ import {
 import { Server as NetServer } from "node:net";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
-import { causeText } from "../config/cause-text.ts";
+import { causeText, codeOf } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 
@@ -56,7 +56,7 @@ export async function listening(start: Promise<RunningServer>, where: string, re
     return await start;
   } catch (cause) {
     // A server among several is told no more than the code.
-    const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+    const isTaken = codeOf(cause) === "EADDRINUSE";
     const reason = isTaken ? "address already in use" : causeText(cause);
     throw new PortolanError(`cannot listen on ${where} (${reason}); ${remedy}`, [], cause);
   }

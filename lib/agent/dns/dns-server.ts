@@ -1,5 +1,6 @@
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
+import { causeText, codeOf } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { listening } from "../listening.ts";
 import { answerOf, failure } from "./dns-answer.ts";
@@ -140,10 +141,13 @@ export async function serveDns(
   } catch (cause) {
     close();
     // Any free port was asked for, and that of UDP was not free for TCP.
-    if (port === 0 && tries > 1 && cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")
+    if (port === 0 && tries > 1 && codeOf(cause) === "EADDRINUSE")
       return serveDns({ hosts, port, nameservers, book, onError }, tries - 1);
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new PortolanError(`cannot answer DNS on port ${taken} of ${hosts.join(" and ")}: ${why}`, [], cause);
+    throw new PortolanError(
+      `cannot answer DNS on port ${taken} of ${hosts.join(" and ")}: ${causeText(cause)}`,
+      [],
+      cause,
+    );
   }
   return { port: taken, close };
 }

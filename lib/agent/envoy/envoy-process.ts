@@ -4,6 +4,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { causeText, codeOf, isFileAbsent } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import { identityOf, isAlive, type ProcessIdentity, readIdentity } from "../process-identity.ts";
@@ -55,8 +56,8 @@ export async function bootstrapComplaint(
     await promisify(execFile)(envoy, ["--mode", "validate", "-c", bootstrap, ...withUsual([["-l", "error"]], args)]);
     return undefined;
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "EACCES"))
-      throw new PortolanError(`cannot run ${envoy}: ${cause.message}; name an Envoy with --envoy`, [], cause);
+    if (isFileAbsent(cause) || codeOf(cause) === "EACCES")
+      throw new PortolanError(`cannot run ${envoy}: ${causeText(cause)}; name an Envoy with --envoy`, [], cause);
     const said = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
     return said.split("\n").slice(-3).join(" ").slice(0, 1_000) || String(cause);
   }

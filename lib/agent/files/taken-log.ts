@@ -1,5 +1,5 @@
 import { open, readFile, truncate } from "node:fs/promises";
-import { causeText, fileTrouble, isFileAbsent } from "../../config/cause-text.ts";
+import { causeText, codeOf, fileTrouble, isFileAbsent } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
@@ -80,8 +80,7 @@ export async function openTakenLog(path: string): Promise<OpenedLog> {
         } catch (cause) {
           // Half a change takes room that the next one may want.
           isBroken = bytes === 0 || !(await isCutTo(path, bytes));
-          const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-          const why = code === "ENOSPC" ? "the disk is full" : causeText(cause);
+          const why = codeOf(cause) === "ENOSPC" ? "the disk is full" : causeText(cause);
           throw new PortolanError(
             `cannot write ${path}: ${why}; a restart begins with what Envoy had before`,
             [],

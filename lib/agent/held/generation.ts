@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { causeText } from "../../config/cause-text.ts";
+import { causeText, isFileAbsent } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { replaceFile } from "../files/replace-file.ts";
@@ -51,7 +51,7 @@ export async function readGeneration(path: string): Promise<number> {
     if (typeof generation === "number") return generation;
     throw new PortolanError("it holds no generation");
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return 0;
+    if (isFileAbsent(cause)) return 0;
     throw new PortolanError(
       `${path} cannot be read (${causeText(cause)}), so the newest HEAD that was believed is not known; ` +
         "delete it where the HEAD that comes next is known to be the right one",

@@ -20,7 +20,7 @@ const headCopyKey = (generation: number): string => `${headCopyPrefix}${String(g
 
 /**
  * Keeps a copy of a HEAD that has just come into force. Only whoever has moved HEAD writes it, so a copy proves that its HEAD was
- * one. HEAD has moved whatever becomes of the copy: a store that fails now fails nobody's publish.
+ * one. HEAD has moved whatever becomes of the copy: a store that fails now fails nobody's publish, and the next HEAD has a copy of its own.
  */
 export async function keepHeadCopy(store: ObjectStore, { head, publication }: HeadCopy): Promise<void> {
   const lines = [JSON.stringify(head), new TextDecoder().decode(publication.bytes)];

@@ -58,6 +58,7 @@ async function mendFromSources(store: ObjectStore, remake: Remake, broken: Set<s
 /** What the roots of HEAD and of its history were compiled from, newest first; each once. */
 async function sourcesOf(store: ObjectStore): Promise<readonly Root["sources"][]> {
   const reader = createSnapshotReader(store);
+  // What is wrong with HEAD is what `fsck` reports.
   const read = await readHead(store).catch(() => undefined);
   if (read === undefined) return [];
   const roots = new Set(rootsOfHead(read.head));
