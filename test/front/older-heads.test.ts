@@ -85,10 +85,10 @@ describe("an older signed HEAD that is put back", () => {
     const generations = memoryGenerations();
     const news = { onStranger() {}, onRefusal() {}, onError() {} };
     const primary = createPrimary({ relay, generations, storeMs: async () => undefined, ...news, now: Date.now });
-    const [[asking, toAsking], [other, toOther]] = [lines(), lines()];
+    const [[{ send, listen }, toAsking], [other, toOther]] = [lines(), lines()];
     for (const line of [toAsking, toOther]) primary.join(line, { serving() {}, failed() {} });
-    const answered = new Promise((resolve) => asking.listen(resolve));
-    asking.send({ kind: "head?", id: 1, ifNoneMatch: undefined });
+    const answered = new Promise(listen);
+    send({ kind: "head?", id: 1, ifNoneMatch: undefined });
     other.send({ kind: "believed", generation: 2 });
     expect(await answered).toMatchObject({ kind: "head", id: 1, believed: 0 });
     expect(generations.newest()).toBe(2);
