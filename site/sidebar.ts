@@ -62,6 +62,7 @@ export function sidebar(): readonly Group[] {
       "run-on-one-machine": "On one machine",
       "deploy-cloudflare": "On Cloudflare",
       "deploy-aws": "On AWS",
+      "how-platforms-behave": "How platforms behave",
       settings: "Settings",
       agent: "Beside an Envoy: the agent",
       operations: "Operations",

@@ -61,7 +61,7 @@ export interface ControlPlane {
 
 /**
  * Name of the control plane's cluster in every bootstrap. The config sources in polled resources name it too
- * (`portolanCluster` in lib/xds/names.ts, held equal by a test), and it is the Host header of polls.
+ * (`portolanCluster` in lib/xds/names.ts, held equal by a test). Envoy would have it for the authority of polls: see `authorityFilters`.
  */
 export const controlPlaneCluster = "portolan";
 
@@ -97,6 +97,7 @@ const streamSource = {
 
 /** Where an Envoy's resources come from. Over a stream a node says who it is once. */
 function dynamicResources(
+  server: ControlPlane,
   transport: Transport,
   folder: string,
   pollDelayMs: number | undefined,
@@ -108,7 +109,7 @@ function dynamicResources(
       apiType: transport === "delta" ? "DELTA_GRPC" : "GRPC",
       transportApiVersion: "V3",
       setNodeOnFirstMessageOnly: true,
-      grpcServices: [{ envoyGrpc: { clusterName: controlPlaneCluster } }],
+      grpcServices: [{ envoyGrpc: { clusterName: controlPlaneCluster, authority: authorityOf(server) } }],
     },
     cdsConfig: streamSource,
     ldsConfig: streamSource,
@@ -193,7 +194,7 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
   return {
     node: { id: nodeId, cluster: nodeCluster, metadata, ...(locality === undefined ? {} : { locality }) },
     admin: { address: socketAddress("127.0.0.1", adminPort) },
-    dynamicResources: dynamicResources(transport, folder, pollDelayMs),
+    dynamicResources: dynamicResources(server, transport, folder, pollDelayMs),
     layeredRuntime: runtime,
     staticResources: {
       ...(server.authorizationVariable === undefined
@@ -246,7 +247,7 @@ const identityAgent: ClusterJson = {
 function controlPlane(server: ControlPlane, transport: Transport): ClusterJson {
   return {
     name: controlPlaneCluster,
-    type: isIpAddress(server.host) ? "STATIC" : "STRICT_DNS",
+    ...resolution(server),
     connectTimeout: "2s",
     loadAssignment: {
       clusterName: controlPlaneCluster,
@@ -257,6 +258,15 @@ function controlPlane(server: ControlPlane, transport: Transport): ClusterJson {
       [httpOptions]: protocolOptions(server, transport),
     },
   };
+}
+
+/**
+ * Several fronts of one name in a cluster share the load. What is reached over TLS is mostly a platform, whose name has addresses of IPv6
+ * too: by default Envoy would ask at these alone, also where there is no way to them. With all addresses it takes those that answer.
+ */
+function resolution({ host, tls }: ControlPlane): Pick<ClusterJson, "type" | "dnsLookupFamily"> {
+  if (isIpAddress(host)) return { type: "STATIC" };
+  return tls === undefined ? { type: "STRICT_DNS" } : { type: "LOGICAL_DNS", dnsLookupFamily: "ALL" };
 }
 
 function tlsSocket(serverName: string, { caFile, certificateFile, keyFile }: NonNullable<ControlPlane["tls"]>) {
@@ -283,7 +293,7 @@ function protocolOptions(server: ControlPlane, transport: Transport) {
     "@type": httpOptionsUrl,
     ...httpVersions(server, transport),
     // The codec is the last of upstream filters, always.
-    httpFilters: [...authorizationFilters(server), upstreamCodec],
+    httpFilters: [...authorizationFilters(server), ...authorityFilters(server, transport), upstreamCodec],
   };
 }
 
@@ -302,6 +312,31 @@ const upstreamCodec = {
   name: "envoy.filters.http.upstream_codec",
   typedConfig: { "@type": "type.googleapis.com/envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec" },
 };
+
+/** The server as a URL names it: with its port where that is not the scheme's own. */
+function authorityOf({ host, port, tls }: ControlPlane): string {
+  const shownHost = host.includes(":") ? `[${host}]` : host;
+  return port === (tls === undefined ? 80 : 443) ? shownHost : `${shownHost}:${port}`;
+}
+
+/**
+ * Envoy's REST client gives the name of the cluster as the authority of a request, and nothing in Envoy's configuration changes that. A
+ * server that is found by its name (Cloudflare, a Lambda function URL, an ingress) refuses it. A stream has a field for it.
+ *
+ * @see docs/decisions/054-authority-of-polls.md
+ */
+function authorityFilters(server: ControlPlane, transport: Transport) {
+  if (transport !== "rest" || isIpAddress(server.host)) return [];
+  const inlineString = `function envoy_on_request(handle)
+  handle:headers():replace(":authority", "${authorityOf(server)}")
+end
+`;
+  const typedConfig = {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
+    defaultSourceCode: { inlineString },
+  };
+  return [{ name: "authority", typedConfig }];
+}
 
 /** Name of the secret that holds the token, or the whole header. */
 const authorizationSecret = "portolan-authorization";

@@ -6,6 +6,7 @@ import { readFolder } from "../../lib/config/folder/folder.ts";
 import { isFields } from "../../lib/config/untyped.ts";
 import { freePort } from "../free-port.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import type { PublicAddress } from "./platform.ts";
 import { startUpstream } from "./upstream.ts";
 
 const sample = new URL("../../samples/bookshop", import.meta.url).pathname;
@@ -71,7 +72,7 @@ export const withWeights = (v1: number, v2: number) => (text: string) => {
  * @param labels that its pod has besides
  */
 export async function startGateway(
-  frontUrl: string,
+  front: string | PublicAddress,
   options: Parameters<typeof bootstrapFor>[3] = {},
   labels: Readonly<Record<string, string>> = {},
 ): Promise<RunningEnvoy> {
@@ -80,7 +81,10 @@ export async function startGateway(
   const { node } = gateway;
   const { LABELS: own } = node.metadata;
   const metadata = { ...node.metadata, LABELS: { ...(isFields(own) ? own : {}), ...labels } };
-  return startEnvoy(bootstrapFor({ ...gateway, node: { ...node, metadata } }, frontUrl, 0, options));
+  const access = typeof front === "string" ? { url: front } : { url: front.url, tls: { caFile: front.caFile } };
+  return startEnvoy(
+    bootstrapFor({ ...gateway, node: { ...node, metadata } }, access.url, 0, { ...access, ...options }),
+  );
 }
 
 /** Counters that must be 0 in an Envoy that was never told anything wrong, with what they are. */

@@ -39,6 +39,24 @@ export function createAuthority(directory: string): string {
   return root;
 }
 
+/** Has the authority sign a key pair of its own for somebody. @returns the files of the certificate and the key */
+function issue(authority: string, directory: string, subjectAltName: string) {
+  mkdirSync(directory, { recursive: true });
+  const file = (name: string) => join(directory, name);
+  const [key, request] = [file("key.pem"), file("csr.pem")];
+  const [certificate, extensions] = [file("cert.pem"), file("ext.cnf")];
+  writeFileSync(extensions, `subjectAltName=critical,${subjectAltName}\nextendedKeyUsage=serverAuth,clientAuth\n`);
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/O=test"];
+  openssl("req", ...curve, "-keyout", key, "-out", request);
+  const signer = ["-CA", authority, "-CAkey", join(authority, "..", "root-key.pem")];
+  openssl("x509", "-req", "-in", request, ...signer, "-days", "1", "-extfile", extensions, "-out", certificate);
+  return { certificate, key };
+}
+
+/** Gives a server the certificate for a name. */
+export const issueServer = (authority: string, name: string) =>
+  issue(authority, join(authority, "..", name), `DNS:${name}`);
+
 /**
  * Gives a workload an identity of the authority, in the files that `withCertificateFiles` names.
  *
@@ -46,42 +64,7 @@ export function createAuthority(directory: string): string {
  */
 export function issueIdentity(authority: string, spiffeId: string): string {
   const directory = join(authority, "..", encodeURIComponent(spiffeId));
-  mkdirSync(directory, { recursive: true });
-  const key = join(directory, "key.pem");
-  const request = join(directory, "csr.pem");
-  const certificate = join(directory, "cert.pem");
-  const extensions = join(directory, "ext.cnf");
-  writeFileSync(extensions, `subjectAltName=critical,URI:${spiffeId}\nextendedKeyUsage=serverAuth,clientAuth\n`);
-  openssl(
-    "req",
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:P-256",
-    "-nodes",
-    "-subj",
-    "/O=test",
-    "-keyout",
-    key,
-    "-out",
-    request,
-  );
-  openssl(
-    "x509",
-    "-req",
-    "-in",
-    request,
-    "-CA",
-    authority,
-    "-CAkey",
-    join(authority, "..", "root-key.pem"),
-    "-days",
-    "1",
-    "-extfile",
-    extensions,
-    "-out",
-    certificate,
-  );
+  const { certificate, key } = issue(authority, directory, `URI:${spiffeId}`);
   writeSecret(directory, "default", {
     tlsCertificate: { certificateChain: { filename: certificate }, privateKey: { filename: key } },
   });

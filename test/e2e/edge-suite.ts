@@ -35,7 +35,7 @@ export function testEdge(name: string, open: () => Promise<Edge>): void {
       edge = await open();
       const pushed = await push();
       expect([pushed.status, await pushed.json()]).toMatchObject([200, { kind: "published", generation: 1 }]);
-      envoy = await startGateway(edge.frontUrl);
+      envoy = await startGateway(edge.platform ?? edge.frontUrl);
     }, 120_000);
 
     afterAll(async () => {
@@ -66,6 +66,11 @@ export function testEdge(name: string, open: () => Promise<Edge>): void {
       await traffic.stop();
       expect(failures(traffic, serverNames)).toEqual(new Map());
       expect(await rejections(envoy)).toEqual([]);
+    });
+
+    it("is asked for by the name that its platform finds it by", () => {
+      const { passed, foreign } = edge.platform?.counts() ?? { passed: 1, foreign: 0 };
+      expect([passed > 0, foreign]).toEqual([true, 0]);
     });
 
     it("answers the v1 API, since the compile function is told to make it", async () => {

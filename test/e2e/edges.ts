@@ -18,12 +18,15 @@ import { freePort } from "../free-port.ts";
 import { LambdaEnvironments } from "../integration/lambda-environments.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import { startBridge } from "./lambda-bridge.ts";
+import { type Platform, startPlatform } from "./platform.ts";
 
 export const secret = "a-shared-secret";
 
 /** One way to run Portolan: where Envoys poll, and where webhooks go. */
 export interface Edge {
   readonly frontUrl: string;
+  /** The front as its platform lets Envoys reach it; absent: as it is. */
+  readonly platform?: Platform;
   /** Sends a signed request to the compile function. */
   post(path: string, body: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   close(): Promise<void>;
@@ -48,7 +51,7 @@ function signing(send: Send): Edge["post"] {
 /** Both Workers in workerd, on one R2 bucket, which operators reach too. @param compileVars more than usual */
 export async function workerdEdge(
   compileVars: Readonly<Record<string, string>> = {},
-): Promise<Edge & { readonly store: ObjectStore }> {
+): Promise<Edge & { readonly store: ObjectStore; readonly platform: Platform }> {
   const config = (file: string) => new URL(`../../${file}`, import.meta.url);
   const harness = createTestHarness({
     workers: [
@@ -63,14 +66,19 @@ export async function workerdEdge(
   const { url } = await harness.listen();
   const compile = harness.getWorker<{ readonly SNAPSHOTS: R2Bucket }>("portolan-compile");
   const { SNAPSHOTS } = await compile.getEnv();
+  const platform = await startPlatform("cloudflare", url.origin);
   return {
+    platform,
     store: r2Store(SNAPSHOTS),
     frontUrl: url.origin,
     post: signing(async (path, init) => {
       const response = await compile.fetch(`http://compile${path}`, init);
       return new Response(await response.text(), { status: response.status });
     }),
-    close: () => harness.close(),
+    async close() {
+      await platform.close();
+      await harness.close();
+    },
   };
 }
 
@@ -92,10 +100,13 @@ export async function lambdaEdge(): Promise<Edge> {
   const functions = [code.front, code.compile].map((folder) => new LambdaEnvironments(folder, env));
   const [front, compile] = await Promise.all(functions.map(({ handler }) => startBridge(handler)));
   if (front === undefined || compile === undefined) throw new Error("there are two functions");
+  const platform = await startPlatform("lambda", front.url);
   return {
     frontUrl: front.url,
+    platform,
     post: signing((path, init) => fetch(compile.url + path, init)),
     async close() {
+      await platform.close();
       await Promise.all([front.close(), compile.close()]);
       await Promise.all(functions.map((environments) => environments.kill()));
       await server.close();

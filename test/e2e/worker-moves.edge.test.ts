@@ -52,8 +52,8 @@ beforeAll(async () => {
   edge = await workerdEdge({ POLL_DELAY_MS: String(pollDelayMs) });
   expect(await push(90, 10)).toMatchObject({ kind: "published", generation: 1 });
   [others, canaries] = await Promise.all([
-    startGateway(edge.frontUrl, { pollDelayMs }),
-    startGateway(edge.frontUrl, { pollDelayMs }, labels),
+    startGateway(edge.platform, { pollDelayMs }),
+    startGateway(edge.platform, { pollDelayMs }, labels),
   ]);
 }, 180_000);
 afterAll(async () => {
