@@ -23,9 +23,9 @@ interface LambdaRuntime {
 type Writable = NodeJS.WritableStream;
 type StreamHandler = (event: UrlEvent, stream: Writable) => Promise<void>;
 
-/** Whoever answers requests as the web does. */
+/** Whoever answers requests as the web does, and reads in the event what Lambda says of the caller. */
 interface App {
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, event: object): Response | Promise<Response>;
 }
 
 /**
@@ -38,7 +38,8 @@ export function streamedHandler(app: App): StreamHandler {
   const runtime = lambdaRuntime();
   return runtime.streamifyResponse(async (event, stream) => {
     const request = readable(event);
-    const response = request === undefined ? new Response("no request\n", { status: 400 }) : await app.fetch(request);
+    const response =
+      request === undefined ? new Response("no request\n", { status: 400 }) : await app.fetch(request, event);
     const told = { statusCode: response.status, headers: Object.fromEntries(response.headers) };
     const out = runtime.HttpResponseStream.from(stream, told);
     // Status and headers go with the first write; an answer without a body has one all the same.

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildFunctions } from "../../infra/build.mjs";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
-import { startBridge } from "../e2e/lambda-bridge.ts";
+import { type Invoke, startBridge } from "../e2e/lambda-bridge.ts";
 import { freePort } from "../free-port.ts";
 import { nodeOf, pollBody } from "../front/fixtures.ts";
 import { resource, worldOf } from "../snapshot/worlds.ts";
@@ -62,6 +62,7 @@ let s3: S3Server;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
 let directory: string;
 let front: LambdaEnvironments;
+let signed: LambdaEnvironments;
 let bridge: { readonly url: string; close(): Promise<void> };
 
 beforeAll(async () => {
@@ -72,13 +73,19 @@ beforeAll(async () => {
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
   await publisher.publish(worldOfBytes(24 * MB), await publisher.head());
   const { front: code } = await buildFunctions(directory);
-  front = new LambdaEnvironments(code, {
+  const variables = {
     PORTOLAN_BUCKET: s3.bucket,
     PORTOLAN_S3_ENDPOINT: proxy.url,
     PORTOLAN_AUTHENTICATION: "off",
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: s3.accessKeyId,
     AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  };
+  front = new LambdaEnvironments(code, variables);
+  const subjects = { [`${role}/*`]: { namespace: "default" } };
+  signed = new LambdaEnvironments(code, {
+    ...variables,
+    PORTOLAN_AUTHENTICATION: JSON.stringify({ iam: true, subjects }),
   });
   bridge = await startBridge(front.handler);
 }, 120_000);
@@ -86,6 +93,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bridge?.close();
   await front?.kill();
+  await signed?.kill();
   proxy?.close();
   await s3?.close();
   await rm(directory, { recursive: true, force: true });
@@ -97,6 +105,16 @@ const ask = (body: string, headers: Record<string, string> = {}) =>
     headers: { "content-type": "application/json", ...headers },
     body,
   });
+
+const role = "arn:aws:sts::123456789012:assumed-role/edge";
+
+/** What a function URL with `AWS_IAM` adds to the event of a request that somebody has signed. */
+const signedBy =
+  (userArn: string): Invoke =>
+  (event) => {
+    const { requestContext }: { readonly requestContext?: object } = event;
+    return signed.handler({ ...event, requestContext: { ...requestContext, authorizer: { iam: { userArn } } } });
+  };
 
 describe("the front on Lambda, streaming through the Runtime API", () => {
   it("answers with more than the 6 MB of a buffered answer, in pieces that begin before all was read", async () => {
@@ -144,4 +162,26 @@ describe("the front on Lambda, streaming through the Runtime API", () => {
     const after = await ask(pollBody("clusters", nodeOf("web")));
     expect((await after.text()).length).toBeGreaterThan(20 * MB);
   }, 60_000);
+});
+
+describe("the front on Lambda, behind a URL that wants signed requests", () => {
+  it.each([
+    ["whose role is granted a namespace", `${role}/i-0a1b`, 304],
+    ["of another role", "arn:aws:sts::123456789012:assumed-role/edgy/i-0a1b", 401],
+  ])(
+    "answers a caller %s",
+    async (_what, arn, status) => {
+      const { version_info: version } = JSON.parse(await (await ask(pollBody("clusters", nodeOf("web")))).text());
+      const behind = await startBridge(signedBy(arn));
+      const answer = await fetch(`${behind.url}/v3/discovery:clusters`, {
+        method: "POST",
+        // A client that claims it in a header claims nothing.
+        headers: { "content-type": "application/json", "x-amzn-iam-user-arn": `${role}/i-0a1b` },
+        body: pollBody("clusters", nodeOf("web"), { version }),
+      });
+      expect(answer.status).toBe(status);
+      await behind.close();
+    },
+    60_000,
+  );
 });
