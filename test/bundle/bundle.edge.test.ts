@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 176 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 346 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 180 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 350 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
-  { entry: "front.library.ts", runtime: "workerd", maxKiB: 170 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 970 },
+  { entry: "front.library.ts", runtime: "workerd", maxKiB: 174 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 975 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_100 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_700 },
@@ -83,7 +83,7 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>
-        /^lib\/(config\/(?!changed-places|diagnostic|same-elements|cause-text|setting-values)|registry|mesh|xds|v1|compile)/.test(
+        /^lib\/(config\/(?!answer-text|cause-text|changed-places|diagnostic|same-elements|setting-values)|registry|mesh|xds|v1|compile)/.test(
           input,
         ),
       ),
