@@ -275,7 +275,7 @@ describe("a gateway of the Gateway API", () => {
     }
     await traffic.stop();
     expect(await rejections(envoy)).toEqual([]);
-  });
+  }, 60_000);
 
   it("redirects with another prefix, and to no port that nobody asked for", async () => {
     expect(await ask("/moved/there")).toMatchObject({

@@ -76,7 +76,8 @@ describe("a bucket behind a network that falls silent", () => {
     const results = await Promise.allSettled(asked);
     expect(results.every(({ status }) => status === "rejected")).toBe(true);
     expect(String(results.map((result) => "reason" in result && result.reason.message)[0])).toContain("no answer");
-    expect(performance.now() - startMs).toBeLessThan(14_000);
+    // All hang at the same time: one after the other would take a request's 12 s at least twice.
+    expect(performance.now() - startMs).toBeLessThan(24_000);
     expect(proxy.open()).toBeLessThan(220);
     proxy.recover();
   }, 40_000);
