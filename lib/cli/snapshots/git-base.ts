@@ -24,9 +24,7 @@ export async function filesAtBase(folder: string, base: string): Promise<readonl
     git("rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`).catch(() => "");
   const found = (await commit(base)) || (await commit(`origin/${base}`));
   if (found === "")
-    throw new PortolanError(
-      `there is no commit ${JSON.stringify(base.slice(0, 200))} here; in a shallow clone, \`git fetch --depth=1 origin ${base.slice(0, 200)}\` brings it`,
-    );
+    throw new PortolanError(`there is no commit ${JSON.stringify(base.slice(0, 200))} here${howToFetch(base)}`);
   const prefix = await git("rev-parse", "--show-prefix");
   const isThere = await git("cat-file", "-e", `${found}:${prefix}`).then(
     () => true,
@@ -46,3 +44,7 @@ export async function filesAtBase(folder: string, base: string): Promise<readonl
     await rm(directory, { recursive: true, force: true });
   }
 }
+
+/** A command that people may copy holds nothing of what they were given that a shell, or git, reads as more than a name. */
+const howToFetch = (base: string): string =>
+  /^\w[\w./-]{0,199}$/.test(base) ? `; in a shallow clone, \`git fetch --depth=1 origin ${base}\` brings it` : "";
