@@ -1,5 +1,5 @@
-import { isFields, jsonIn } from "../../config/untyped.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { isRecord } from "../classifier.ts";
 
 /**
  * What is about to be deleted: the one object through which collecting garbage and publishing see each other. An object is first
@@ -44,12 +44,20 @@ export const maxBudgetMs = 900_000;
 export async function readLedger(store: ObjectStore): Promise<ReadLedger | undefined> {
   const found = await store.get(ledgerKey);
   if (found.kind !== "found") return undefined;
-  const json = jsonIn(new TextDecoder().decode(found.bytes));
-  return { ledger: isLedger(json) ? json : undefined, etag: found.etag };
+  return { ledger: ledgerIn(new TextDecoder().decode(found.bytes)), etag: found.etag };
+}
+
+function ledgerIn(text: string): GcLedger | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isLedger(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const isLedger = (json: unknown): json is GcLedger =>
-  isFields(json) &&
+  isRecord(json) &&
   typeof json.since === "string" &&
   !Number.isNaN(Date.parse(json.since)) &&
   areNames(json.doomed) &&
