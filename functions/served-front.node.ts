@@ -7,6 +7,7 @@ import { runServer } from "../lib/cli/server/run-server.ts";
 const tell = (news: FrontNews) => process.send?.(JSON.stringify(news), () => {});
 
 if (cluster.isPrimary) {
+  process.on("message", () => tell({ kind: "alive" }));
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   await runServer({
     serving: () => tell({ kind: "serving" }),

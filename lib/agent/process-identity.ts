@@ -37,7 +37,9 @@ async function startedOf(pid: number): Promise<string> {
 export function readIdentity(text: string): ProcessIdentity | undefined {
   try {
     const { pid, started }: { readonly pid?: unknown; readonly started?: unknown } = JSON.parse(text);
-    return typeof pid === "number" && typeof started === "string" ? { pid, started } : undefined;
+    // Any other number stands for several processes.
+    const isOne = typeof pid === "number" && Number.isSafeInteger(pid) && pid > 0;
+    return isOne && typeof started === "string" ? { pid, started } : undefined;
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { type AgentDns, type DnsSettings, startDns } from "./dns/agent-dns.ts";
 import { refuseOwnedArguments } from "./envoy/envoy-arguments.ts";
 import { bootstrapName } from "./envoy/envoy-keeper.ts";
 import { fetchOnce } from "./fetch-once.ts";
-import { lockFolder } from "./files/folder-lock.ts";
+import { lockFolder, socketIn } from "./files/folder-lock.ts";
 import { replaceFile } from "./files/replace-file.ts";
 import { folderSource } from "./held/folder-source.ts";
 import { createFrontClient, type FrontAddress } from "./held/front-client.ts";
@@ -60,9 +60,9 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
   const { say, from } = settings;
   const folder = resolve(settings.dir);
   refuseOwnedArguments(settings.envoyArgs);
-  const unlock = await lockFolder(folder);
+  const unlock = await lockFolder(folder, say);
   try {
-    const socket = join(folder, "xds", "socket");
+    const socket = socketIn(folder);
     const bootstrap = await readBootstrap(settings.bootstrap, socket);
     await replaceFile(join(folder, bootstrapName), bootstrap.text);
     const { identity } = settings;

@@ -18,6 +18,9 @@ export interface RecordedSettings {
   readonly pollDelayMs: number;
 }
 
+/** As `--poll-delay` and `portolan.yaml` take it. */
+const longestPollDelayMs = 99_999;
+
 const settingsKey = "compile/settings";
 
 const usual: RecordedSettings = {
@@ -74,7 +77,9 @@ function settingsIn(json: unknown): Partial<RecordedSettings> {
     ...(certificates === "sds" || certificates === "files" || certificates === "none" ? { certificates } : {}),
     ...(legacyApi === "0.7" || legacyApi === "0.8" || legacyApi === "none" ? { legacyApi } : {}),
     ...securityFailureIn(securityFailure),
-    ...(typeof pollDelayMs === "number" && pollDelayMs >= 1 ? { pollDelayMs } : {}),
+    ...(typeof pollDelayMs === "number" && pollDelayMs >= 1 && pollDelayMs <= longestPollDelayMs
+      ? { pollDelayMs }
+      : {}),
   };
 }
 

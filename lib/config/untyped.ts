@@ -46,6 +46,9 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
+/** Whether milliseconds since the epoch are a time that a date can show. */
+export const isTime = (ms: number): boolean => !Number.isNaN(new Date(ms).getTime());
+
 /** undefined for anything but a boolean, as Kubernetes tells absent and false apart. */
 export function flagOf(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;

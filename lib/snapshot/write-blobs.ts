@@ -1,7 +1,7 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore, Together } from "../storage/object-store.ts";
-import { blobKey } from "./blob.ts";
+import { blobKey, hashOf } from "./blob.ts";
 import { type BlobGroup, blobsBeside, blobsIn, type NamedGroup } from "./blob-groups.ts";
 import type { BlobCheck } from "./upkeep/blob-check.ts";
 import { rescue } from "./upkeep/gc-ledger.ts";
@@ -46,7 +46,10 @@ export async function writeBlobs(
   const content = store.together?.();
   const write = async (hash: string, together?: Together) => {
     const blob = (blobs.get(hash) ?? blobsIn(worlds).get(hash))?.make();
-    if (blob === undefined) throw new PortolanError(`the store has lost blob ${hash}: it was collected meanwhile`);
+    if (blob === undefined) {
+      if (await isThere(store, hash)) return;
+      throw new PortolanError(`the store has lost blob ${hash}: it was collected meanwhile`);
+    }
     const put = await store.put(blobKey(hash), blob, { ifNoneMatch: "*", together });
     if (put.kind === "lost") {
       found.add(hash);
@@ -73,6 +76,12 @@ export async function writeBlobs(
   await keep(new Set(found));
   const mended = await mendBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };
+}
+
+/** For what this process cannot make: where the ledger of collections is damaged, whatever is relied on counts as deleted. */
+async function isThere(store: ObjectStore, hash: string): Promise<boolean> {
+  const found = await store.get(blobKey(hash));
+  return found.kind === "found" && hashOf(found.bytes) === hash;
 }
 
 /** Writes anew what should be in the store and is missing or damaged. */

@@ -2,7 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { link, mkdir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isFileAbsent } from "../config/cause-text.ts";
+import { codeOf, isFileAbsent } from "../config/cause-text.ts";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
 import { absentAs, takenAsFalse, thereAlready } from "./file-errors.ts";
@@ -309,8 +309,12 @@ const failOf =
   (directory: string) =>
   (cause: unknown): never => {
     if (cause instanceof PortolanError) throw cause;
-    throw new PortolanError(`file store ${directory}: ${String(cause)}`, [], cause);
+    throw new PortolanError(`file store ${directory}: ${String(cause)}${remedyFor(cause)}`, [], cause);
   };
+
+/** A disk, or what a user may have of it, that is full. */
+const remedyFor = (cause: unknown): string =>
+  ["ENOSPC", "EDQUOT"].includes(String(codeOf(cause))) ? "; `portolan gc` makes room; or enlarge the disk" : "";
 
 function wrapErrors(fail: (cause: unknown) => never, store: ObjectStore): ObjectStore {
   return {

@@ -69,7 +69,7 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
       const { pauseMs, inARow } = restarts.ended(performance.now() - startedMs);
       notBeforeMs = performance.now() + pauseMs;
       const said = process.log.lastError();
-      const last = said === undefined ? "" : `; it said last: ${oneLine(said)}`;
+      const last = said === undefined ? "" : `; it said last: ${oneLine(said)}${hintFor(said)}`;
       const loop = inARow < 3 ? "" : `, ${inARow} times in a row soon after its start`;
       if (maxRestarts !== undefined && inARow > maxRestarts) {
         exitCode = codeOf(how);
@@ -134,6 +134,12 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
     },
   };
 }
+
+/** An Envoy that no file and no argument names may be in the way of the next one for ever. */
+const hintFor = (said: string): string =>
+  said.includes("cannot bind")
+    ? "; another process has that address: `ss -ltnp` names it, and if it is an Envoy of this folder, end it"
+    : "";
 
 /** What an agent ends with whose Envoy has ended so. */
 function codeOf(how: string): number {

@@ -8,6 +8,8 @@ import { causeText, codeOf, isFileAbsent } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import { identityOf, isAlive, type ProcessIdentity, readIdentity } from "../process-identity.ts";
+import { processWith } from "../running-processes.ts";
+import { createAdminAddress } from "./admin-address.ts";
 import { type EnvoyAdmin, envoyAdmin } from "./envoy-admin.ts";
 import { type EnvoyArgument, withUsual } from "./envoy-arguments.ts";
 import { type EnvoyLog, envoyLog } from "./envoy-log.ts";
@@ -38,6 +40,8 @@ export interface EnvoyOptions {
 }
 
 const names = { log: "envoy.log", admin: "envoy.admin", pid: "envoy.pid" } as const;
+
+const adminPathOption = "--admin-address-path";
 
 /** How often to look after an Envoy that is not a child of this process. */
 const lookMs = 250;
@@ -74,7 +78,7 @@ export async function startEnvoy(
   await rm(paths.admin, { force: true });
   const log = await envoyLog(paths.log, onLine);
   const file = openSync(paths.log, "a", 0o644);
-  const child = spawn(envoy, ["-c", bootstrap, "--admin-address-path", paths.admin, ...withUsual(usual, args)], {
+  const child = spawn(envoy, ["-c", bootstrap, adminPathOption, paths.admin, ...withUsual(usual, args)], {
     stdio: ["ignore", file, file],
     // Ctrl-C in a terminal reaches the agent alone, which drains first.
     detached: true,
@@ -93,26 +97,51 @@ export async function startEnvoy(
   });
   if (child.pid === undefined)
     throw new PortolanError(`cannot run ${envoy}: ${await ended}; name an Envoy with --envoy`);
-  // A full disk does not keep it from being started; it keeps the next agent from finding it.
-  await replaceFile(paths.pid, `${JSON.stringify(await identityOf(child.pid))}\n`).catch((cause: unknown) =>
-    onLine(`[agent] cannot write ${paths.pid}: ${String(cause)}`),
-  );
-  return { pid: child.pid, isAdopted: false, log, ended, ...controls(child.pid, paths.admin, () => isRunning) };
+  await writeIdentity(paths.pid, await identityOf(child.pid), onLine);
+  const { pid } = child;
+  return { pid, isAdopted: false, log, ended, ...controls({ pid, folder, onLine, isRunning: () => isRunning }) };
 }
 
-/** The Envoy that an agent before this one has started in the folder, if it still runs. */
+/**
+ * The Envoy that an agent before this one has started in the folder, if it still runs. Where its file does not name it, it is known by the
+ * arguments that it was started with.
+ */
 export async function adoptEnvoy({ folder, onLine }: EnvoyOptions): Promise<EnvoyProcess | undefined> {
   const paths = pathsIn(folder);
-  const identity = readIdentity(await readFile(paths.pid, "utf8").catch(() => ""));
-  if (identity === undefined || !(await isAlive(identity))) return undefined;
+  const identity = (await namedIn(paths.pid)) ?? (await foundByArguments(paths, onLine));
+  if (identity === undefined) return undefined;
   let isRunning = true;
   const ended = untilGone(identity).then(() => {
     isRunning = false;
     return "gone";
   });
   const log = await envoyLog(paths.log, onLine);
-  return { pid: identity.pid, isAdopted: true, log, ended, ...controls(identity.pid, paths.admin, () => isRunning) };
+  const { pid } = identity;
+  return { pid, isAdopted: true, log, ended, ...controls({ pid, folder, onLine, isRunning: () => isRunning }) };
 }
+
+/** @returns undefined for a file that names no process, or one that is gone */
+async function namedIn(path: string): Promise<ProcessIdentity | undefined> {
+  const identity = readIdentity(await readFile(path, "utf8").catch(() => ""));
+  return identity !== undefined && (await isAlive(identity)) ? identity : undefined;
+}
+
+async function foundByArguments(
+  { pid: path, admin }: ReturnType<typeof pathsIn>,
+  onLine: (line: string) => void,
+): Promise<ProcessIdentity | undefined> {
+  const identity = await processWith(adminPathOption, admin);
+  if (identity === undefined) return undefined;
+  onLine(`[agent] ${path} does not name the Envoy of this folder: it is process ${identity.pid}, by its arguments`);
+  await writeIdentity(path, identity, onLine);
+  return identity;
+}
+
+/** A full disk does not keep an Envoy from being started; the next agent finds it by its arguments, where the system shows them. */
+const writeIdentity = (path: string, identity: ProcessIdentity, onLine: (line: string) => void): Promise<void> =>
+  replaceFile(path, `${JSON.stringify(identity)}\n`).catch((cause: unknown) =>
+    onLine(`[agent] cannot write ${path}: ${String(cause)}`),
+  );
 
 const pathsIn = (folder: string) => ({
   log: join(folder, names.log),
@@ -124,14 +153,21 @@ async function untilGone(identity: ProcessIdentity): Promise<void> {
   while (await isAlive(identity)) await sleep(lookMs, undefined, { ref: false });
 }
 
-function controls(pid: number, adminPath: string, isRunning: () => boolean) {
+interface Controlled extends Pick<EnvoyOptions, "folder" | "onLine"> {
+  readonly pid: number;
+  readonly isRunning: () => boolean;
+}
+
+function controls({ pid, folder, onLine, isRunning }: Controlled) {
+  const { admin: path } = pathsIn(folder);
+  const addressNow = createAdminAddress({ path, bootstrap: join(folder, "good", "envoy.json"), pid, onLine });
   let admin: EnvoyAdmin | undefined;
   return {
     isRunning,
     async admin(): Promise<EnvoyAdmin | undefined> {
       if (admin !== undefined) return admin;
-      const address = (await readFile(adminPath, "utf8").catch(() => "")).trim();
-      if (address !== "") admin = envoyAdmin(address);
+      const found = await addressNow();
+      if (found !== undefined) admin ??= envoyAdmin(found);
       return admin;
     },
     kill(signal: "SIGTERM" | "SIGKILL") {

@@ -5,9 +5,14 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { lastAnswersMs } from "../../front/node-server.ts";
 import { defaultPace } from "../../registry/retry.ts";
 import { shippedProgram } from "../shipped.ts";
+import { signEveryMs, watchSigns } from "./signs-of-life.ts";
 
 /** What the front's process tells the one that started it, as JSON. */
-export type FrontNews = { readonly kind: "serving" } | { readonly kind: "failed"; readonly reason: string };
+export type FrontNews =
+  | { readonly kind: "serving" }
+  /** In answer to `askForSign`. */
+  | { readonly kind: "alive" }
+  | { readonly kind: "failed"; readonly reason: string };
 
 /** The front beside what compiles: a process of its own, which no compile holds up. */
 export interface KeptFront {
@@ -15,6 +20,8 @@ export interface KeptFront {
   readonly listening: Promise<void>;
   /** Rejects with a PortolanError when the front cannot serve; resolves when it was closed. */
   readonly ended: Promise<void>;
+  /** Of its first process, while there is one. */
+  pid(): number | undefined;
   /** Lets it answer what it holds, and resolves when it is gone. */
   close(): Promise<void>;
 }
@@ -31,11 +38,12 @@ const notForFronts: readonly string[] = [
 ];
 
 /**
- * Starts the front, and starts it again when it dies.
+ * Starts the front, and starts it again when it dies, or gives no sign of life: one that hangs serves nobody.
  *
  * @param env what it is told: the server's variables
+ * @param everyMs how often it is asked for a sign of life
  */
-export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
+export function keepFront(env: NodeJS.ProcessEnv, log: Log, everyMs = signEveryMs): KeptFront {
   const program = shippedProgram("served-front", "the front's program");
   // Who moves HEAD signs it.
   const hidden = env.PORTOLAN_MOVES === "on" ? notForFronts : [...notForFronts, "PORTOLAN_SIGNING_KEY"];
@@ -47,7 +55,7 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
   const hear = (text: unknown) => {
     const news: FrontNews = JSON.parse(String(text));
     if (news.kind === "failed") reason = news.reason;
-    else {
+    else if (news.kind === "serving") {
       hasServed = true;
       first.resolve();
     }
@@ -64,8 +72,19 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
     child = started;
     reason = "";
     started.on("message", hear);
+    const endSigns = watchSigns(
+      started,
+      (silentMs) => {
+        log.error({ pid: started.pid, silentMs }, "the front gives no sign of life: it is ended");
+        // What is stopped obeys no other signal.
+        started.kill("SIGKILL");
+      },
+      everyMs,
+    );
+    stop.signal.addEventListener("abort", endSigns);
     const [code, signal] = await once(started, "exit");
     child = undefined;
+    stop.signal.removeEventListener("abort", endSigns);
     return signal ?? code;
   }
 
@@ -89,6 +108,7 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
   return {
     listening: first.promise,
     ended,
+    pid: () => child?.pid,
     async close() {
       stop.abort();
       const ending = child;

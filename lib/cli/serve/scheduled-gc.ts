@@ -13,6 +13,10 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 export const usualKeptPublications = 50;
 export const gcGraceMs = 3_600_000;
 
+/** Said where the ledger was damaged, whoever begins the collection. */
+export const ledgerRenewed =
+  "gc/ledger was empty or held something else, and was written anew: what nothing names was named again, and is deleted an hour later or after that";
+
 /** What is collected, whoever begins it. */
 export const usualGc = { graceMs: gcGraceMs, others: [...collectables, collectedSources] };
 
@@ -44,18 +48,19 @@ export async function runScheduledGc(options: ScheduledGcOptions): Promise<void>
   await pace.pause(Math.min(firstMs, everyMs), signal);
   while (!signal.aborted) {
     try {
-      const { done, ...counts } = await collectGarbage(store, {
+      const { done, isLedgerRenewed, ...counts } = await collectGarbage(store, {
         ...usualGc,
         keepPublications,
         now,
         signal,
         ...trust,
       });
+      if (isLedgerRenewed === true) log.warn({}, ledgerRenewed);
       if (done) log.info(counts, "garbage collected");
       else log.info({}, "garbage was not collected: something else publishes or collects; the next run is at its time");
     } catch (cause) {
-      if (!(cause instanceof PortolanError)) throw cause;
-      log.error({ reason: causeText(cause) }, "garbage cannot be collected; the next run is at its time");
+      const stack = cause instanceof Error && !(cause instanceof PortolanError) ? { stack: cause.stack } : {};
+      log.error({ reason: causeText(cause), ...stack }, "garbage cannot be collected; the next run is at its time");
     }
     await pace.pause(everyMs, signal);
   }

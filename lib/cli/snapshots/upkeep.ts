@@ -11,7 +11,7 @@ import { openPlace, openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
-import { usualGc, usualKeptPublications } from "../serve/scheduled-gc.ts";
+import { ledgerRenewed, usualGc, usualKeptPublications } from "../serve/scheduled-gc.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
@@ -63,11 +63,12 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       }) => {
         const trust = await trustOf(keyring);
         const options = { ...usualGc, keepPublications: keep, now: Date.now, ...trust };
-        const { done, deleted, doomed, kept } = await collectGarbage(
+        const { done, deleted, doomed, kept, isLedgerRenewed } = await collectGarbage(
           await openThere(store, terminal.progress),
           options,
         );
         if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
+        if (isLedgerRenewed === true) terminal.err(ledgerRenewed);
         if (json) return terminal.out(JSON.stringify({ deleted, doomed, kept }));
         terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
       },

@@ -1,4 +1,4 @@
-import { isFields, jsonIn } from "../../config/untyped.ts";
+import { isFields, isTime, jsonIn } from "../../config/untyped.ts";
 import { cutText } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { encodeKeyPart } from "../../storage/object-store.ts";
@@ -34,6 +34,6 @@ export function readStateText(text: string): ShardState | undefined {
   const json = jsonIn(text);
   if (!isFields(json)) return undefined;
   const { asOfMs, failure } = json;
-  if (typeof asOfMs !== "number" || typeof failure !== "string") return undefined;
+  if (typeof asOfMs !== "number" || !isTime(asOfMs) || typeof failure !== "string") return undefined;
   return { asOfMs, failure: cutText(failure, maxFailureBytes) };
 }

@@ -1,5 +1,5 @@
 import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
-import { isFields } from "../../config/untyped.ts";
+import { isFields, isTime } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Keeping } from "../shards/unreadable-source.ts";
@@ -50,8 +50,9 @@ const isHeldSource = (value: unknown): value is HeldSource =>
   typeof value.version === "string" &&
   (value.instead === undefined || typeof value.instead === "string") &&
   typeof value.reason === "string" &&
-  typeof value.deaths === "number" &&
-  typeof value.retryMs === "number";
+  Number.isSafeInteger(value.deaths) &&
+  typeof value.retryMs === "number" &&
+  (value.retryMs === untilItsTurn || isTime(value.retryMs));
 
 /**
  * The versions to compile: those that the sources are at now, but for the sources that are held back.

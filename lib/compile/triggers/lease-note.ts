@@ -82,10 +82,30 @@ export function failedOutcome(cause: unknown): Outcome {
 
 const isNote = (json: unknown): json is LeaseNote =>
   isFields(json) &&
-  [json.serial, json.turn, json.atMs, json.ended].every(Number.isSafeInteger) &&
+  [json.serial, json.turn, json.ended].every(isCount) &&
+  Number(json.ended) <= Number(json.turn) &&
+  Number.isSafeInteger(json.atMs) &&
+  (json.deaths === undefined || isCount(json.deaths)) &&
   typeof json.holder === "string" &&
   Array.isArray(json.asks) &&
+  json.asks.every(isAsk) &&
+  (json.outcome === undefined || isOutcome(json.outcome)) &&
   ["gathering", "running", "free"].includes(String(json.state));
+
+/** Numbers that can grow for ever after. */
+const isCount = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 52;
+
+const isTextIfAny = (value: unknown): boolean => value === undefined || typeof value === "string";
+
+const isAsk = (value: unknown): boolean =>
+  isFields(value) && typeof value.from === "string" && isTextIfAny(value.by) && isTextIfAny(value.why);
+
+function isOutcome(value: unknown): boolean {
+  if (!isFields(value)) return false;
+  if (value.kind === "failed") return typeof value.reason === "string" && Array.isArray(value.diagnostics);
+  return value.kind === "compiled" && isFields(value.told) && typeof value.told.version === "string";
+}
 
 /** One publication's words for all who asked for it, each said once. */
 export function joinAttributions(asks: readonly Attribution[]): Attribution {

@@ -128,7 +128,7 @@ export async function takeLease(
   };
   const refuse = () => {
     throw new PortolanError(
-      `${current.note.holder} has taken over the lease of this compile, which had given no sign of life; what it made is not published`,
+      `${current.note.holder || "something else"} has taken over the lease of this compile, which had given no sign of life; what it made is not published`,
     );
   };
   const endRenewal = clock.every(leaseMs / 3, () => {

@@ -1,6 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { bytesOf } from "../../limits/read-body.ts";
 import { isRecord } from "../../snapshot/classifier.ts";
+import { HeadMovedOn } from "../../snapshot/head/moved-on.ts";
 import { hostName, isLoopback } from "../auth/open-to.ts";
 import type { Front } from "../front.ts";
 import type { Move } from "../operate/moves.ts";
@@ -26,17 +27,23 @@ export async function answerMove(front: Front, asked: Asked): Promise<Answered<M
   if (body.kind === "refused") return refused(body.status === 503 ? 503 : 400, body.reason);
   const wanted = readMove(new TextDecoder().decode(bytesOf(body)));
   if (wanted === undefined) return refused(400, moveForm);
-  const head = await front.heads.current();
-  if (head === undefined) return nothingPublished;
-  if (head.generation !== wanted.generation)
-    return refused(409, `HEAD has moved on to generation ${head.generation} since you looked; look again`);
+  if ((await front.heads.current()) === undefined) return nothingPublished;
   const by = asked.caller.kind === "anyone" ? "console" : asked.caller.subject;
   try {
-    const { head: now, root, left } = await front.moves.move(wanted.move, { by, why: wanted.why });
+    const {
+      head: now,
+      root,
+      left,
+    } = await front.moves.move(wanted.move, {
+      by,
+      why: wanted.why,
+      // What this process remembers of HEAD may be older than what the operator has seen, or than what is there.
+      seen: wanted.generation,
+    });
     return found({ generation: now.generation, root, ...(left === undefined ? {} : { left }), by });
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
-    front.onError(cause);
+    if (!(cause instanceof HeadMovedOn)) front.onError(cause);
     return refused(409, cause.message);
   }
 }

@@ -2,6 +2,7 @@
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashOf } from "../../snapshot/blob.ts";
+import { isRecord } from "../../snapshot/classifier.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { askerKey } from "./asker.ts";
@@ -207,11 +208,24 @@ function readRecord(bytes: Uint8Array): NodeRecord | undefined {
   try {
     const record: Partial<NodeRecord> = JSON.parse(new TextDecoder().decode(bytes));
     const { at, nodes } = record;
-    return typeof at === "string" && Array.isArray(nodes) ? { at, nodes } : undefined;
+    return typeof at === "string" && Array.isArray(nodes) ? { at, nodes: nodes.filter(isStatus) } : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** What is read of a status here and by whoever reports it: without it, it is no status. */
+const isStatus = (value: unknown): value is NodeStatus =>
+  isRecord(value) &&
+  typeof value.node === "string" &&
+  Array.isArray(value.resources) &&
+  value.resources.every(isResource);
+
+const isResource = (value: unknown): boolean =>
+  isRecord(value) &&
+  typeof value.type === "string" &&
+  typeof value.version === "string" &&
+  typeof value.since === "string";
 
 /** One list of what several fronts know: of a resource that more than one does, what was said last. By id, type and name. */
 function joined(lists: readonly (readonly NodeStatus[])[]): readonly NodeStatus[] {

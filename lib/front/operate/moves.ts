@@ -9,9 +9,12 @@ export type Move =
 
 /** Moves HEAD for operators. A port: a front that may write HEAD has it, others only read. */
 export interface Moves {
-  /** @throws PortolanError when it cannot be done, or another operator came in between */
+  /**
+   * @param word.seen generation of the HEAD that the operator has seen: a condition of the write
+   * @throws HeadMovedOn where HEAD is another one; PortolanError when the move cannot be done
+   */
   move(
     move: Move,
-    word: { readonly by: string; readonly why: string },
+    word: { readonly by: string; readonly why: string; readonly seen: number },
   ): Promise<{ readonly head: Head; readonly root: string; readonly left?: string }>;
 }

@@ -20,6 +20,7 @@ import { configurationIn, readChanges } from "./history.ts";
 import { type Act, createLeader, type Led, type Note } from "./lead.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
+import { refuseUnseen } from "./moved-on.ts";
 import type { Trust } from "./signatures.ts";
 import type { SigningJwk } from "./signing-keys.ts";
 import { defaultPace } from "./steps.ts";
@@ -39,12 +40,14 @@ export interface Moved {
   readonly stale?: string;
 }
 
-/** Who acts, why, and how long a pin that comes of it holds. */
+/** Who acts, why, on what they saw, and how long a pin that comes of it holds. */
 export interface Word {
   readonly by?: string;
   readonly why?: string;
   /** Absent: until somebody lets go. */
   readonly until?: Until;
+  /** Generation of the HEAD that was seen: another one is not moved. Absent: whatever publishers do meanwhile. */
+  readonly seen?: number;
 }
 
 /** When a pin is over: so long after it began, or at a time since the epoch. The store's clock counts. */
@@ -251,6 +254,7 @@ export const pinOf = ({ by = "", why = "", reason }: Note, { until }: Word, nowM
  * Moves HEAD for an operator: again where a publisher was faster, and not where another operator was.
  *
  * @param move one attempt, from a HEAD that was just read
+ * @throws HeadMovedOn where the operator has seen another HEAD
  */
 export async function actWith(
   store: ObjectStore,
@@ -258,10 +262,12 @@ export async function actWith(
   { reason, options, back }: Deed,
   move: (read: ReadHead, note: Note) => Promise<Led>,
 ): Promise<Moved> {
-  const { by = "", why = "" } = options;
+  const { by = "", why = "", seen } = options;
   const note: Note = { reason, by, why, ...(back === undefined ? {} : { back }) };
   let read = base;
   for (let attempt = 1; ; attempt += 1) {
+    // Of the very HEAD that is replaced, so that none comes in between.
+    refuseUnseen(read.head.generation, seen);
     const led = await move(read, note);
     if (led.kind !== "lost") {
       const { canary } = read.head;

@@ -11,7 +11,16 @@ import type { Trust } from "../head/signatures.ts";
 import type { SigningJwk } from "../head/signing-keys.ts";
 import { defaultPace } from "../head/steps.ts";
 import { deleteWithin } from "./delete-objects.ts";
-import { finishDeletion, type GcLedger, type ReadLedger, settledLedger, writeLedger } from "./gc-ledger.ts";
+import {
+  finishDeletion,
+  type GcLedger,
+  isInForce,
+  maxBudgetMs,
+  type OwnLedger,
+  type ReadLedger,
+  settledLedger,
+  writeLedger,
+} from "./gc-ledger.ts";
 
 export interface GcOptions extends Trust {
   /** Roots that were served and stay, so that they can be rolled back to, besides what HEAD names. */
@@ -22,7 +31,7 @@ export interface GcOptions extends Trust {
    */
   readonly graceMs: number;
   readonly now: () => number;
-  /** How long one run may go on deleting; a minute by default. Publishers wait twice as long for one that never ends. */
+  /** How long one run may go on deleting; a minute by default, a quarter of an hour at most. Publishers wait twice as long for one that never ends. */
   readonly budgetMs?: number;
   /** Ends deleting early; what is left is deleted by a later run. */
   readonly signal?: AbortSignal;
@@ -47,6 +56,8 @@ export interface GcResult {
   readonly doomed: number;
   /** Blobs that are named. */
   readonly kept: number;
+  /** The ledger held no ledger, and was written anew: what it had named is named again first. */
+  readonly isLedgerRenewed?: true;
 }
 
 const nothing = { deleted: 0, doomed: 0, kept: 0 };
@@ -75,7 +86,7 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
 
   const stays = await staying(store, history, options.others ?? []);
   const victims = before?.doomed.filter((name) => !stays(keyOfName(name))) ?? [];
-  const budgetMs = options.budgetMs ?? 60_000;
+  const budgetMs = Math.min(options.budgetMs ?? 60_000, maxBudgetMs);
   const startMs = performance.now();
   const claim: GcLedger = {
     since: new Date(nowMs).toISOString(),
@@ -85,19 +96,28 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
     budgetMs,
     oldest: Math.max(before?.oldest ?? 0, history.oldest),
   };
+  // A publisher that started before may rely on what was deleted before the ledger was damaged. It loses; one that starts now, while the
+  // ledger is damaged still, writes again what it relies on.
+  const isRenewed = read !== undefined && before === undefined;
+  if (isRenewed && base !== undefined && !(await fence(store, base, nowMs, options.signer)))
+    return { done: false, ...nothing };
   const claimed = await announce(store, read, claim);
   if (claimed === undefined) return { done: false, ...nothing };
-  if (claimed.deleted.length === 0) return { done: true, deleted: 0, doomed: claimed.doomed.length, kept };
+  const { ledger } = claimed;
+  const doomed = ledger.doomed.length;
+  if (ledger.deleted.length === 0)
+    return { done: true, deleted: 0, doomed, kept, ...(isRenewed ? { isLedgerRenewed: true } : {}) };
 
   // Somebody who has published since the marking may name a victim: then they stay doomed for another time.
   const mayDelete = await fence(store, base, nowMs, options.signer);
   // By a clock that does not jump: past the announced time, publishers rely on no deletion of this run.
   const isOver = () => performance.now() - startMs >= budgetMs;
-  const keys = mayDelete ? claimed.deleted.map(keyOfName) : [];
-  const deleted = (await deleteWithin(store, keys, isOver, options.signal)).length;
-  const left = claimed.deleted.slice(deleted);
-  await finishDeletion(store, claimed.deleted.slice(0, deleted), left);
-  return { done: mayDelete, deleted, doomed: claimed.doomed.length + left.length, kept };
+  const keys = mayDelete ? ledger.deleted.map(keyOfName) : [];
+  const gone = await deleteWithin(store, keys, isOver, () => isInForce(store, claimed), options.signal);
+  const deleted = gone.length;
+  const left = ledger.deleted.slice(deleted);
+  await finishDeletion(store, claimed, ledger.deleted.slice(0, deleted), left);
+  return { done: mayDelete, deleted, doomed: doomed + left.length, kept };
 }
 
 /** Blobs are named by their hashes, everything else by its key. */
@@ -150,9 +170,9 @@ async function announce(
   store: ObjectStore,
   read: ReadLedger | undefined,
   claim: GcLedger,
-): Promise<GcLedger | undefined> {
+): Promise<OwnLedger | undefined> {
   try {
-    return (await writeLedger(store, read, claim)) ? claim : undefined;
+    return await writeLedger(store, read, claim);
   } catch (cause) {
     if (store.makeRoom === undefined || !(cause instanceof PortolanError)) throw cause;
     await store.makeRoom();
@@ -162,7 +182,7 @@ async function announce(
       doomed: claim.doomed.slice(0, maxNamesWhenFull),
       deleted: claim.deleted.slice(0, maxNamesWhenFull),
     };
-    return (await writeLedger(store, read, small)) ? small : undefined;
+    return writeLedger(store, read, small);
   }
 }
 

@@ -11,7 +11,7 @@ import { type BlobSource, createSnapshotReader } from "../snapshot-reader.ts";
 import { createWorldCheck } from "../worlds/check-world.ts";
 import { createColumns } from "../worlds/columns.ts";
 import { restoreWorld } from "../worlds/restore-world.ts";
-import { readLedger } from "./gc-ledger.ts";
+import { ledgerKey, readLedger } from "./gc-ledger.ts";
 import { reachableFrom } from "./reachable.ts";
 
 export interface FsckResult {
@@ -51,6 +51,10 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
   const isWhole = createWorldCheck(createColumns());
   let publications = 0;
 
+  const ledger = await readLedger(store);
+  const isLedgerLost = ledger !== undefined && ledger.ledger === undefined;
+  if (isLedgerLost) problems.push(lostLedger);
+
   await attempt("HEAD", async () => {
     const read = await readHead(store);
     if (read === undefined) return refuseLostHead(store);
@@ -64,7 +68,8 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
         for (const problem of isWhole(world)) problems.push(`root ${root}: ${problem}`);
       });
     }
-    const { oldest = 0 } = (await readLedger(store))?.ledger ?? {};
+    // Without the ledger it is not known what of the history was collected: then no more than HEAD's own entry is looked at.
+    const oldest = isLedgerLost ? Number.POSITIVE_INFINITY : (ledger?.ledger?.oldest ?? 0);
     let expected = head.generation;
     // A HEAD that was rebuilt passes over generations that may never have been in force.
     let mayJump = false;
@@ -97,6 +102,10 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
   );
   return { publications, roots: roots.size, blobs: blobs.size, problems: problems.sort(), broken: [...broken].sort() };
 }
+
+const lostLedger =
+  `${ledgerKey} is empty or holds something else, so it is not known what garbage collection has deleted. Nothing is deleted because of ` +
+  "it, publishes write again what they rely on, and fsck has looked only at what HEAD leads to. `portolan gc` writes it anew";
 
 /** Roots that are served, or will be without anybody's doing. */
 function rootsToCome({ head }: ReadHead, nowMs: number): readonly string[] {

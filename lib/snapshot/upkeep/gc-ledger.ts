@@ -1,4 +1,5 @@
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { isRecord } from "../classifier.ts";
 
 /**
  * What is about to be deleted: the one object through which collecting garbage and publishing see each other. An object is first
@@ -22,43 +23,83 @@ export interface GcLedger {
 }
 
 export interface ReadLedger {
-  readonly ledger: GcLedger;
+  /**
+   * Undefined where the object holds no ledger: it was emptied or written over. It then announces no deletion, and nothing is deleted
+   * because of it. What was deleted before is unknown, so a publisher writes again whatever it relies on.
+   */
+  readonly ledger: GcLedger | undefined;
   readonly etag: string;
 }
 
-const ledgerKey = "gc/ledger";
+/** A ledger as this process has written it. */
+export interface OwnLedger extends ReadLedger {
+  readonly ledger: GcLedger;
+}
+
+export const ledgerKey = "gc/ledger";
+
+/** Publishers wait twice as long for a deletion that never ends. */
+export const maxBudgetMs = 900_000;
 
 export async function readLedger(store: ObjectStore): Promise<ReadLedger | undefined> {
   const found = await store.get(ledgerKey);
   if (found.kind !== "found") return undefined;
-  // Written below only.
-  return { ledger: JSON.parse(new TextDecoder().decode(found.bytes)), etag: found.etag };
+  return { ledger: ledgerIn(new TextDecoder().decode(found.bytes)), etag: found.etag };
 }
 
-/** @returns false when the ledger is no longer what `base` says */
+function ledgerIn(text: string): GcLedger | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isLedger(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isLedger = (json: unknown): json is GcLedger =>
+  isRecord(json) &&
+  typeof json.since === "string" &&
+  !Number.isNaN(Date.parse(json.since)) &&
+  areNames(json.doomed) &&
+  areNames(json.deleted) &&
+  typeof json.finished === "boolean" &&
+  isWithin(json.budgetMs, maxBudgetMs) &&
+  (json.oldest === undefined || isWithin(json.oldest, Number.MAX_SAFE_INTEGER));
+
+const areNames = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((name) => typeof name === "string" && name !== "");
+
+const isWithin = (value: unknown, most: number): boolean => typeof value === "number" && value >= 0 && value <= most;
+
+/** @returns the ledger as it was written; undefined when it is no longer what `base` says */
 export async function writeLedger(
   store: ObjectStore,
   base: ReadLedger | undefined,
   ledger: GcLedger,
-): Promise<boolean> {
+): Promise<OwnLedger | undefined> {
   // A number of its own keeps the bytes from repeating, on which compare-and-swap relies.
   const bytes = new TextEncoder().encode(JSON.stringify({ ...ledger, serial: crypto.randomUUID() }));
   const condition = base === undefined ? ({ ifNoneMatch: "*" } as const) : { ifMatch: base.etag };
-  return (await store.put(ledgerKey, bytes, condition)).kind === "stored";
+  const put = await store.put(ledgerKey, bytes, condition);
+  return put.kind === "stored" ? { ledger, etag: put.etag } : undefined;
 }
 
-/** Says that the deletion under way is over, and names what it has left for another time. */
+/** Whether the ledger is still the one that was written: publishers see what it announces. */
+export const isInForce = async (store: ObjectStore, { etag }: OwnLedger): Promise<boolean> =>
+  (await store.get(ledgerKey, { ifNoneMatch: etag })).kind === "unchanged";
+
+/**
+ * Says that the deletion under way is over, and names what it has left for another time. A ledger that is no longer the announced one is
+ * left as it is: a publisher has taken the deletion for dead, or the ledger was damaged.
+ */
 export async function finishDeletion(
   store: ObjectStore,
+  own: OwnLedger,
   deleted: readonly string[],
   left: readonly string[],
 ): Promise<void> {
-  for (;;) {
-    const read = await readLedger(store);
-    if (read === undefined || read.ledger.finished) return;
-    const doomed = [...read.ledger.doomed, ...left];
-    if (await writeLedger(store, read, { ...read.ledger, doomed, deleted, finished: true })) return;
-  }
+  const doomed = [...own.ledger.doomed, ...left];
+  await writeLedger(store, own, { ...own.ledger, doomed, deleted, finished: true });
 }
 
 /**
@@ -69,9 +110,10 @@ export async function settledLedger(store: ObjectStore): Promise<ReadLedger | un
   const startMs = performance.now();
   for (;;) {
     const read = await readLedger(store);
-    if (read === undefined || read.ledger.finished) return read;
-    const { budgetMs } = read.ledger;
-    if (performance.now() - startMs > 2 * budgetMs) await writeLedger(store, read, { ...read.ledger, finished: true });
+    const ledger = read?.ledger;
+    if (read === undefined || ledger === undefined || ledger.finished) return read;
+    const { budgetMs } = ledger;
+    if (performance.now() - startMs > 2 * budgetMs) await writeLedger(store, read, { ...ledger, finished: true });
     else await new Promise((resolve) => setTimeout(resolve, Math.min(100, budgetMs / 4)));
   }
 }
@@ -86,8 +128,13 @@ export async function rescue(store: ObjectStore, names: ReadonlySet<string>): Pr
     const read = await settledLedger(store);
     if (read === undefined) return [];
     const { ledger } = read;
+    // A deletion may have ended before the ledger was damaged. One that goes on puts back what it deletes from now on.
+    if (ledger === undefined) return [...names];
     const doomed = ledger.doomed.filter((name) => !names.has(name));
-    if (doomed.length === ledger.doomed.length || (await writeLedger(store, read, { ...ledger, doomed }))) {
+    if (
+      doomed.length === ledger.doomed.length ||
+      (await writeLedger(store, read, { ...ledger, doomed })) !== undefined
+    ) {
       return ledger.deleted.filter((name) => names.has(name));
     }
   }

@@ -112,4 +112,32 @@ describe("serve's garbage collection", () => {
     expect(lines[1]).toContain("info garbage collected");
     expect(pauses).toHaveLength(3);
   });
+
+  it("goes on after an error of its own, whose place it logs", async () => {
+    let fails = 1;
+    const { publish, run, lines } = scene((store) => ({
+      ...store,
+      list(prefix, after) {
+        if (prefix === "blobs/" && fails > 0) {
+          fails -= 1;
+          throw new TypeError("x is not iterable");
+        }
+        return store.list(prefix, after);
+      },
+    }));
+    await publish("1");
+    await run(3, {});
+    expect(lines[0]).toContain("error garbage cannot be collected");
+    expect(lines[0]).toContain("scheduled-gc.test.ts");
+    expect(lines[1]).toContain("info garbage collected");
+  });
+
+  it("warns of a ledger that it had to write anew, and goes on", async () => {
+    const { publish, run, store, lines } = scene();
+    await publish("1");
+    await store.put("gc/ledger", new Uint8Array());
+    await run(3, {});
+    expect(lines[0]).toContain("warn gc/ledger was empty or held something else");
+    expect(lines.slice(1).every((line) => line.startsWith("info garbage collected"))).toBe(true);
+  });
 });

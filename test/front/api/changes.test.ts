@@ -128,6 +128,27 @@ describe("a move", () => {
     expect((await move({ move: "rollback", to: "0".repeat(64), generation: 2, why: "x" })).status).toBe(409);
   });
 
+  it("is held against HEAD as it is in the store, whatever this front remembers of it", async () => {
+    const { watch: _, ...store } = test.store;
+    const { entries } = Object(await (await test.request("/api/history")).json());
+    const remembering = testFront({ store, headTtlMs: 3_600_000, moves: storeMoves(store, { pace }) });
+    const ask = async (body: object) => {
+      const response = await remembering.request("http://127.0.0.1:8080/api/moves", {
+        method: "POST",
+        body: JSON.stringify({ why: "x", ...body }),
+        headers: { host: "127.0.0.1:8080", "content-type": "application/json" },
+      });
+      return [response.status, JSON.stringify(await response.json())];
+    };
+    await remembering.front.heads.current();
+    await test.publish(worldOf({ web: { clusters: { a: "3" } } }));
+    const refusal = [409, expect.stringContaining("HEAD has moved on to generation 3 since you looked")];
+    expect(await ask({ move: "rollback", to: entries[1].root, generation: 2 })).toEqual(refusal);
+    expect((await remembering.front.heads.current())?.generation).toBe(2);
+    expect(await ask({ move: "rollback", to: entries[1].root, generation: 3 })).toEqual([200, expect.anything()]);
+    expect(await ask({ move: "unpin", generation: 4 })).toEqual([200, expect.anything()]);
+  });
+
   it.each([
     ["no reason", { move: "unpin", generation: 2, why: " " }],
     ["a version that is no hash", { move: "rollback", to: "HEAD", generation: 2, why: "x" }],
