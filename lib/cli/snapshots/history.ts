@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead, rootAt, servedConfiguration } from "../../snapshot/head/head.ts";
-import { configurationIn, type HistoryEntry, readChanges, readHistory } from "../../snapshot/head/history.ts";
+import { configurationIn, type HistoryEntry, ledAll, readChanges, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
@@ -32,7 +32,7 @@ export async function showPublications(terminal: Terminal, options: Publications
     left -= 1;
     const { hash: _hash, parent: _parent, changed: _changed, ...shown } = entry;
     // A rollback leads to what stands further down as well: the newest entry is the one in force.
-    const isServed = leadsTo(entry) === served && entry.held !== true && entry.canary === undefined && !isMarked;
+    const isServed = leadsTo(entry) === served && ledAll(entry) && !isMarked;
     if (isServed) isMarked = true;
     terminal.out(options.json === true ? JSON.stringify(shown) : `${isServed ? ">" : " "} ${lineOf(entry)}`);
   }

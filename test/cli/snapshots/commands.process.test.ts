@@ -193,6 +193,23 @@ describe("portolan", () => {
     expect(await onStore("unpin")).toMatch(/^generation \d+ leads to/m);
   });
 
+  it("status names the generation that history marks, and since when its configuration is in force", async () => {
+    const service = (port: number) =>
+      `apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{name: http, port: ${port}}]}\n`;
+    const shop = await folderOf({ "a.yaml": rule("a", "host"), "web.yaml": service(80) });
+    await onStore("push", shop);
+    expect(await onStore("status")).toMatch(/^served {2}\w{12} {2}since \S+ {2}generation 1, publish/m);
+    for (const port of [81, 82]) {
+      await writeFile(join(shop, "web.yaml"), service(port));
+      await onStore("push", shop);
+    }
+    expect(await onStore("history")).toMatch(/^> +3 /m);
+    expect(await onStore("status")).toMatch(
+      /^served {2}\w{12} {2}generation 3, configuration in force since \S+ {2}generation 1, publish/m,
+    );
+    expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ generation: 3, since: { generation: 1 } });
+  });
+
   it("push --canary says which canary ended with it", async () => {
     const shop = await folderOf({ "a.yaml": rule("a", "host") });
     await onStore("push", shop);
