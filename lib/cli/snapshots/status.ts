@@ -22,6 +22,7 @@ import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
 import { healthRead, nodesRead, readAnswer, refusalsRead, strangersRead } from "./front-answers.ts";
+import { nothingPublished } from "./nothing-published.ts";
 import { refusalsIn, refusalsText, toldWithInstead } from "./refusals.ts";
 import { shareText } from "./share-options.ts";
 
@@ -54,7 +55,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
     .action(async ({ store: where, server, tokenFile, json }: Options) => {
       const store = await openThere(where, terminal.progress);
       const read = await readHead(store);
-      if (read === undefined) throw new PortolanError("nothing was published yet");
+      if (read === undefined) throw await nothingPublished(store);
       if (server !== undefined) await checkFrontOf(server, store, read.head.publication);
       const nowMs = await headTimeNow(store, read, Date.now);
       const reader = createSnapshotReader(store);
