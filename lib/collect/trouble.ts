@@ -14,6 +14,13 @@ export interface Trouble {
 /** What parts have in common that fail together: all but where each was asked for. */
 const common = (reason: string): string => reason.replace(/\/\S+/g, "…");
 
+function textOf(part: string, reason: string): string {
+  const [, address] = /^connect ECONNREFUSED (\S+)$/.exec(reason) ?? [];
+  return address === undefined
+    ? `${part}: ${reason}`
+    : `the server at ${address} refuses connections (asked for ${part})`;
+}
+
 export function createTrouble(): Trouble {
   let told = { text: "", reason: "" };
   return {
@@ -21,8 +28,7 @@ export function createTrouble(): Trouble {
       const holds = [...failures.values()].some((reason) => common(reason) === told.reason);
       if (holds) return told.text;
       const [first] = [...failures].sort(([a], [b]) => byCodePoint(a, b));
-      told =
-        first === undefined ? { text: "", reason: "" } : { text: `${first[0]}: ${first[1]}`, reason: common(first[1]) };
+      told = first === undefined ? { text: "", reason: "" } : { text: textOf(...first), reason: common(first[1]) };
       return told.text;
     },
   };
