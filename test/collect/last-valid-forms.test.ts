@@ -39,6 +39,7 @@ async function said(store: ObjectStore) {
   return {
     specs: configs.map(({ spec }) => spec),
     codes: [...content.diagnostics, ...diagnostics].map(({ code }) => code),
+    messages: content.diagnostics.map(({ message }) => message),
     kept: shard.kept?.size ?? 0,
   };
 }
@@ -60,6 +61,9 @@ describe("a collector whose origin makes an object invalid", () => {
     const after = await said(store);
     expect(after).toMatchObject({ specs: [denies(["/admin"])], kept: 1 });
     expect(after.codes).toContain("last-valid-served");
+    expect(after.messages).toContain(
+      "its last valid form, of resourceVersion 1, is served in place of what is refused",
+    );
     // Another process, started anew, over an origin that has not changed.
     await collectOnce(store, [broken]);
     expect(await said(store)).toEqual(after);
