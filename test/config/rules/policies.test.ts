@@ -77,6 +77,10 @@ describe("an empty part of a rule", () => {
       `write for example namespaces: ["shop"]; without source the rule denies every source; ${dropped}`,
       `write for example paths: ["/admin"]; without operation the rule denies every operation; ${dropped}`,
     ]);
+    const port = [...authorizationPolicyRules({ rules: [{ to: [{ operation: { ports: ["99999"] } }] }] })];
+    expect(port.map(({ message, hint }) => `${message}; ${hint}`)).toEqual([
+      '"99999" is not a port; write a number from 1 to 65535',
+    ]);
     expect(hintOf("ALLOW")[1]).toContain("without operation the rule allows every operation");
   });
 });
