@@ -339,13 +339,16 @@ describe("portolan", () => {
     const told = onStoreTelling("push", shop, "--no-serve");
     await told.done;
     expect(told.lines.join("\n")).toContain("it is served to nobody: `portolan promote` gives it to everybody");
+    expect(told.lines.join("\n")).toMatch(/^canary: generation 2 records \w{12}$/m);
     expect(await served()).toBe(before);
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for nobody$/m);
     await writeFile(join(shop, "b.yaml"), rule("b2", "host"));
     const again = JSON.parse(await onStore("push", shop, "--no-serve", "--json"));
     // The next that is for nobody takes its place: promote gives what was pushed last.
     expect(again.canary.root).toBe(again.version);
-    await onStore("canary", "NEWEST", "--percent", "10");
+    expect(await onStore("canary", "NEWEST", "--percent", "10")).toContain(
+      "pinned while the canary runs (`portolan promote` gives it to everybody, `portolan abort` ends it): ",
+    );
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     await onStore("push", shop, "--no-serve");
     // A canary that runs keeps its nodes.
@@ -408,7 +411,9 @@ describe("portolan", () => {
     expect(await onStore("push", samples)).toContain("unchanged: generation 1");
     expect(await onStore("diff", "--dir", samples)).toBe("0 added, 0 removed, 0 changed");
     await mkdir(join(folder, "empty"));
-    await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow("cannot read the folder");
+    await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow(
+      /cannot read the folder .*none: there is none; name one that exists, such as samples\/bookshop/,
+    );
     await writeFile(join(folder, "empty", "a.yaml"), "a: [");
     await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
   });
