@@ -14,12 +14,9 @@ export interface Trouble {
 /** What parts have in common that fail together: all but where each was asked for. */
 const common = (reason: string): string => reason.replace(/\/\S+/g, "…");
 
-function textOf(part: string, reason: string): string {
-  const [, address] = /^connect ECONNREFUSED (\S+)$/.exec(reason) ?? [];
-  return address === undefined
-    ? `${part}: ${reason}`
-    : `the server at ${address} refuses connections (asked for ${part})`;
-}
+/** Names the server where it is the server, and not the part, that is in trouble. */
+const textOf = (part: string, reason: string): string =>
+  `${part}: ${reason.replace(/^connect ECONNREFUSED (\S+)$/, "the server at $1 refuses connections (ECONNREFUSED)")}`;
 
 export function createTrouble(): Trouble {
   let told = { text: "", reason: "" };

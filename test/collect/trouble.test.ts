@@ -20,7 +20,7 @@ describe("what is told of parts that cannot be read", () => {
   it("names the server where it refuses connections, whichever part was asked for", () => {
     const refused = new Map([["AuthorizationPolicy", "connect ECONNREFUSED 127.0.0.1:20059"]]);
     expect(createTrouble().of(refused)).toBe(
-      "the server at 127.0.0.1:20059 refuses connections (asked for AuthorizationPolicy)",
+      "AuthorizationPolicy: the server at 127.0.0.1:20059 refuses connections (ECONNREFUSED)",
     );
   });
 
