@@ -13,9 +13,13 @@ export function problemIn(text: string): Problem {
   const { detail, diagnostics } = fieldsOf(jsonIn(text));
   return {
     detail: typeof detail === "string" ? detail : text.slice(0, 500),
-    diagnostics: Array.isArray(diagnostics) ? diagnostics.filter(isDiagnostic) : [],
+    diagnostics: diagnosticsIn(diagnostics),
   };
 }
+
+/** Those of a list that another program wrote. */
+export const diagnosticsIn = (list: unknown): readonly Diagnostic[] =>
+  Array.isArray(list) ? list.filter(isDiagnostic) : [];
 
 /** As far as it is printed: whoever answers may be another version, or no compile function. */
 function isDiagnostic(value: unknown): value is Diagnostic {

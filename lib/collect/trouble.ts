@@ -14,6 +14,10 @@ export interface Trouble {
 /** What parts have in common that fail together: all but where each was asked for. */
 const common = (reason: string): string => reason.replace(/\/\S+/g, "…");
 
+/** Names the server where it is the server, and not the part, that is in trouble. */
+const textOf = (part: string, reason: string): string =>
+  `${part}: ${reason.replace(/^connect ECONNREFUSED (\S+)$/, "the server at $1 refuses connections (ECONNREFUSED)")}`;
+
 export function createTrouble(): Trouble {
   let told = { text: "", reason: "" };
   return {
@@ -21,8 +25,7 @@ export function createTrouble(): Trouble {
       const holds = [...failures.values()].some((reason) => common(reason) === told.reason);
       if (holds) return told.text;
       const [first] = [...failures].sort(([a], [b]) => byCodePoint(a, b));
-      told =
-        first === undefined ? { text: "", reason: "" } : { text: `${first[0]}: ${first[1]}`, reason: common(first[1]) };
+      told = first === undefined ? { text: "", reason: "" } : { text: textOf(...first), reason: common(first[1]) };
       return told.text;
     },
   };

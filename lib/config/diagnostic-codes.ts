@@ -22,6 +22,7 @@ export const diagnosticCodes = {
     "more-findings",
     "no-effect",
     "not-an-object",
+    "object-in-settings",
     "other-namespace",
     "proxy-config-not-served",
     "secret-in-source",

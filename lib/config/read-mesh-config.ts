@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
 import { leftOutOfDocument } from "./documents/left-out-document.ts";
 import { locateAll } from "./documents/locate.ts";
+import { objectInSettings, statedKind } from "./documents/object-in-settings.ts";
 import { at, cutFindings, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
@@ -141,6 +142,11 @@ function readMesh<Written, Spec>(
   }
   const leftOut = leftOutOfDocument(loaded.raw);
   if (leftOut !== undefined) return { ...instead, diagnostics: [at(origin, { ...leftOut, path: [] })] };
+  const kind = statedKind(loaded.raw);
+  if (kind !== "") {
+    const finding = objectInSettings(file, kind, `is read as the mesh's settings (${of.kind})`);
+    return { ...instead, diagnostics: [at(origin, finding)] };
+  }
   const { spec, findings } = readRaw(loaded.raw, of);
   const diagnostics = located(findings, text, origin);
   if (spec !== undefined) return { value: spec, diagnostics, isUsable: true };

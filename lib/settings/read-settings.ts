@@ -1,6 +1,6 @@
 import type { Diagnostic, Origin, Stage } from "../config/diagnostic.ts";
 import { locateAll } from "../config/documents/locate.ts";
-import { readDocument } from "../config/documents/parse.ts";
+import { parseStream, readDocument } from "../config/documents/parse.ts";
 import { at, error, type Finding } from "../config/finding.ts";
 import { readSpec } from "../config/read-spec.ts";
 import { isFields } from "../config/untyped.ts";
@@ -36,6 +36,12 @@ export function readSettings(text: string, file: string): SettingsReading {
   // Nothing, or comments alone: everything is as usual.
   if (text.split("\n").every((line) => /^\s*(?:#|$)/.test(line)))
     return { value: {}, right: {}, wrong: new Set(), diagnostics: [] };
+  const [manifest] = parseStream(text, { file }).value;
+  if (manifest !== undefined) {
+    const message = `holds Kubernetes manifests (${manifest.kind}), and no settings`;
+    const hint = "`portolan validate -f FILE` checks manifests";
+    return { ...unread, diagnostics: [at(origin, error([], message, hint, "object-in-settings"))] };
+  }
   const reading = readDocument({ text, line: 1 });
   if (reading.kind !== "value") {
     const message = reading.kind === "several" ? "holds more than one document" : reading.message;

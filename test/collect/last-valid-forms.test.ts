@@ -30,11 +30,15 @@ function objectOf([kind, version, spec]: Told): OriginObject {
   };
 }
 
-/** What the source says: specs by kind, and the codes of what is said of them. */
-async function said(store: ObjectStore) {
+async function loaded(store: ObjectStore) {
   const shard = await createCollectedReader(store, "cluster")();
   if (shard === undefined) throw new Error("nothing was collected");
-  const { content } = createCollectedLoader()(shard);
+  return { shard, content: createCollectedLoader()(shard).content };
+}
+
+/** What the source says: specs by kind, and the codes of what is said of them. */
+async function said(store: ObjectStore) {
+  const { shard, content } = await loaded(store);
   const { configs, diagnostics } = withClosed(content, "close", createMemo());
   return {
     specs: configs.map(({ spec }) => spec),
@@ -60,6 +64,9 @@ describe("a collector whose origin makes an object invalid", () => {
     const after = await said(store);
     expect(after).toMatchObject({ specs: [denies(["/admin"])], kept: 1 });
     expect(after.codes).toContain("last-valid-served");
+    expect((await loaded(store)).content.diagnostics.map(({ message }) => message)).toContain(
+      "its last valid form, of resourceVersion 1, is served in place of what is refused",
+    );
     // Another process, started anew, over an origin that has not changed.
     await collectOnce(store, [broken]);
     expect(await said(store)).toEqual(after);

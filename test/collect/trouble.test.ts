@@ -17,6 +17,13 @@ describe("what is told of parts that cannot be read", () => {
     expect(trouble.of(failures)).toBe("");
   });
 
+  it("names the server where it refuses connections, whichever part was asked for", () => {
+    const refused = new Map([["AuthorizationPolicy", "connect ECONNREFUSED 127.0.0.1:20059"]]);
+    expect(createTrouble().of(refused)).toBe(
+      "AuthorizationPolicy: the server at 127.0.0.1:20059 refuses connections (ECONNREFUSED)",
+    );
+  });
+
   it("is another when the reason is another, of whichever part comes first by name", () => {
     const trouble = createTrouble();
     trouble.of(new Map([["Service", away("/api/v1/services")]]));

@@ -36,6 +36,14 @@ describe("readSettings", () => {
     expect(readSettings("# store: s\n", "portolan.yaml").value).toEqual({});
   });
 
+  it("takes no manifest for settings", () => {
+    const manifest = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n";
+    const told =
+      "1 : holds Kubernetes manifests (Service), and no settings; `portolan validate -f FILE` checks manifests";
+    expect(wrong(manifest)).toEqual([told]);
+    expect(wrong(`${manifest}---\n${manifest}`)).toEqual([told]);
+  });
+
   it("says where a name is wrong, and which was meant", () => {
     expect(wrong("store: s\nfront:\n  prot: 80\n")).toEqual([
       '3 front.prot: unknown field "prot"; did you mean "port"?',

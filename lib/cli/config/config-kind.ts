@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { kindSchemas } from "../../config/kind-registry.ts";
+import { legacyKinds } from "../../config/legacy-kinds.ts";
 import { nearestName } from "../../config/nearest-name.ts";
 
 /** What a word for a type means. */
@@ -86,19 +87,32 @@ function kindsNamed(word: string): Pick<NamedObjects, "kind" | "others"> {
   if (joined !== plain && knownKinds.some((known) => isMeant(known, joined))) {
     throw new InvalidArgumentError(`types are written without hyphens: ${joined} instead of ${word}`);
   }
-  const meant = nearestName(
-    plain,
-    knownKinds.map(({ kind }) => kind.toLowerCase()),
-  );
+  const meant = meantWord(plain);
   const advice =
     meant === undefined ? `\`portolan get TYPE\` knows ${knownNames().join(", ")}` : `did you mean ${meant}?`;
   throw new InvalidArgumentError(`there is no type ${word}; ${advice}`);
 }
 
-/** What to write for each kind; of two with one name the later one has its group. */
+/** The kind whose name comes nearest, else the short name, with its kind. */
+function meantWord(word: string): string | undefined {
+  const names = knownKinds.map(({ kind }) => kind.toLowerCase());
+  const name = nearestName(word, names);
+  if (name !== undefined) return name;
+  const other = nearestName(
+    word,
+    knownKinds.flatMap(({ words }) => words),
+  );
+  const of = other === undefined ? undefined : knownKinds.find(({ words }) => words.includes(other));
+  return of && `${other} (${of.kind.toLowerCase()})`;
+}
+
+const legacy: ReadonlySet<string> = new Set(legacyKinds.map(({ group, kind }) => `${group}/${kind}`));
+
+/** What to write for each kind but those of Istio up to 1.5; of two with one name the later one has its group. */
 function knownNames(): readonly string[] {
   const taken = new Set<string>();
-  const names = knownKinds.map(({ kind, group }) => {
+  const today = knownKinds.filter(({ group, kind }) => !legacy.has(`${group}/${kind}`));
+  const names = today.map(({ kind, group }) => {
     const name = kind.toLowerCase();
     if (taken.has(name)) return `${name}.${group}`;
     taken.add(name);

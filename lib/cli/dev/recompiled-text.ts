@@ -18,8 +18,10 @@ export function recompiledText(
   share?: Share,
 ): string {
   const whom = share === undefined ? "" : ` for ${shareText(share)}`;
+  const isRecorded = share !== undefined && shareText(share) === "nobody";
+  const what = isRecorded ? `records ${short(version)}` : `leads to ${short(version)}${whom}`;
   const ended = replaced === undefined ? "" : `; the canary of ${short(replaced.root)} ended with it`;
-  if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}${whom}${ended}`;
+  if (kind !== "pinned") return `${kind}: generation ${generation} ${what}${ended}`;
   const who = pin === undefined || pin.by === "" ? "" : ` by ${proseLine(`${pin.by}: ${pin.why}`)}`;
   const followed = pin?.configuration === undefined ? "" : "; services and endpoints are followed";
   return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}${followed}; see \`portolan status\``;

@@ -11,6 +11,7 @@ import { examplesText } from "../examples.ts";
 import { openThere, storeInstead } from "../named-store.ts";
 import { addFrontOptions, askFront } from "../snapshots/ask-front.ts";
 import { nodesRead, readAnswer } from "../snapshots/front-answers.ts";
+import { nothingPublished } from "../snapshots/nothing-published.ts";
 import type { Terminal } from "../terminal.ts";
 import { unreadRecords } from "./unread-records.ts";
 
@@ -121,7 +122,7 @@ async function askedReport(
 async function storedReport(where: string, node = ""): Promise<Report> {
   const store = await openThere(where);
   const read = await readHead(store);
-  if (read === undefined) throw new PortolanError("nothing was published yet");
+  if (read === undefined) throw await nothingPublished(store);
   const nowMs = await headTimeNow(store, read, Date.now);
   const { nodes, ...unread } = await recordedIn(store, nowMs);
   const asked = nodes.filter((one) => one.node.includes(node));

@@ -1,10 +1,10 @@
-import { PortolanError } from "../../config/diagnostic.ts";
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead, rootAt, servedConfiguration } from "../../snapshot/head/head.ts";
-import { configurationIn, type HistoryEntry, readChanges, readHistory } from "../../snapshot/head/history.ts";
+import { configurationIn, type HistoryEntry, ledAll, readChanges, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
+import { nothingPublished } from "./nothing-published.ts";
 import { shareText } from "./share-options.ts";
 
 export interface PublicationsOptions {
@@ -19,7 +19,7 @@ export interface PublicationsOptions {
 export async function showPublications(terminal: Terminal, options: PublicationsOptions): Promise<void> {
   const store = await openThere(options.store);
   const read = await readHead(store);
-  if (read === undefined) throw new PortolanError("nothing was published yet");
+  if (read === undefined) throw await nothingPublished(store);
   const { head } = read;
   const { config = false } = options;
   const served = config ? servedConfiguration(head) : rootAt(head, await headTimeNow(store, read, Date.now));
@@ -32,7 +32,7 @@ export async function showPublications(terminal: Terminal, options: Publications
     left -= 1;
     const { hash: _hash, parent: _parent, changed: _changed, ...shown } = entry;
     // A rollback leads to what stands further down as well: the newest entry is the one in force.
-    const isServed = leadsTo(entry) === served && entry.held !== true && entry.canary === undefined && !isMarked;
+    const isServed = leadsTo(entry) === served && ledAll(entry) && !isMarked;
     if (isServed) isMarked = true;
     terminal.out(options.json === true ? JSON.stringify(shown) : `${isServed ? ">" : " "} ${lineOf(entry)}`);
   }

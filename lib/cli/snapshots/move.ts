@@ -170,15 +170,20 @@ function movedLines({ head, root, left, ended, saysTheSame = false, stale }: Mov
       ? ["it says to every proxy what was served already; `portolan history --config` lists what lies further back"]
       : []),
     ...(stale === undefined ? [] : [`services and endpoints are those of that version: ${stale}`]),
-    ...(pin === undefined ? [] : pinnedLines(pin, stale !== undefined)),
+    ...(pin === undefined ? [] : pinnedLines(head, pin, stale !== undefined)),
   ];
 }
 
-function pinnedLines({ until, configuration }: Pin, isStale: boolean): readonly string[] {
+function pinnedLines({ canary }: Moved["head"], { until, configuration }: Pin, isStale: boolean): readonly string[] {
+  // `unpin` is refused while a canary runs.
+  const end =
+    canary === undefined
+      ? "until `portolan unpin`"
+      : "while the canary runs (`portolan promote` gives it to everybody, `portolan abort` ends it)";
   const held = configuration === undefined ? ", and so are services and endpoints" : "";
   const followed = held !== "" || isStale ? held : "; services and endpoints are followed";
   return [
-    `pinned ${until === undefined ? "until `portolan unpin`" : `until ${until}`}: configuration that is published is recorded`,
+    `pinned ${until === undefined ? end : `until ${until}`}: configuration that is published is recorded`,
     `and served to no proxy${followed}; \`portolan status\` shows it`,
   ];
 }

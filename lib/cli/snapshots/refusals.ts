@@ -1,4 +1,4 @@
-import { type Diagnostic, errorsOf, keyText, type Origin } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, keyText } from "../../config/diagnostic.ts";
 
 /** An error of a compile, and what proxies have instead of what it refuses. */
 export type Refusal = Diagnostic & { readonly instead: "last-valid" | "closed" | "nothing" | "itself" };
@@ -15,17 +15,21 @@ export function refusalsIn(diagnostics: readonly Diagnostic[]): readonly Refusal
   // The form that is kept may have stood in another file than the one that is refused.
   const keys = new Set(kept.map(({ key }) => keyText(key)));
   // A file without an object is kept as a whole, or cannot be read and may hold what is kept.
-  const isKept = ({ file, key }: Origin): boolean =>
-    key.kind === "" ? files.has(file) : keys.has(keyText(key)) || wholeFiles.has(file);
+  const isKept = ({ code, origin: { file, key } }: Diagnostic): boolean => {
+    if (key.kind === "") return files.has(file);
+    // Of a file that holds settings and objects only the settings are kept as a whole.
+    return keys.has(keyText(key)) || (wholeFiles.has(file) && code !== "object-in-settings");
+  };
   const closings = diagnostics.filter(({ code }) => code === "security-closed");
   const closed = new Set(closings.map(({ origin }) => keyText(origin.key)));
   const errors = errorsOf(diagnostics);
   const refused = new Set(errors.map(({ origin }) => keyText(origin.key)));
   const rules = closings.filter(({ origin, path }) => path.length > 0 && !refused.has(keyText(origin.key)));
-  const insteadOf = ({ code, origin }: Diagnostic): Refusal["instead"] => {
+  const insteadOf = (one: Diagnostic): Refusal["instead"] => {
+    const { code, origin } = one;
     // Of an object that is there twice the error is at the one that counts.
     if (code === "duplicate-object") return "itself";
-    if (isKept(origin)) return "last-valid";
+    if (isKept(one)) return "last-valid";
     return closed.has(keyText(origin.key)) ? "closed" : "nothing";
   };
   return [...errors, ...rules].map((one) => ({ ...one, instead: insteadOf(one) }));

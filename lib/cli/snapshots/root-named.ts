@@ -4,6 +4,7 @@ import { readHead } from "../../snapshot/head/head.ts";
 import { rootNamedIn } from "../../snapshot/head/root-named.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { nothingPublished } from "./nothing-published.ts";
 
 /** For the help of every command that takes one. */
 export const rootNames =
@@ -20,7 +21,7 @@ export async function rootNamed(
   reader: SnapshotReader = createSnapshotReader(store),
 ): Promise<string> {
   const read = await readHead(store);
-  if (read === undefined) throw new PortolanError("nothing was published yet");
+  if (read === undefined) throw await nothingPublished(store);
   const named = await rootNamedIn(reader, read.head, await headTimeNow(store, read, Date.now), name);
   if (named.kind === "absent") throw new PortolanError(named.reason);
   return named.root;

@@ -10,7 +10,7 @@ import type { Stranger } from "../../front/nodes/strangers.ts";
 import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
-import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
+import { type HistoryEntry, publicationOf, readHistory } from "../../snapshot/head/history.ts";
 import type { Pin } from "../../snapshot/root.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -22,6 +22,7 @@ import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
 import { healthRead, nodesRead, readAnswer, refusalsRead, strangersRead } from "./front-answers.ts";
+import { nothingPublished } from "./nothing-published.ts";
 import { refusalsIn, refusalsText, toldWithInstead } from "./refusals.ts";
 import { shareText } from "./share-options.ts";
 
@@ -54,7 +55,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
     .action(async ({ store: where, server, tokenFile, json }: Options) => {
       const store = await openThere(where, terminal.progress);
       const read = await readHead(store);
-      if (read === undefined) throw new PortolanError("nothing was published yet");
+      if (read === undefined) throw await nothingPublished(store);
       if (server !== undefined) await checkFrontOf(server, store, read.head.publication);
       const nowMs = await headTimeNow(store, read, Date.now);
       const reader = createSnapshotReader(store);
@@ -65,7 +66,8 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
       if (json === true)
         return terminal.out(JSON.stringify({ ...status, sources, errors, warnings, ...trouble }, undefined, 2));
-      for (const line of statusLines(status)) terminal.out(line);
+      const newest = await publicationOf(reader, read.head.publication, status.served);
+      for (const line of statusLines(status, newest?.generation)) terminal.out(line);
       for (const { name, state } of sources)
         terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
       if (errors.length > 0) terminal.out(row("errors", refusalsText(errors)));
@@ -82,16 +84,27 @@ const maxHeld = 20;
 const maxErrors = 20;
 const short = (root: string) => root.slice(0, 12);
 
-/** One line for each fact, with the facts that lead to the next command last. */
-function statusLines(status: HeadStatus): readonly string[] {
-  const { served, since, steps, canary } = status;
+/**
+ * One line for each fact, with the facts that lead to the next command last.
+ *
+ * @param generation that led to what is served, by which `history` and `rollback --to` know it; undefined where it was collected
+ */
+function statusLines(status: HeadStatus, generation: number | undefined): readonly string[] {
+  const { served, steps, canary } = status;
   return [
-    row("served", `${short(served)}${since === undefined ? "" : `  since ${entryText(since)}`}`),
+    row("served", `${short(served)}${servedText(status, generation)}`),
     ...steps.map(({ root, at }) => row("then", `${short(root)}  from ${at}`)),
     ...(canary === undefined ? [] : [row("canary", `${short(canary.root)}  for ${shareText(canary)}`)]),
     ...pinLines(status),
     ...nextLines(status),
   ];
+}
+
+/** Since when, and of which generation, where endpoints alone have changed after configuration. */
+function servedText({ since }: HeadStatus, generation: number | undefined): string {
+  const now = generation === undefined || generation === since?.generation ? "" : `  generation ${generation}`;
+  if (since === undefined) return now;
+  return now === "" ? `  since ${entryText(since)}` : `${now}, configuration in force since ${entryText(since)}`;
 }
 
 function pinLines({ pin, expired, newest, held }: HeadStatus): readonly string[] {

@@ -7,6 +7,7 @@ import { type MeshNetworks, noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { type FolderSettings, noFolderSettings } from "../kinds/stated-endpoints.ts";
 import type { ReadOptions } from "../read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "../read-mesh-config.ts";
+import { objectsInSettings } from "./objects-in-settings.ts";
 import { readFolderSettings } from "./read-folder-settings.ts";
 import { isConfig, type SortedObjects, sortObjects } from "./sort-objects.ts";
 
@@ -30,6 +31,12 @@ export interface LoadedCluster {
 export const meshFile = "mesh.yaml";
 export const networksFile = "networks.yaml";
 export const settingsFile = "portolan.yaml";
+/** What the files with a name of their own hold. */
+const settingsFiles: ReadonlyMap<string, string> = new Map([
+  [meshFile, "the mesh's settings"],
+  [networksFile, "the mesh's networks"],
+  [settingsFile, "the folder's settings"],
+]);
 export const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
 
 export interface SourceFile {
@@ -77,6 +84,16 @@ export function readFiles(
       diagnostics.push(unreadable);
       // What it held before is not known either.
       if (areMeshSettings(file) && text === "") unusableSettings.push(unreadable);
+    }
+    const holds = settingsFiles.get(file);
+    if (holds !== undefined) {
+      const found = objectsInSettings({ file, place, text, holds }, options);
+      for (const one of found.closed) unreadable.push(one);
+      tell(found.diagnostics);
+      if (found.diagnostics.length > 0) {
+        if (areMeshSettings(file)) for (const one of found.diagnostics) unusableSettings.push(one);
+        continue;
+      }
     }
     if (file === meshFile) {
       const read = readMeshConfig(text, place);
@@ -126,6 +143,9 @@ export function readFiles(
     diagnostics: [...diagnostics, ...sorted.diagnostics],
   };
 }
+
+/** Whether a file has a meaning of its own as settings. */
+export const isSettings = (file: string): boolean => settingsFiles.has(file);
 
 /** Whether a file holds settings of the mesh: in its absence the defaults count. */
 export const areMeshSettings = (file: string): boolean => file === meshFile || file === networksFile;

@@ -1,14 +1,7 @@
 import { type Diagnostic, errorsOf, identityText, type Origin } from "../diagnostic.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import type { ClosedObject } from "../fail-closed/closed-object.ts";
-import {
-  clusterFile,
-  type LoadedDirectory,
-  meshFile,
-  networksFile,
-  type SourceFile,
-  settingsFile,
-} from "./directory.ts";
+import { clusterFile, isSettings, type LoadedDirectory, type SourceFile } from "./directory.ts";
 import type { FileKeys, FolderKeys } from "./folder-keys.ts";
 import type { FolderLists, Lists } from "./folder-lists.ts";
 
@@ -113,6 +106,3 @@ export const isHidden = (file: string, folders: readonly SourceFile[]): boolean 
 
 /** Files that mean something as a whole; their errors keep the whole file. */
 export const isWhole = (file: string): boolean => isSettings(file) || clusterFile.test(file);
-
-export const isSettings = (file: string): boolean =>
-  file === meshFile || file === networksFile || file === settingsFile;

@@ -19,7 +19,8 @@ const settleMs = 10;
  */
 export async function readFolder(root: string): Promise<readonly SourceFile[]> {
   const [found, realRoot] = await Promise.all([entriesBelow(root, ""), realpath(root)]).catch((cause: unknown) => {
-    throw new PortolanError(`cannot read the folder ${root}: ${reasonOf(cause)}`, [], cause);
+    const next = codeOf(cause) === "ENOENT" ? "; name one that exists, such as samples/bookshop" : "";
+    throw new PortolanError(`cannot read the folder ${root}: ${reasonOf(cause)}${next}`, [], cause);
   });
   const read = await Promise.all(
     found.map((entry) =>

@@ -1,4 +1,5 @@
 import { beforeCopies, keptInForce } from "./copies.ts";
+import { clusterFile } from "./directory.ts";
 import {
   errorsIn,
   type FileState,
@@ -60,7 +61,8 @@ function refusalsIn(files: ReadonlyMap<string, FileState>): Refusals {
   for (const [file, state] of files) {
     const errors = errorsIn(state.read());
     if (isUnreadable(state) || (isWhole(file) && errors.length > 0)) unreadable.add(file);
-    const named = isWhole(file) ? [] : errors.filter(({ origin }) => origin.key.kind !== "");
+    // Objects of another cluster are other ones. What stands in a file of settings is refused there.
+    const named = clusterFile.test(file) ? [] : errors.filter(({ origin }) => origin.key.kind !== "");
     for (const key of named.flatMap(refusedKeys)) refused.set(key, (refused.get(key) ?? new Set()).add(file));
   }
   return { refused, unreadable };

@@ -1,4 +1,4 @@
-import { clusterFile, type SourceFile } from "./directory.ts";
+import { clusterFile, isSettings, type SourceFile } from "./directory.ts";
 import { folderPart } from "./folder-part.ts";
 import {
   errorsIn,
@@ -6,7 +6,6 @@ import {
   type FilesByName,
   type FolderState,
   isHidden,
-  isSettings,
   unreadableFolders,
 } from "./folder-state.ts";
 import { isHalfSaved } from "./half-saved.ts";

@@ -327,6 +327,8 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("get", "foo")).toMatch(
       /no type foo; `portolan get TYPE` knows \w+, .*, gateway, gateway\.gateway\.networking\.k8s\.io, /,
     );
+    expect(await store("get", "foo")).not.toContain("routerule");
+    expect(await store("get", "vsx")).toContain("there is no type vsx; did you mean vs (virtualservice)?");
     expect(await store("get", "virtualservce")).toContain(
       "there is no type virtualservce; did you mean virtualservice?",
     );

@@ -193,6 +193,23 @@ describe("portolan", () => {
     expect(await onStore("unpin")).toMatch(/^generation \d+ leads to/m);
   });
 
+  it("status names the generation that history marks, and since when its configuration is in force", async () => {
+    const service = (port: number) =>
+      `apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{name: http, port: ${port}}]}\n`;
+    const shop = await folderOf({ "a.yaml": rule("a", "host"), "web.yaml": service(80) });
+    await onStore("push", shop);
+    expect(await onStore("status")).toMatch(/^served {2}\w{12} {2}since \S+ {2}generation 1, publish/m);
+    for (const port of [81, 82]) {
+      await writeFile(join(shop, "web.yaml"), service(port));
+      await onStore("push", shop);
+    }
+    expect(await onStore("history")).toMatch(/^> +3 /m);
+    expect(await onStore("status")).toMatch(
+      /^served {2}\w{12} {2}generation 3, configuration in force since \S+ {2}generation 1, publish/m,
+    );
+    expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ generation: 3, since: { generation: 1 } });
+  });
+
   it("push --canary says which canary ended with it", async () => {
     const shop = await folderOf({ "a.yaml": rule("a", "host") });
     await onStore("push", shop);
@@ -322,13 +339,16 @@ describe("portolan", () => {
     const told = onStoreTelling("push", shop, "--no-serve");
     await told.done;
     expect(told.lines.join("\n")).toContain("it is served to nobody: `portolan promote` gives it to everybody");
+    expect(told.lines.join("\n")).toMatch(/^canary: generation 2 records \w{12}$/m);
     expect(await served()).toBe(before);
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for nobody$/m);
     await writeFile(join(shop, "b.yaml"), rule("b2", "host"));
     const again = JSON.parse(await onStore("push", shop, "--no-serve", "--json"));
     // The next that is for nobody takes its place: promote gives what was pushed last.
     expect(again.canary.root).toBe(again.version);
-    await onStore("canary", "NEWEST", "--percent", "10");
+    expect(await onStore("canary", "NEWEST", "--percent", "10")).toContain(
+      "pinned while the canary runs (`portolan promote` gives it to everybody, `portolan abort` ends it): ",
+    );
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     await onStore("push", shop, "--no-serve");
     // A canary that runs keeps its nodes.
@@ -391,7 +411,9 @@ describe("portolan", () => {
     expect(await onStore("push", samples)).toContain("unchanged: generation 1");
     expect(await onStore("diff", "--dir", samples)).toBe("0 added, 0 removed, 0 changed");
     await mkdir(join(folder, "empty"));
-    await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow("cannot read the folder");
+    await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow(
+      /cannot read the folder .*none: there is none; name one that exists, such as samples\/bookshop/,
+    );
     await writeFile(join(folder, "empty", "a.yaml"), "a: [");
     await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
   });

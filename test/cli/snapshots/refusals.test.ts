@@ -30,6 +30,14 @@ describe("what is served instead of what is refused", () => {
     expect(insteadOf(said("unknown-field", "a.yaml", "reviews"), other)).toEqual(["nothing"]);
   });
 
+  it("is no last valid form of an object where only the settings of its file are kept", () => {
+    const whole = said("last-valid-served", "mesh.yaml", "");
+    const error = said("object-in-settings", "mesh.yaml", "reviews");
+    expect(insteadOf(error, whole)).toEqual(["nothing"]);
+    expect(insteadOf(said("invalid-value", "mesh.yaml", "reviews"), whole)).toEqual(["last-valid"]);
+    expect(insteadOf(error, whole, said("last-valid-served", "mesh.yaml", "reviews"))).toEqual(["last-valid"]);
+  });
+
   it("is the object itself where it is there twice, and the error stands at the one that counts", () => {
     const found = refusalsIn([said("duplicate-object", "z.yaml", "reviews")]);
     expect(found.map(({ instead }) => instead)).toEqual(["itself"]);

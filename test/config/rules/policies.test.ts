@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { authorizationPolicyRules } from "../../../lib/config/rules/security/authorization-policy.ts";
 import { findingsOf } from "./findings-of.ts";
 
 const from = (source: string) => `{rules: [{from: [{source: {${source}}}]}]}`;
@@ -23,7 +24,7 @@ describe("AuthorizationPolicy", () => {
     ["{provider: {name: x}}", "error spec.provider: has no meaning with action ALLOW"],
     ["{action: DENY}", "error spec.rules: is required for DENY"],
     ["{rules: [{from: []}]}", "error spec.rules.0.from: must not be an empty list"],
-    [from(""), "error spec.rules.0.from.0.source: says nothing"],
+    [from(""), "error spec.rules.0.from.0.source: is empty"],
     [from("principals: ['']"), "error spec.rules.0.from.0.source.principals.0: must not be empty"],
     [from("ipBlocks: [x]"), "error spec.rules.0.from.0.source.ipBlocks.0: "],
     [
@@ -33,7 +34,7 @@ describe("AuthorizationPolicy", () => {
     [from("serviceAccounts: ['a*']"), "error spec.rules.0.from.0.source.serviceAccounts.0: wildcards"],
     [from("serviceAccounts: [a/b/c]"), "error spec.rules.0.from.0.source.serviceAccounts.0: "],
     [from("trustDomains: ['a*b']"), "error spec.rules.0.from.0.source.trustDomains.0: "],
-    [to(""), "error spec.rules.0.to.0.operation: says nothing"],
+    [to(""), "error spec.rules.0.to.0.operation: is empty"],
     [to("ports: ['70000']"), "error spec.rules.0.to.0.operation.ports.0: "],
     [to("paths: ['/a/{**}/{*}']"), "error spec.rules.0.to.0.operation.paths.0: "],
     [to("paths: ['/a/x{*}']"), "error spec.rules.0.to.0.operation.paths.0: "],
@@ -61,6 +62,26 @@ describe("AuthorizationPolicy", () => {
     [when("key: 'experimental.envoy.filters.network.mysql_proxy[db.table]', values: ['[update]']")],
   ])("%s is right", (spec) => {
     expect(findingsOf("AuthorizationPolicy", spec)).toEqual([]);
+  });
+});
+
+describe("an empty part of a rule", () => {
+  const hintOf = (action: "ALLOW" | "DENY") =>
+    [...authorizationPolicyRules({ action, rules: [{ from: [{ source: {} }], to: [{ operation: {} }] }] })]
+      .filter(({ code }) => code === "missing-field")
+      .map(({ hint }) => hint);
+
+  it("says what the rule does without it, and what an API server may have dropped", () => {
+    const dropped = "the API server drops fields that it does not know (`kubectl apply --validate=strict` names them)";
+    expect(hintOf("DENY")).toEqual([
+      `write for example namespaces: ["shop"]; without source the rule denies every source; ${dropped}`,
+      `write for example paths: ["/admin"]; without operation the rule denies every operation; ${dropped}`,
+    ]);
+    const port = [...authorizationPolicyRules({ rules: [{ to: [{ operation: { ports: ["99999"] } }] }] })];
+    expect(port.map(({ message, hint }) => `${message}; ${hint}`)).toEqual([
+      '"99999" is not a port; write a number from 1 to 65535',
+    ]);
+    expect(hintOf("ALLOW")[1]).toContain("without operation the rule allows every operation");
   });
 });
 

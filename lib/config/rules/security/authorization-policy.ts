@@ -36,7 +36,7 @@ function* ruleRules(rule: Rule, path: Path, action: string): Generator<Finding> 
       yield error([...path, name], "must not be an empty list", "leave it out", "missing-field");
   }
   yield* each(from, [...path, "from"], ({ source }, at) => sourceRules(source, [...at, "source"], action));
-  yield* each(to, [...path, "to"], ({ operation }, at) => operationRules(operation, [...at, "operation"]));
+  yield* each(to, [...path, "to"], ({ operation }, at) => operationRules(operation, [...at, "operation"], action));
   yield* each(when, [...path, "when"], function* (condition: Condition, at) {
     yield* conditionRules(condition, at);
     if (action === "CUSTOM" && unsupportedByCustom(condition.key)) {
@@ -63,9 +63,23 @@ function negated<const Name extends string>(name: Name): Negated<Name> {
   return `not${name.charAt(0).toUpperCase()}${name.slice(1)}` as Negated<Name>;
 }
 
+/** What a rule does with every request that one of its parts does not tell apart. */
+const effects: ReadonlyMap<string, string> = new Map([
+  ["ALLOW", "allows every"],
+  ["DENY", "denies every"],
+  ["AUDIT", "audits every"],
+  ["CUSTOM", "asks its provider about every"],
+]);
+
+/** A field that the API server does not know is gone before anybody reads the object, so it may have been there. */
+function isEmpty(path: Path, example: string, action: string, of: "source" | "operation"): Finding {
+  const without = `without ${of} the rule ${effects.get(action) ?? "matches every"} ${of}`;
+  const dropped = "the API server drops fields that it does not know (`kubectl apply --validate=strict` names them)";
+  return error(path, "is empty", `write for example ${example}; ${without}; ${dropped}`, "missing-field");
+}
+
 function* sourceRules(source: Source, path: Path, action: string): Generator<Finding> {
-  if (Object.keys(source).length === 0)
-    yield error(path, "says nothing", "leave it out to allow any source", "missing-field");
+  if (Object.keys(source).length === 0) yield isEmpty(path, 'namespaces: ["shop"]', action, "source");
   if (action === "CUSTOM") {
     for (const name of identityFields.flatMap((field) => [field, negated(field)])) {
       if (source[name] !== undefined) yield error([...path, name], "is not supported by CUSTOM");
@@ -103,9 +117,9 @@ function* emptyTextRules(lists: Source | Operation, path: Path): Generator<Findi
   }
 }
 
-function* operationRules(operation: Operation, path: Path): Generator<Finding> {
+function* operationRules(operation: Operation, path: Path, action: string): Generator<Finding> {
   if (Object.keys(operation).length === 0) {
-    yield error(path, "says nothing", "leave it out to allow any operation", "missing-field");
+    yield isEmpty(path, 'paths: ["/admin"]', action, "operation");
   }
   yield* emptyTextRules(operation, path);
   for (const name of ["ports", "notPorts"] as const) yield* each(operation[name], [...path, name], portTextRules);

@@ -22,7 +22,7 @@ export function* trustDomainRules(domain: string, path: Path): Generator<Finding
 /** Ports are texts, from 0 to 65535. */
 export function* portTextRules(port: string, path: Path): Generator<Finding> {
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
-  if (!isPort) yield error(path, `${JSON.stringify(port)} is not a port`);
+  if (!isPort) yield error(path, `${JSON.stringify(port)} is not a port`, "write a number from 1 to 65535");
 }
 
 /** One with a wildcard in front becomes a regular expression, and Envoy refuses a listener for one that is too large. */
