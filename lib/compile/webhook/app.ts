@@ -15,6 +15,7 @@ import { createGuard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
 import { objectsApp } from "./objects.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
+import { refuseExpanded } from "./refuse-expanded.ts";
 import { askingSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
@@ -73,6 +74,7 @@ export function webhookApp(options: WebhookOptions): Hono {
       const { files, allowEmpty, acceptClosed, publishing } = fill;
       if (files.length > limits.sourceFiles)
         return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
+      refuseExpanded(name, files);
       const isOperator = secrets.operators.includes(secret);
       // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
       if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);
