@@ -5,6 +5,7 @@ import { limits } from "../../limits/limits.ts";
 import { cutText, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import { checkBeforeFill, NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { boundedAnswer } from "../bounded-diagnostics.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
 import { mustRefuseClosed } from "../shards/refuse-closed.ts";
@@ -104,8 +105,9 @@ export function webhookApp(options: WebhookOptions): Hono {
     options.onError?.(cause);
     if (!(cause instanceof PortolanError)) return problem(500, "an error of Portolan's own; its log has more");
     // A message with diagnostics is about what was sent, one without is about the store.
-    return cause.diagnostics.length > 0
-      ? Response.json({ status: 422, detail: cause.message, diagnostics: cause.diagnostics }, { status: 422 })
+    const diagnostics = boundedAnswer(cause.diagnostics);
+    return diagnostics.length > 0
+      ? Response.json({ status: 422, detail: cause.message, diagnostics }, { status: 422 })
       : problem(503, cause.message);
   });
   return app;
