@@ -273,8 +273,11 @@ function unreadable(document: TextDocument, message: string): Unreadable {
   return { kind: "unreadable", message, line: document.line };
 }
 
+const jsonObject = /^\s*\{\s*["}]/;
+
 function parseJson(text: string): unknown {
-  if (!text.trimStart().startsWith("{")) return undefined;
+  // Where it cannot be JSON, as in a template, the many errors of a long stream cost more than the rest of reading it.
+  if (!jsonObject.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
