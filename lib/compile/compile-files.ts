@@ -12,6 +12,7 @@ import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
+import { boundedBySource } from "./bounded-diagnostics.ts";
 import { type CountedWorld, compile, countClasses, type Reuse } from "./compile.ts";
 import { createShardsReader } from "./read-shards.ts";
 import type { Shard } from "./shards/shard.ts";
@@ -118,6 +119,12 @@ export function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Di
   return { value: { ...compiled.value, diagnostics }, diagnostics };
 }
 
+function withBound(compiled: Stage<CompiledWorld>): Stage<CompiledWorld> {
+  const names = compiled.value.sources.map(({ name }) => name);
+  const diagnostics = boundedBySource(compiled.diagnostics, names);
+  return diagnostics === compiled.diagnostics ? compiled : { value: { ...compiled.value, diagnostics }, diagnostics };
+}
+
 /** Compiles the files of one folder that lies in no store; an object that breaks from call to call keeps its last valid form. */
 export type FileCompiler = (files: readonly SourceFile[], sources: readonly CompiledSource[]) => FilesCompiled;
 
@@ -152,8 +159,10 @@ export function createFolderCompiler(options: WorldOptions, memo = createMemo())
     const world = staged("world", () => worldOf(loaded, { ...options, clusterId }, memo, consul));
     const compiled = compile(world.value, sources, memo, staged, slice, reuse);
     const after = memoUseOf(memo);
+    const told = withEarlier(compiled, [...loaded.diagnostics, ...world.diagnostics]);
     return {
-      ...withEarlier(compiled, [...loaded.diagnostics, ...world.diagnostics]),
+      // Those of slices are cut once they are together.
+      ...(slice.of === 1 ? withBound(told) : told),
       objects: objectsIn(loaded, consul),
       loaded: { ...loaded, otherHosts: consul.map(consulHost) },
       memo: { hits: after.hits - before.hits, misses: after.misses - before.misses },

@@ -6,6 +6,7 @@ import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { sameElements } from "../config/same-elements.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
+import { boundedReading } from "./bounded-diagnostics.ts";
 import type { CollectedShard } from "./collected/collected-shard.ts";
 import { joinShards } from "./collected/join-shards.ts";
 import {
@@ -165,5 +166,5 @@ function folderAfter(
   const isSame = before?.state.under === under;
   if (isSame && before.shard === shard) return before;
   const state = folderOf(textsOfShard(shard), isSame ? before.state : fresh(), isFaultless);
-  return { shard, state, content: wholeFolder(state) };
+  return { shard, state, content: boundedReading(shard.name, wholeFolder(state)) };
 }

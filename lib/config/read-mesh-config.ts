@@ -1,9 +1,9 @@
-import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
 import { leftOutOfDocument } from "./documents/left-out-document.ts";
 import { locateAll } from "./documents/locate.ts";
 import { objectInSettings, statedKind } from "./documents/object-in-settings.ts";
+import { readYaml } from "./documents/parse.ts";
 import { at, cutFindings, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
@@ -14,8 +14,6 @@ import { legacyMeshSettingsRules } from "./rules/legacy/legacy-mesh-settings.ts"
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
 import { fieldsOf, isFields } from "./untyped.ts";
-
-const schema = CORE_SCHEMA.withTags(mergeTag);
 
 /** Settings of the mesh as they were read. */
 export interface ReadSettings<Spec> extends Stage<Spec> {
@@ -160,12 +158,9 @@ const hintOf = ({ isUsable }: { readonly isUsable: boolean }): string =>
 type LoadedText = { readonly raw: unknown } | { readonly message: string; readonly line: number };
 
 function loadText(text: string): LoadedText {
-  try {
-    return { raw: text.trim() === "" ? {} : load(text, { schema }) };
-  } catch (cause) {
-    if (!(cause instanceof YAMLException)) return { message: String(cause), line: 1 };
-    return { message: cause.reason ?? cause.message, line: (cause.mark?.line ?? 0) + 1 };
-  }
+  if (text.trim() === "") return { raw: {} };
+  const reading = readYaml({ text, line: 1 });
+  return reading.kind === "value" ? { raw: reading.value } : reading;
 }
 
 /** @returns no spec where some finding is an error */

@@ -85,6 +85,27 @@ describe("reading a list whose items are faulty", () => {
 const valid =
   "- {apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: ok, namespace: a}, spec: {hosts: [ok.b], http: [{route: [{destination: {host: x}}]}]}}\n";
 
+describe("reading a stream of templates", () => {
+  it("asks the parser of JSON about none of them: its errors would cost more than the rest", () => {
+    const spy = vi.spyOn(JSON, "parse");
+    const { others } = parseStream("{{ if }}\nkind: Secret\n---\n".repeat(1_000), { file: "a.yaml" });
+    const asked = spy.mock.calls.length;
+    spy.mockRestore();
+    expect([others.length, asked]).toEqual([1_000, 0]);
+  });
+
+  it.each(['{"kind": "A", "metadata": {"name": "a"}}', ' \n{ "kind": "A", "metadata": {"name": "a"}}', "{}"])(
+    "asks it about JSON: %s",
+    (text) => {
+      const spy = vi.spyOn(JSON, "parse");
+      parseStream(text, { file: "a.json" });
+      const asked = spy.mock.calls.length;
+      spy.mockRestore();
+      expect(asked).toBe(1);
+    },
+  );
+});
+
 describe("replacing a document", () => {
   it.each(["\n", "# comment\n"])("keeps its lines behind any number of lines %j", (line) => {
     const before = line.repeat(5_000_000);

@@ -9,6 +9,7 @@ import { noFolderSettings } from "../../config/kinds/stated-endpoints.ts";
 import type { ReadOptions } from "../../config/read-config.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
+import { boundedReading } from "../bounded-diagnostics.ts";
 import type { CollectedShard } from "./collected-shard.ts";
 import { isLastSettings, lastSettingsIn, type SettingsField } from "./last-settings.ts";
 import { type CollectedReadOptions, type ReadObject, readCollected } from "./read-collected.ts";
@@ -72,7 +73,8 @@ export function createCollectedLoader(reads: CollectedReads = new WeakMap()): Co
       reads.set(from, known);
       all.push(known.read);
     }
-    last = { objects, kept, inlineSymmetricKeys, loaded: { ...beside(shard.about, all), content: joined(all) } };
+    const content = boundedReading(shard.name, joined(all));
+    last = { objects, kept, inlineSymmetricKeys, loaded: { ...beside(shard.about, all), content } };
     return last.loaded;
   };
 }

@@ -6,6 +6,7 @@ import type { Made } from "../../snapshot/standing/standing-record.ts";
 import type { EncodedWorld } from "../../snapshot/worlds/encode-world.ts";
 import { createListLoader, restoreWorld } from "../../snapshot/worlds/restore-world.ts";
 import { units } from "../../xds/units.ts";
+import { boundedBySource } from "../bounded-diagnostics.ts";
 import { sortDiagnostics } from "../sort-diagnostics.ts";
 import { spokenKey } from "../standing/standing.ts";
 import { sliceText } from "./plan.ts";
@@ -72,7 +73,10 @@ export async function joinSlices(
   const world = {
     ...beside,
     classes,
-    diagnostics: sortDiagnostics(slices.flatMap(({ diagnostics }) => diagnostics)),
+    diagnostics: boundedBySource(
+      sortDiagnostics(slices.flatMap(({ diagnostics }) => diagnostics)),
+      beside.sources.map(({ name }) => name),
+    ),
     ...(made === undefined ? {} : { made }),
   };
   return { world, read };

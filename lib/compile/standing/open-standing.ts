@@ -6,6 +6,7 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { StoredClasses } from "../../snapshot/standing/read-stored.ts";
 import { madeOf } from "../../snapshot/standing/standing-record.ts";
 import { ofUnits, type Unit } from "../../xds/units.ts";
+import { cutSources, sourceNames } from "../bounded-diagnostics.ts";
 import type { Shard } from "../shards/shard.ts";
 import { type Standing, type StandingClass, spokenKey } from "./standing.ts";
 
@@ -53,9 +54,12 @@ export async function openStanding({ stored: reading, key, shardsAt, viewsOf }: 
     if (stored === undefined) return { missed: "the newest root does not say how it was made, or was made otherwise" };
     if (stored.record.key !== key)
       return { missed: "the newest root was made by another build, with other settings, or from other sources" };
-    // The same code has read the same texts, and the root has all that was said of them.
+    // The same code has read the same texts, and the root has all that was said of them, unless a source had too much.
     const faulty = new Set(stored.diagnostics.map(({ origin }) => origin.file));
-    const views = viewsOf(await shardsAt(stored.root.sources), (file) => !faulty.has(file));
+    const cut = cutSources(stored.diagnostics);
+    const nameOf = sourceNames(stored.root.sources.map(({ name }) => name));
+    const isFaultless = (file: string): boolean => !faulty.has(file) && !cut.has(nameOf(file));
+    const views = viewsOf(await shardsAt(stored.root.sources), isFaultless);
     const { spoken } = madeOf(stored.record);
     const classes = new Map<string, StandingClass>();
     for (const [id, compiled] of stored.classes) {

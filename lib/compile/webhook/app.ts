@@ -5,6 +5,7 @@ import { limits } from "../../limits/limits.ts";
 import { cutText, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import { checkBeforeFill, NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { boundedAnswer } from "../bounded-diagnostics.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
 import { mustRefuseClosed } from "../shards/refuse-closed.ts";
@@ -15,6 +16,7 @@ import { createGuard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
 import { objectsApp } from "./objects.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
+import { refuseExpanded } from "./refuse-expanded.ts";
 import { askingSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
@@ -73,6 +75,7 @@ export function webhookApp(options: WebhookOptions): Hono {
       const { files, allowEmpty, acceptClosed, publishing } = fill;
       if (files.length > limits.sourceFiles)
         return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
+      refuseExpanded(name, files);
       const isOperator = secrets.operators.includes(secret);
       // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
       if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);
@@ -102,8 +105,9 @@ export function webhookApp(options: WebhookOptions): Hono {
     options.onError?.(cause);
     if (!(cause instanceof PortolanError)) return problem(500, "an error of Portolan's own; its log has more");
     // A message with diagnostics is about what was sent, one without is about the store.
-    return cause.diagnostics.length > 0
-      ? Response.json({ status: 422, detail: cause.message, diagnostics: cause.diagnostics }, { status: 422 })
+    const diagnostics = boundedAnswer(cause.diagnostics);
+    return diagnostics.length > 0
+      ? Response.json({ status: 422, detail: cause.message, diagnostics }, { status: 422 })
       : problem(503, cause.message);
   });
   return app;

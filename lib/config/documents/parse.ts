@@ -2,9 +2,11 @@ import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../diagnostic.ts";
 import { moreHint, worstOf } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
-import { type Fields, isFields } from "../untyped.ts";
+import { isFields } from "../untyped.ts";
+import { expansionOf, mayHoldAlias } from "./expansion.ts";
 import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
 import { leftOutOfDocument } from "./left-out-document.ts";
+import { isList, type List } from "./list.ts";
 import { itemLines } from "./list-lines.ts";
 import { createLocator, type Locator } from "./locate.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
@@ -48,6 +50,8 @@ export interface OtherText extends ObjectSource {
   readonly line: number;
   /** Absent where the document could not be read. */
   readonly read?: { readonly value: unknown };
+  /** Why it could not be read, where it is too large or too deep; absent otherwise. */
+  readonly excess?: string;
 }
 
 export interface ParseOptions {
@@ -65,6 +69,12 @@ const maxReported = 200;
 const maxDepth = 100;
 /** Aliases share what they name, so a small text can mean a tree without end; this many values are believed. */
 const maxValues = 5_000_000;
+/** What aliases may make of a document, in its own length: a block that many routes share comes to less. */
+const maxExpansion = 64;
+/** An object of a list takes so many characters at least, unless it is an alias, and then it is another one once more. */
+const minObjectSize = 16;
+/** So many a short document may have. */
+const fewObjects = 8;
 
 const schema = CORE_SCHEMA.withTags(mergeTag);
 
@@ -138,7 +148,8 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     if (reading.kind === "unreadable") {
       const broken = unreadableDocument(reading.message, "nothing of this document was read");
       tell(reading.line, from.template() ?? broken);
-      others.push({ ...from, line: reading.line, path: [] });
+      const excess = reading.excess === undefined ? {} : { excess: reading.excess };
+      others.push({ ...from, line: reading.line, path: [], ...excess });
       return;
     }
     const { value } = reading;
@@ -189,11 +200,34 @@ function notAnObject(message: string): ForeignDocument {
   };
 }
 
+/**
+ * How long the documents of a stream that hold aliases are with these written out, by the lines on which they begin; of one that cannot be
+ * read it counts as nothing.
+ */
+export const expandedSizes = (text: string): readonly { readonly line: number; readonly size: number }[] =>
+  mayHoldAlias(text)
+    ? splitDocuments(text)
+        .filter((document) => mayHoldAlias(document.text))
+        .map((document) => {
+          const reading = readDocument(document);
+          const size = reading.kind === "value" ? expansionOf(reading.value, maxDepth).size : 0;
+          return { line: firstContentLine(document), size };
+        })
+    : [];
+
 /** What one document holds. */
 export type Reading =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "several"; readonly parts: readonly TextDocument[] }
-  | { readonly kind: "unreadable"; readonly message: string; readonly line: number };
+  | Unreadable;
+
+interface Unreadable {
+  readonly kind: "unreadable";
+  readonly message: string;
+  readonly line: number;
+  /** Which bound it exceeds, where that is why: nothing of the document is in these words. Absent: the text is none that can be read. */
+  readonly excess?: string;
+}
 
 /**
  * JSON through the fast parser, anything else through YAML's.
@@ -205,6 +239,11 @@ export function readDocument(document: TextDocument, limit = maxValues): Reading
   if (json !== undefined) return checked(json, document, limit);
   const parts = document.text.trimStart().startsWith("{") ? splitJsonValues(document) : undefined;
   if (parts !== undefined && parts.length > 1) return { kind: "several", parts };
+  return readYaml(document, limit);
+}
+
+/** The same for a text that holds one value, which JSON's parser is not asked about: a name that comes twice is an error. */
+export function readYaml(document: TextDocument, limit = maxValues): Exclude<Reading, { readonly kind: "several" }> {
   try {
     return checked(load(document.text, { schema, maxDepth }), document, limit);
   } catch (cause) {
@@ -230,12 +269,15 @@ const sayings: Readonly<Record<string, string>> = {
 /** From 0. */
 const lastContentLine = (text: string): number => text.trimEnd().split("\n").length - 1;
 
-function unreadable(document: TextDocument, message: string): Reading {
+function unreadable(document: TextDocument, message: string): Unreadable {
   return { kind: "unreadable", message, line: document.line };
 }
 
+const jsonObject = /^\s*\{\s*["}]/;
+
 function parseJson(text: string): unknown {
-  if (!text.trimStart().startsWith("{")) return undefined;
+  // Where it cannot be JSON, as in a template, the many errors of a long stream cost more than the rest of reading it.
+  if (!jsonObject.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -244,14 +286,33 @@ function parseJson(text: string): unknown {
   }
 }
 
-function checked(value: unknown, document: TextDocument, limit: number): Reading {
+function checked(
+  value: unknown,
+  document: TextDocument,
+  limit: number,
+): Exclude<Reading, { readonly kind: "several" }> {
   if (limit === Number.POSITIVE_INFINITY) return { kind: "value", value };
-  const budget = { values: limit };
-  if (!isWithin(value, maxDepth, budget)) {
-    const message = budget.values < 0 ? "expands to too many values" : `is nested more than ${maxDepth} levels deep`;
-    return unreadable(document, message);
+  const excess = excessOf(value, document.text, limit);
+  return excess === undefined ? { kind: "value", value } : { ...unreadable(document, excess), excess };
+}
+
+const tooDeep = `is nested more than ${maxDepth} levels deep`;
+const tooManyValues = "expands to too many values";
+
+/** Which bound a document exceeds, in words for a message; undefined for none. */
+function excessOf(value: unknown, text: string, limit: number): string | undefined {
+  if (!mayHoldAlias(text)) {
+    const budget = { values: limit };
+    if (isWithin(value, maxDepth, budget)) return undefined;
+    return budget.values < 0 ? tooManyValues : tooDeep;
   }
-  return { kind: "value", value };
+  const { values, size, depth, objects } = expansionOf(value, maxDepth);
+  if (depth > maxDepth) return tooDeep;
+  if (values > limit || size > maxExpansion * text.length)
+    return `${tooManyValues}: with its aliases written out it is more than ${maxExpansion} times as long, or has more than ${limit} values`;
+  if (objects > Math.max(text.length / minObjectSize, fewObjects))
+    return `${tooManyValues}: its aliases name the objects of its lists again and again`;
+  return undefined;
 }
 
 function isWithin(value: unknown, depth: number, budget: { values: number }): boolean {
@@ -269,17 +330,6 @@ function isWithin(value: unknown, depth: number, budget: { values: number }): bo
     if (budget.values < 0 || !isWithin(value[name], depth - 1, budget)) return false;
   }
   return true;
-}
-
-/** `kind: List`, or a typed one; without items a server writes `null`. */
-interface List extends Fields {
-  readonly kind: string;
-  readonly items: readonly unknown[] | null;
-}
-
-function isList(value: unknown): value is List {
-  if (!isFields(value) || typeof value.kind !== "string" || !value.kind.endsWith("List")) return false;
-  return Array.isArray(value.items) || (value.items === null && value.kind === "List");
 }
 
 /** Items of a typed list (`VirtualServiceList`) may leave out what the list's own kind says. */

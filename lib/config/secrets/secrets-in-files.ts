@@ -113,7 +113,7 @@ function secretsInOther(file: string, other: OtherText): readonly Diagnostic[] {
     return [
       refused(
         fileOrigin(file, line + lineBreaks(text, start)),
-        unsearched,
+        other.excess === undefined ? unsearched : `the document ${other.excess}; ${unsearched}`,
         "mend the document, so that it can be searched",
       ),
     ];

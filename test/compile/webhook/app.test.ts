@@ -299,6 +299,19 @@ describe("POST /sources/<name>", () => {
     ]);
   });
 
+  it("refuses files whose aliases make them longer than a body may be, and names the document", async () => {
+    const { post, store, runs } = testApp();
+    const text = `# long\nkind: A\na: &x ${"x".repeat(10_000)}\nb: [${Array(60).fill("*x").join()}]\n`;
+    const files = Array.from({ length: 60 }, (_, at) => ({ file: `${at}.yaml`, text }));
+    const body = JSON.stringify({ files });
+    const answer = await post("/sources/main", await sign(secret, "/sources/main", body), body);
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({
+      diagnostics: [{ code: "unreadable-document", severity: "error", origin: { file: "55.yaml", line: 2 } }],
+    });
+    expect([runs(), await readShard(store, "main")]).toEqual([0, undefined]);
+  });
+
   it("tells the compiler whom a canary is for, who sent it and why", async () => {
     const asked: unknown[] = [];
     const { post, store } = testApp(async (publishing) => {

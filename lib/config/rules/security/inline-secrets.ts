@@ -56,17 +56,27 @@ export function* inlineSecretRules(value: unknown, path: Path): Generator<Findin
 
 type FieldRules = (name: string, value: unknown, path: Path) => Iterable<Finding>;
 
-function* textRules(value: unknown, path: Path, rules: FieldRules): Generator<Finding> {
+/** @param clean parts in which nothing was found: aliases may name one of them many times */
+function* textRules(value: unknown, path: Path, rules: FieldRules, clean = new Set<object>()): Generator<Finding> {
   if (typeof value === "string") {
     const key = keyIn(value);
     if (key !== undefined) yield inlineSecret(path, `holds ${key}`);
     return;
   }
+  if (typeof value !== "object" || value === null || clean.has(value)) return;
+  let isClean = true;
+  for (const finding of partRules(value, path, rules, clean)) {
+    isClean = false;
+    yield finding;
+  }
+  if (isClean) clean.add(value);
+}
+
+function* partRules(value: object, path: Path, rules: FieldRules, clean: Set<object>): Generator<Finding> {
   if (Array.isArray(value)) {
-    for (const [index, element] of value.entries()) yield* textRules(element, [...path, index], rules);
+    for (const [index, element] of value.entries()) yield* textRules(element, [...path, index], rules, clean);
     return;
   }
-  if (typeof value !== "object" || value === null) return;
   if (isPrivateJwk(value)) {
     yield inlineSecret(path, "is a JSON Web Key that is not public");
     return;
@@ -85,7 +95,7 @@ function* textRules(value: unknown, path: Path, rules: FieldRules): Generator<Fi
     const found = [...rules(camelFieldName(name), member, at)];
     // A field that is a secret by its name is told of once.
     if (found.length > 0) yield* found;
-    else yield* textRules(member, at, rules);
+    else yield* textRules(member, at, rules, clean);
   }
 }
 
