@@ -5,6 +5,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { checkHead, checkList } from "../shards/check-source.ts";
 import { orderedSources } from "../shards/read-sources.ts";
+import { refuseDisplaced } from "../shards/source-parts.ts";
 import { listKey, versionKey } from "../shards/source-shard.ts";
 import { type Keeping, versionInstead } from "../shards/unreadable-source.ts";
 
@@ -35,7 +36,10 @@ export async function sourceVersions(
 async function versionNow(store: ObjectStore, name: string, keeping: Keeping): Promise<string | undefined> {
   const list = await store.get(listKey(name));
   const text = list.kind === "found" ? new TextDecoder().decode(list.bytes) : (await readHeadOf(store, name))?.text;
-  if (text === undefined) return undefined;
+  if (text === undefined) {
+    await refuseDisplaced(store, name);
+    return undefined;
+  }
   const version = sha256(text);
   const published = await publishedVersion(name, keeping);
   if (version === published) return version;

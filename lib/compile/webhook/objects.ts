@@ -5,6 +5,7 @@ import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
 import { limits } from "../../limits/limits.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
+import { isSourcePart, sourceParts } from "../shards/source-parts.ts";
 import { problem } from "./delivery.ts";
 import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
@@ -46,6 +47,8 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
         case "GET":
           return get(store, key, ifNoneMatch);
         case "PUT":
+          if (!isSourcePart(object.part))
+            return problem(422, `${key.slice(0, 200)} is no part of a source, and was not written: put ${sourceParts}`);
           // Files and objects of a source are texts, whatever they are called.
           refuseSecrets(source.name, { file: key, text: new TextDecoder().decode(body) });
           await checkWrite(store, object, body);
