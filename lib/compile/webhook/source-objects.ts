@@ -92,7 +92,7 @@ const maxHeadBytes = 2 * limits.nameBytes;
 async function checkBoundedHead(store: ObjectStore, change: SourceChange): Promise<void> {
   if (!isWithin(change.text, maxHeadBytes))
     throw new UnreadableSource(`source ${change.name} has a head of more than ${maxHeadBytes} bytes`);
-  await checkHead(store, change, { maxObjects: limits.sourceObjects });
+  await checkHead(store, change);
 }
 
 function refused(source: string, what: string): PortolanError {
