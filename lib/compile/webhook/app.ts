@@ -15,6 +15,7 @@ import { createGuard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
 import { objectsApp } from "./objects.ts";
 import { ownDiagnostics } from "./own-diagnostics.ts";
+import { createQuota } from "./quota.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
 import { askingSecrets, secretsOf, sourcesShownTo, type WebhookSecrets } from "./webhook-secrets.ts";
 
@@ -44,6 +45,7 @@ export function webhookApp(options: WebhookOptions): Hono {
   const pool = createBodyPool(limits);
   const once = createOnce(store, now);
   const guard = createGuard({ secrets, audiences: options.audiences ?? (() => []), pool, once, now });
+  const quota = createQuota(store, now);
   const app = new Hono();
   /** @param shown sources whose diagnostics are told; undefined for all */
   const recompiled = async (shown: readonly string[] | undefined, publishing?: Publishing): Promise<Response> => {
@@ -89,6 +91,8 @@ export function webhookApp(options: WebhookOptions): Hono {
       const { files, allowEmpty, acceptClosed, publishing } = fill;
       if (files.length > limits.sourceFiles)
         return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
+      const full = await quota(name, body.length);
+      if (full !== undefined) return problem(413, full);
       const isOperator = secrets.operators.includes(secret);
       // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
       if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);
@@ -112,7 +116,7 @@ export function webhookApp(options: WebhookOptions): Hono {
   });
 
   app.route("/hooks", forgeHooks({ secrets, sources, pool, once, now, recompiled: (source) => recompiled([source]) }));
-  app.route(objectsPath, objectsApp({ store, secrets, sources, guard }));
+  app.route(objectsPath, objectsApp({ store, secrets, sources, guard, quota }));
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {

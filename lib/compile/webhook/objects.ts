@@ -9,6 +9,7 @@ import { isSourcePart, sourceParts } from "../shards/source-parts.ts";
 import { problem } from "./delivery.ts";
 import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
+import type { Quota } from "./quota.ts";
 import { checkWrite, isRead, type SourceObject } from "./source-objects.ts";
 import { allSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
@@ -18,10 +19,11 @@ export interface ObjectsOptions {
   /** Sources whose objects are reachable, and nothing else is. */
   readonly sources: readonly string[];
   readonly guard: Guard;
+  readonly quota: Quota;
 }
 
 /** The objects under `sources/<name>/` over HTTP, as `httpStore` asks for them. Every request is signed, writes are good for once. */
-export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): Hono {
+export function objectsApp({ store, secrets, sources, guard, quota }: ObjectsOptions): Hono {
   const open = sources.map((name) => ({ name, prefix: `sources/${encodeKeyPart(name)}/` }));
   const app = new Hono();
 
@@ -52,7 +54,7 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
           // Files and objects of a source are texts, whatever they are called.
           refuseSecrets(source.name, { file: key, text: new TextDecoder().decode(body) });
           await checkWrite(store, object, body);
-          return put(store, key, body, ifMatch, ifNoneMatch);
+          return put({ store, key, quota: () => quota(source.name, body.length) }, body, ifMatch, ifNoneMatch);
         case "DELETE":
           if (isRead(object))
             return problem(403, `${key} is deleted by \`portolan gc\`, when nothing names it any more`);
@@ -97,14 +99,21 @@ async function get(store: ObjectStore, key: string, ifNoneMatch: string | undefi
   }
 }
 
+interface Putting {
+  readonly store: ObjectStore;
+  readonly key: string;
+  readonly quota: () => Promise<string | undefined>;
+}
+
 async function put(
-  store: ObjectStore,
-  key: string,
+  { store, key, quota }: Putting,
   bytes: Uint8Array<ArrayBuffer>,
   ifMatch: string | undefined,
   ifNoneMatch: string | undefined,
 ): Promise<Response> {
   if (ifNoneMatch !== undefined && ifNoneMatch !== "*") return problem(400, "a write takes if-none-match: * only");
+  const full = await quota();
+  if (full !== undefined) return problem(413, full);
   const condition: PutCondition = {
     ...(ifMatch === undefined ? {} : { ifMatch: fromHeader(ifMatch) }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
