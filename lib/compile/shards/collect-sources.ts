@@ -29,7 +29,7 @@ export const collectedSources: Collectable = {
       const [, source = "", ...part] = key.split("/");
       const [kind = "", name = ""] = part;
       // Nothing reads it, and nothing of Portolan's has written it.
-      if (part.length > 0 && !isSourcePart(part.join("/"))) return false;
+      if (part.length > 0 && kind !== "ledger" && !isSourcePart(part.join("/"))) return false;
       const named = parts.get(source);
       // A source whose lists cannot be read may name anything.
       return named === undefined || !collectedKinds.has(kind) || named.has(name);

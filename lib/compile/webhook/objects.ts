@@ -20,10 +20,12 @@ export interface ObjectsOptions {
   readonly sources: readonly string[];
   readonly guard: Guard;
   readonly quota: Quota;
+  /** Whether an object may be written, by its key from the folder of its source on; absent: whether it is a part of a source. */
+  readonly isPart?: (part: string) => boolean;
 }
 
 /** The objects under `sources/<name>/` over HTTP, as `httpStore` asks for them. Every request is signed, writes are good for once. */
-export function objectsApp({ store, secrets, sources, guard, quota }: ObjectsOptions): Hono {
+export function objectsApp({ store, secrets, sources, guard, quota, isPart = isSourcePart }: ObjectsOptions): Hono {
   const open = sources.map((name) => ({ name, prefix: `sources/${encodeKeyPart(name)}/` }));
   const app = new Hono();
 
@@ -49,7 +51,7 @@ export function objectsApp({ store, secrets, sources, guard, quota }: ObjectsOpt
         case "GET":
           return get(store, key, ifNoneMatch);
         case "PUT":
-          if (!isSourcePart(object.part))
+          if (!isPart(object.part))
             return problem(422, `${key.slice(0, 200)} is no part of a source, and was not written: put ${sourceParts}`);
           // Files and objects of a source are texts, whatever they are called.
           refuseSecrets(source.name, { file: key, text: new TextDecoder().decode(body) });
