@@ -23,8 +23,12 @@ export const limits = {
   sourceFiles: 20_000,
   /** Labels of the nodes that a pushed canary is for, as JSON. */
   labelBytes: 4 * KiB,
-  /** Objects of a source that a collector fills, where it does so under `/objects/`. */
+  /** Objects of a source that a collector fills; files of another one. */
   sourceObjects: 1_000_000,
+  /** Texts of a source, as one compile reads it: those of its objects, or of its files. */
+  sourceTextBytes: 1024 * MiB,
+  /** What lies in the store of a source that is filled over HTTP, with what it held before; an object counts as 4 KiB at least. */
+  sourceStoredBytes: 8192 * MiB,
   /** Body of an object under `/objects/`. */
   objectBytes: 8 * MiB,
   /** All bodies being read at a time. */

@@ -1,4 +1,5 @@
 import { codeOf, isFileAbsent } from "../config/cause-text.ts";
+import { PortolanError } from "../config/diagnostic.ts";
 
 /** For a call that makes what may be there. */
 export function thereAlready(cause: unknown): void {
@@ -16,5 +17,27 @@ export function absentAs<T>(value: T): (cause: unknown) => T {
   return (cause) => {
     if (isFileAbsent(cause)) return value;
     throw cause;
+  };
+}
+
+const noObject: ReadonlySet<unknown> = new Set(["ENOENT", "EISDIR", "ERR_FS_EISDIR", "ENOTDIR"]);
+
+/** For a call about an object: this value where there is none. A folder under its key is none, and neither is what lies below a file. */
+export function noObjectAs<T>(value: T): (cause: unknown) => T {
+  return (cause) => {
+    if (noObject.has(codeOf(cause))) return value;
+    throw cause;
+  };
+}
+
+/** For a call that makes a folder for objects, whose name a file may have. */
+export function refuseFileThere(store: string, folder: string): (cause: unknown) => never {
+  return (cause) => {
+    if (codeOf(cause) !== "EEXIST" && codeOf(cause) !== "ENOTDIR") throw cause;
+    throw new PortolanError(
+      `file store ${store}: ${folder} cannot be a folder of objects: it is an object, or lies below one`,
+      [],
+      cause,
+    );
   };
 }

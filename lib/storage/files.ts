@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { codeOf, isFileAbsent } from "../config/cause-text.ts";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { readWithTime, timeOfNew, writeNew } from "./file-calls.ts";
-import { absentAs, takenAsFalse, thereAlready } from "./file-errors.ts";
-import { foldersWithObjects, isShown } from "./file-folders.ts";
+import { absentAs, noObjectAs, refuseFileThere, takenAsFalse, thereAlready } from "./file-errors.ts";
+import { foldersWithObjects, isFolder, isShown, removeEmpty } from "./file-folders.ts";
 import { inParallel } from "./in-parallel.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
 import { makeFolders } from "./make-folders.ts";
@@ -54,7 +54,7 @@ export function fileStore(
     let kept: Promise<void> | undefined;
     try {
       await writeDraft(draft, bytes);
-      const isNew = await linkInto(folder, draft, path).then(() => true, takenAsFalse);
+      const isNew = await linkFree(folder, draft, path);
       kept = keep(folder);
       return isNew;
     } finally {
@@ -71,15 +71,30 @@ export function fileStore(
     });
   }
 
+  /**
+   * @returns false where an object has the name
+   * @throws PortolanError where a folder of objects has it, which no object can be put in the place of
+   */
+  async function linkFree(folder: string, draft: string, path: string): Promise<boolean> {
+    const linked = await linkInto(folder, draft, path).then(() => true, takenAsFalse);
+    if (linked || !(await isFolder(path))) return linked;
+    await removeEmpty(path);
+    if (await isFolder(path))
+      throw new PortolanError(
+        `file store ${directory}: ${path} cannot be an object: it is a folder with objects in it; delete these first`,
+      );
+    return linkInto(folder, draft, path).then(() => true, takenAsFalse);
+  }
+
   /** Whoever deletes an object takes the folder of its versions away, perhaps in the moment that it was made anew. */
   async function linkInto(folder: string, draft: string, path: string): Promise<void> {
-    await folders.make(folder);
+    await folders.make(folder).catch(refuseFileThere(directory, folder));
     for (let left = mostMadeAgain; ; left -= 1) {
       try {
         return await link(draft, path);
       } catch (cause) {
         if (!isFileAbsent(cause) || left === 0) throw cause;
-        await folders.makeAgain(folder);
+        await folders.makeAgain(folder).catch(refuseFileThere(directory, folder));
       }
     }
   }
@@ -155,9 +170,10 @@ export function fileStore(
     folders: (prefix) => foldersWithObjects(join(directory, prefix)),
     async delete(key) {
       const path = pathOf(key);
-      await rm(path, { force: true });
+      await rm(path, { force: true }).catch(noObjectAs(undefined));
       // Whoever writes it meanwhile may put a version into the folder that is being taken away.
-      await rm(`${path}#`, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
+      const versions = rm(`${path}#`, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
+      await versions.catch(noObjectAs(undefined));
     },
     watch(key, onChange) {
       return watchPath(pathOf(key), onChange);
@@ -227,7 +243,7 @@ async function currentVersion(path: string): Promise<Version | undefined> {
   for (;;) {
     const highest = versionNumbers(`${path}#`).at(-1);
     const file = highest === undefined ? path : join(`${path}#`, String(highest));
-    const read = await readWithTime(file).catch(absentAs(undefined));
+    const read = await readWithTime(file).catch(noObjectAs(undefined));
     if (read !== undefined) return { number: highest ?? 0, ...read };
     // A version that was there a moment ago has been replaced and forgotten, or the object deleted: look again.
     if (highest === undefined) return undefined;

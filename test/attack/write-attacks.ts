@@ -120,9 +120,10 @@ export const writeAttacks: readonly AttackClass[] = [
     share: 10,
     ends: ["409"],
     send: async (clients, random) => {
-      const path = `/objects/sources/main/${random(100)}`;
+      const text = `a: ${random(100)}`;
+      const path = `/objects/sources/main/ledger/blobs/${createHash("sha256").update(text).digest("hex")}`;
       const write = pick<Write>(random, [
-        { method: "PUT", path, body: bytesOf("a: 1") },
+        { method: "PUT", path, body: bytesOf(text) },
         { method: "DELETE", path },
       ]);
       const headers = await signed(write, randomUUID());

@@ -44,6 +44,37 @@ describe("fileStore", () => {
     await close();
   });
 
+  it("takes a folder in the place of an object for none, and costs nothing but that key", async () => {
+    const { store, close } = await openFiles();
+    await store.put("b/list/x", bytes("hello"));
+    expect(await store.get("b/list")).toEqual({ kind: "absent" });
+    expect(await store.get("b/list/x/y")).toEqual({ kind: "absent" });
+    expect(await store.folders("b/list/x/")).toEqual([]);
+    await store.delete("b/list");
+    await store.delete("b/list/x/y");
+    for (const condition of [{}, { ifNoneMatch: "*" } as const])
+      await expect(store.put("b/list", bytes("1"), condition)).rejects.toThrow("folder with objects in it");
+    await expect(store.put("b/list", bytes("1"), { ifMatch: "0-a" })).resolves.toEqual({ kind: "lost" });
+    for (const key of ["b/list/x/y", "b/list/x/y/z"])
+      await expect(store.put(key, bytes("1"))).rejects.toThrow("cannot be a folder of objects");
+    expect((await store.get("b/list/x")).kind).toBe("found");
+    await close();
+  });
+
+  it("puts an object in the place of a folder that everything was deleted from", async () => {
+    const { store, close } = await openFiles();
+    for (const key of ["b/list/x", "b/list/y/z"]) {
+      await store.put(key, bytes("hello"));
+      await store.put(key, bytes("hello again"));
+      await store.delete(key);
+    }
+    expect((await store.put("b/list", bytes("1"), { ifNoneMatch: "*" })).kind).toBe("stored");
+    expect((await store.put("b/list", bytes("2"))).kind).toBe("stored");
+    await store.delete("b/list");
+    expect((await store.put("b/list/x", bytes("3"))).kind).toBe("stored");
+    await close();
+  });
+
   it("shows no draft that a killed writer left, and leaves none itself", async () => {
     const { directory, store, close } = await openFiles();
     await store.put("blobs/a", bytes("1"));

@@ -6,6 +6,7 @@ import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import { splitEntry } from "../../registry/packed-object.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { createSpend, refuseLarge, type SourceBounds, sourceBounds } from "../shards/source-bounds.ts";
 import { UnreadableSource } from "../shards/unreadable-source.ts";
 import { versionText } from "../shards/version-text.ts";
 import { collectedKeys, readShardHead, type ShardHead } from "./shard-head.ts";
@@ -65,15 +66,31 @@ export class IncompleteSource extends UnreadableSource {}
 
 /** More nodes are not remembered: 16 branches for each, and the leaves that changed last. */
 const maxNodes = 1024;
+/** Leaves of usual objects take half as much. */
+const maxNodeBytes = 64 * 1024 * 1024;
+
+/** Sixteen hashes. */
+const branchBytes = 1_100;
+
+const bytesOf = (node: TreeNode): number =>
+  node.kind === "leaf" ? node.entries.reduce((sum, [key, entry]) => sum + key.length + entry.length, 0) : branchBytes;
 
 /** The nodes of a source's tree, those near the root and the latest remembered. */
 export function nodesOf(store: ObjectStore, name: string): NodeSource & { keep(hash: string, node: TreeNode): void } {
   const known = new Map<string, TreeNode>();
+  let bytes = 0;
+  const forget = (hash: string): void => {
+    const node = known.get(hash);
+    if (node !== undefined && known.delete(hash)) bytes -= bytesOf(node);
+  };
   const keep = (hash: string, node: TreeNode): void => {
-    known.delete(hash);
-    const [oldest] = known.keys();
-    if (known.size >= maxNodes && oldest !== undefined) known.delete(oldest);
+    forget(hash);
     known.set(hash, node);
+    bytes += bytesOf(node);
+    for (const oldest of known.keys()) {
+      if (known.size <= maxNodes && bytes <= maxNodeBytes) break;
+      forget(oldest);
+    }
   };
   return {
     keep,
@@ -102,17 +119,15 @@ export type CollectedReader = (version?: string) => Promise<CollectedShard | und
 /** A reader that remembers what it read, so that the next time only what changed is read. */
 export function createCollectedReader(store: ObjectStore, name: string): CollectedReader {
   const nodes = nodesOf(store, name);
-  let root = "";
-  let objects: ReadonlyMap<string, OriginObject> = new Map();
-  let kept: ReadonlyMap<string, OriginObject> = new Map();
+  let last: CollectedObjects = { root: "", bytes: 0, objects: new Map(), kept: new Map() };
   return async (version) => {
     const read = await readHeadOf(store, name, version);
     if (read === undefined) return undefined;
     const { head, text } = read;
     // Another reading may end while this one waits: each goes on from what it began with.
-    const before = { root, objects, kept };
+    const before = last;
     const now = head.root === before.root ? before : await changedTo({ name, nodes }, before, head.root);
-    ({ root, objects, kept } = now);
+    last = now;
     return {
       name,
       version: sha256(text),
@@ -127,8 +142,33 @@ export function createCollectedReader(store: ObjectStore, name: string): Collect
 interface CollectedObjects {
   /** Of the tree that names them. */
   readonly root: string;
+  /** Of its entries. */
+  readonly bytes: number;
   readonly objects: ReadonlyMap<string, OriginObject>;
   readonly kept: ReadonlyMap<string, OriginObject>;
+}
+
+/** What two trees of a source may come to, with their branches. */
+const boundsOfTwo: SourceBounds = { maxObjects: 2 * sourceBounds.maxObjects, maxBytes: 3 * sourceBounds.maxBytes };
+
+/**
+ * Nodes of two trees that are compared: those of each are read once, wherever they are named.
+ *
+ * @throws UnreadableSource for what no collector has written
+ */
+function twoTrees(name: string, nodes: NodeSource): NodeSource {
+  const spend = createSpend(name, boundsOfTwo);
+  const loads = new Map<string, number>();
+  return {
+    async load(hash) {
+      const times = (loads.get(hash) ?? 0) + 1;
+      loads.set(hash, times);
+      if (times > 2) throw new UnreadableSource(`source ${name} has a node that its tree names more than once`);
+      const node = await nodes.load(hash);
+      await spend(node.kind === "leaf" ? node.entries.length : 0, bytesOf(node));
+      return node;
+    },
+  };
 }
 
 /** What did not change is the same object. */
@@ -139,13 +179,24 @@ async function changedTo(
 ): Promise<CollectedObjects> {
   const objects = new Map(before.objects);
   const kept = new Map(before.kept);
-  for (const { key: inTree, after } of await diffTrees(nodes, before.root, root)) {
+  const differences = await diffTrees(twoTrees(name, nodes), before.root, root);
+  const lengthOf = (key: string, entry: string | undefined): number =>
+    entry === undefined ? 0 : key.length + entry.length;
+  const bytes = differences.reduce(
+    (sum, { key, before: old, after }) => sum + lengthOf(key, after) - lengthOf(key, old),
+    before.bytes,
+  );
+  refuseLarge(name, 0, bytes, sourceBounds);
+  const spend = createSpend(name, boundsOfTwo);
+  for (const { key: inTree, after } of differences) {
+    await spend(1, after?.length ?? 0);
     const list = isKeptKey(inTree) ? kept : objects;
     const key = isKeptKey(inTree) ? inTree.slice(keptPrefix.length) : inTree;
     if (after === undefined) list.delete(key);
     else list.set(key, objectOf(name, key, after));
   }
-  return { root, objects, kept };
+  refuseLarge(name, objects.size + kept.size, 0, sourceBounds);
+  return { root, bytes, objects, kept };
 }
 
 function objectOf(source: string, key: string, entry: string): OriginObject {
@@ -171,9 +222,11 @@ export async function nodesNamedBy(
   try {
     while (level.length > 0) {
       for (const hash of level) named.add(hash);
-      const loaded = await inParallel(level, nodes.load);
-      const below = loaded.flatMap((node) => (node.kind === "branch" ? node.children : []));
-      level = [...new Set(below)].filter((hash) => hash !== "" && !named.has(hash));
+      const below = await inParallel(level, async (hash) => {
+        const node = await nodes.load(hash);
+        return node.kind === "branch" ? node.children : [];
+      });
+      level = [...new Set(below.flat())].filter((hash) => hash !== "" && !named.has(hash));
     }
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;

@@ -1,5 +1,6 @@
+import { sha256 } from "../../config/canonical-json.ts";
 import { isFields, jsonIn } from "../../config/untyped.ts";
-import type { TreeNode } from "../../config-store/ledger/merkle-tree.ts";
+import { leafSize, type TreeEntry, type TreeNode } from "../../config-store/ledger/merkle-tree.ts";
 import { splitEntry } from "../../registry/packed-object.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { listHashed } from "../../storage/list-hashed.ts";
@@ -8,6 +9,7 @@ import { nodesOf } from "../collected/collected-shard.ts";
 import { readShardHead } from "../collected/shard-head.ts";
 import { openList } from "./open-list.ts";
 import type { ShardList } from "./shard-list.ts";
+import { createSpend, refuseLarge, type SourceBounds, sourceBounds } from "./source-bounds.ts";
 import { fileKey, lacksRun, notAList, readText } from "./source-shard.ts";
 import { UnreadableSource } from "./unreadable-source.ts";
 
@@ -25,11 +27,16 @@ export interface SourceChange {
  * @returns the list
  * @throws UnreadableSource that says what is wrong
  */
-export async function checkList(store: ObjectStore, { name, text, before }: SourceChange): Promise<ShardList> {
-  const open = (listText: string) => openList(listText, (hash) => readText(store, name, hash));
+export async function checkList(
+  store: ObjectStore,
+  { name, text, before }: SourceChange,
+  bounds: SourceBounds = sourceBounds,
+): Promise<ShardList> {
+  const open = (listText: string) => openList(listText, runTexts(store, name, bounds));
   const list = await open(text);
   if (list === undefined) throw new UnreadableSource(notAList(name));
   if (list.lost !== undefined) throw new UnreadableSource(lacksRun(name));
+  refuseLarge(name, list.list.files.length + list.list.kept.length, 0, bounds);
   const earlier = before === undefined ? undefined : await open(before);
   const known = new Set([...(earlier?.list.files ?? []), ...(earlier?.list.kept ?? [])].map(({ hash }) => hash));
   const came = new Map(
@@ -40,6 +47,16 @@ export async function checkList(store: ObjectStore, { name, text, before }: Sour
   if (first === undefined) return list.list;
   const others = absent.length === 1 ? "" : ` and of ${absent.length - 1} more`;
   throw new UnreadableSource(`source ${name} lacks the content of ${first.slice(0, 200)}${others}; fill it again`);
+}
+
+/** Texts of the runs of a list, which are names: they may come to a part of what the files may. */
+function runTexts(store: ObjectStore, name: string, bounds: SourceBounds) {
+  const spend = createSpend(name, { ...bounds, maxBytes: bounds.maxBytes / 4 });
+  return async (hash: string): Promise<string | undefined> => {
+    const text = await readText(store, name, hash);
+    await spend(0, text?.length ?? 0);
+    return text;
+  };
 }
 
 /** Fewer are read one by one: that takes no longer than a list. */
@@ -63,45 +80,65 @@ async function absentOf(
   return [...absent.values()];
 }
 
-/** What a tree may be, for who does not trust its writer. */
-export interface TreeBounds {
-  /** Sizes have to add up, and every node to hold something: otherwise a few nodes that name each other could stand for millions of objects. */
-  readonly maxObjects: number;
-}
-
 /**
- * What the head of a collected source leads to is in the store, and is objects. Reads the nodes that differ from those of before, and, with
- * bounds, the ones next to them.
+ * What the head of a collected source leads to is in the store, is objects, and is a tree that a collector may have written. Reads the nodes
+ * that differ from those of before, each once, and the ones next to them.
  *
- * @param bounds absent: any tree that can be read is taken
  * @throws UnreadableSource that says what is wrong
  */
 export async function checkHead(
   store: ObjectStore,
   { name, text, before }: SourceChange,
-  bounds?: TreeBounds,
+  bounds: SourceBounds = sourceBounds,
 ): Promise<void> {
   const head = readShardHead(text);
   if (head === undefined) throw new UnreadableSource(`source ${name} is nothing that a collector has written`);
   const nodes = nodesOf(store, name);
-  const load = (hash: string): Promise<TreeNode> =>
-    hash === "" ? Promise.resolve({ kind: "leaf", entries: [] }) : nodes.load(hash);
+  const spend = createSpend(name, bounds);
   /** A tree of before may be gone, and then nothing of it is known. */
-  const loadEarlier = (hash: string): Promise<TreeNode> =>
-    load(hash).catch((cause: unknown) => {
-      if (cause instanceof UnreadableSource) return load("");
+  const earlierChildren = async (hash: string): Promise<readonly string[]> => {
+    if (hash === "") return [];
+    const node = await nodes.load(hash).catch((cause: unknown) => {
+      if (cause instanceof UnreadableSource) return undefined;
       throw cause;
     });
+    return node?.kind === "branch" ? node.children : [];
+  };
+  const misshapen = (size: number) =>
+    new UnreadableSource(`source ${name} has a node of ${size} objects that no collector has written`);
 
-  async function check(hash: string, earlierHash: string, depth: number): Promise<void> {
-    if (hash === earlierHash) return;
-    const [node, earlier] = await Promise.all([load(hash), loadEarlier(earlierHash)]);
-    if (node.kind === "leaf") return checkEntries(name, node);
-    if (bounds !== undefined) checkBranch(name, node, await Promise.all(node.children.map(load)), depth, bounds);
-    const same = earlier.kind === "branch" ? earlier.children : [];
-    for (const [digit, child] of node.children.entries()) await check(child, same[digit] ?? "", depth + 1);
+  /**
+   * @param place digits that the hashes of all keys below begin with. So no node can be in two places, and sizes that add up are those of
+   * objects: otherwise a few nodes that name each other could stand for millions.
+   * @returns how many objects are below
+   */
+  async function check(hash: string, earlierHash: string, place: string): Promise<number> {
+    const node = await nodes.load(hash);
+    if (hash === earlierHash) return sizeOf(node);
+    const size = sizeOf(node);
+    refuseLarge(name, size, 0, bounds);
+    if (node.kind === "leaf") {
+      if (size > leafSize) throw misshapen(size);
+      for (const entry of node.entries) {
+        await spend(1, entry[0].length + entry[1].length);
+        if (!sha256(entry[0]).startsWith(place)) throw misshapen(size);
+        checkEntry(name, entry);
+      }
+      return size;
+    }
+    if (place.length >= maxDepth) throw misshapen(size);
+    const same = await earlierChildren(earlierHash);
+    let below = 0;
+    for (const [digit, child] of node.children.entries()) {
+      if (child === "") continue;
+      const count = await check(child, same[digit] ?? "", place + digit.toString(16));
+      below += count;
+      if (count === 0 || below > size) throw misshapen(size);
+    }
+    if (below !== size) throw misshapen(size);
+    return size;
   }
-  await check(head.root, before === undefined ? "" : (readShardHead(before)?.root ?? ""), 0);
+  await check(head.root, before === undefined ? "" : (readShardHead(before)?.root ?? ""), "");
 }
 
 const sizeOf = (node: TreeNode): number => (node.kind === "leaf" ? node.entries.length : node.size);
@@ -109,26 +146,7 @@ const sizeOf = (node: TreeNode): number => (node.kind === "leaf" ? node.entries.
 /** Keys are placed by the digits of a SHA-256. */
 const maxDepth = 64;
 
-type Branch = Extract<TreeNode, { readonly kind: "branch" }>;
-
-function checkBranch(
-  name: string,
-  { size, children }: Branch,
-  below: readonly TreeNode[],
-  depth: number,
-  { maxObjects }: TreeBounds,
-): void {
-  if (size > maxObjects)
-    throw new UnreadableSource(`source ${name} holds ${size} objects, and may hold ${maxObjects}: split it`);
-  const isCounted = below.reduce((sum, child) => sum + sizeOf(child), 0) === size;
-  const isHollow = below.some((child, digit) => children[digit] !== "" && sizeOf(child) === 0);
-  if (!isCounted || isHollow || depth >= maxDepth)
-    throw new UnreadableSource(`source ${name} has a node of ${size} objects that no collector has written`);
-}
-
-function checkEntries(name: string, { entries }: Extract<TreeNode, { readonly kind: "leaf" }>): void {
-  for (const [key, entry] of entries) {
-    if (!isFields(jsonIn(splitEntry(entry).json)))
-      throw new UnreadableSource(`source ${name} holds ${key.slice(0, 200)}, which is no JSON object`);
-  }
+function checkEntry(name: string, [key, entry]: TreeEntry): void {
+  if (!isFields(jsonIn(splitEntry(entry).json)))
+    throw new UnreadableSource(`source ${name} holds ${key.slice(0, 200)}, which is no JSON object`);
 }

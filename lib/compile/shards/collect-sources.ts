@@ -5,11 +5,12 @@ import { nodesNamedBy } from "../collected/collected-shard.ts";
 import { readShardHead } from "../collected/shard-head.ts";
 import { openList } from "./open-list.ts";
 import { sourceNames } from "./source-names.ts";
+import { isSourcePart } from "./source-parts.ts";
 import { readText } from "./source-shard.ts";
 
 /**
  * The texts of sources: those stay that a source holds now, and those that a root was compiled from which stays. The history of
- * what was applied is no garbage.
+ * what was applied is no garbage. What is no part of a source is.
  */
 export const collectedSources: Collectable = {
   prefix: "sources/",
@@ -25,7 +26,10 @@ export const collectedSources: Collectable = {
       parts.set(encodeKeyPart(name), await namedBy(store, name, versions));
     }
     return (key) => {
-      const [, source = "", kind = "", name = ""] = key.split("/");
+      const [, source = "", ...part] = key.split("/");
+      const [kind = "", name = ""] = part;
+      // Nothing reads it, and nothing of Portolan's has written it.
+      if (part.length > 0 && kind !== "ledger" && !isSourcePart(part.join("/"))) return false;
       const named = parts.get(source);
       // A source whose lists cannot be read may name anything.
       return named === undefined || !collectedKinds.has(kind) || named.has(name);

@@ -6,6 +6,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { readShardHead } from "../collected/shard-head.ts";
 import { openRun } from "./open-list.ts";
 import { type KeptEntry, readList, type ShardEntry } from "./shard-list.ts";
+import { createSpend, refuseLarge, type Spend, sourceBounds } from "./source-bounds.ts";
 import {
   asNamed,
   lacksRun,
@@ -97,19 +98,24 @@ async function readListed(
   if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;
   if (list === undefined) throw new UnreadableSource(notAList(name));
 
+  const spend = createSpend(name, sourceBounds);
   const known = new Map(before?.runs.map((run) => [run.hash, run]));
   const named: readonly NamedRun[] =
     "files" in list
       ? [{ hash: "", entries: list.files }]
       : await inParallel(
           list.runs,
-          async (hash) => known.get(hash) ?? (await readNamedRun(store, name, hash, written)),
+          async (hash) => known.get(hash) ?? (await readNamedRun(store, name, hash, { written, spend })),
         );
   const came = named.filter((run) => !isRead(run));
   const earlier = earlierFiles(before, new Set(named));
   const texts = await textsOfEntries([...came.flatMap(({ entries }) => entries), ...list.kept], {
     known: (hash) => earlier.get(hash)?.text ?? written.get(hash),
-    read: (hash) => readText(store, name, hash),
+    read: async (hash) => {
+      const text = await readText(store, name, hash);
+      await spend(0, text?.length ?? 0);
+      return text;
+    },
     lacking: (file) => new UnreadableSource(`source ${name} lacks the content of ${file}; fill it again`),
   });
   const textOf = (hash: string): string => texts.get(hash) ?? "";
@@ -119,6 +125,7 @@ async function readListed(
     return { ...run, files, named: asNamed(files) };
   });
   const kept = list.kept.map(({ key, file, hash }) => ({ key, file, text: textOf(hash) }));
+  refuseLargeFiles(name, [...runs.map(({ files }) => files), kept]);
   const shard: SourceShard = {
     name,
     version: sha256(text),
@@ -130,13 +137,29 @@ async function readListed(
   return { shard, listText: text, runs, kept: list.kept };
 }
 
+/** One text may be that of many files, each of which is parsed. */
+function refuseLargeFiles(name: string, lists: readonly (readonly { readonly text: string }[])[]): void {
+  let [count, bytes] = [0, 0];
+  for (const files of lists) {
+    count += files.length;
+    for (const { text } of files) bytes += text.length;
+  }
+  refuseLarge(name, count, bytes, sourceBounds);
+}
+
 type NamedRun = FileRun | Pick<FileRun, "hash" | "entries">;
 
 const isRead = (run: NamedRun): run is FileRun => "files" in run;
 
-async function readNamedRun(store: ObjectStore, name: string, hash: string, written: TextsByHash): Promise<NamedRun> {
+async function readNamedRun(
+  store: ObjectStore,
+  name: string,
+  hash: string,
+  { written, spend }: { readonly written: TextsByHash; readonly spend: Spend },
+): Promise<NamedRun> {
   const run = await openRun(hash, async () => written.get(hash) ?? (await readText(store, name, hash)));
   if (run === undefined) throw new UnreadableSource(lacksRun(name));
+  await spend(run.entries.length, run.text.length);
   return { hash, entries: run.entries };
 }
 

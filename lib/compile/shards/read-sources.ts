@@ -5,6 +5,7 @@ import { createConfigurationHolder, notHere } from "./held-configuration.ts";
 import { type ReadShard, readShardAgain } from "./read-shard.ts";
 import { emptySource, type Shard, type ShardContent } from "./shard.ts";
 import { sourceNames } from "./source-names.ts";
+import { refuseDisplaced } from "./source-parts.ts";
 import type { TextsByHash } from "./source-shard.ts";
 import { type Keeping, versionInstead } from "./unreadable-source.ts";
 
@@ -52,6 +53,7 @@ export function createSourcesReader(store: ObjectStore, written: TextsByHash = n
       const read = lastCollectors.get(name) ?? createCollectedReader(store, name);
       const shard = await read(version);
       if (shard !== undefined) collectors.set(name, read);
+      else if (version === undefined) await refuseDisplaced(store, name);
       return shard;
     };
     const readAt = async (name: string, version: string | undefined): Promise<ShardContent | undefined> => {

@@ -112,12 +112,15 @@ function readNamed({
   applied = 0,
 }: Fields): { readonly files: readonly ShardEntry[] } | InRuns | undefined {
   if (runs !== undefined) {
-    const isRight = Array.isArray(runs) && runs.every(isSha256) && typeof applied === "number";
+    const isRight = Array.isArray(runs) && runs.every(isSha256) && typeof applied === "number" && areDistinct(runs);
     return isRight ? { runs, applied } : undefined;
   }
   const entries = readEntries(files);
   return entries && { files: entries };
 }
+
+/** A writer names no run twice: a few that are named over and over would stand for any number of files. */
+const areDistinct = (runs: readonly string[]): boolean => new Set(runs).size === runs.length;
 
 export const readEntries = (value: unknown): readonly ShardEntry[] | undefined => entriesOf(value, readEntry);
 

@@ -1,5 +1,5 @@
 import { Hono } from "hono/tiny";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
 import { cutText, maxFreeTextBytes } from "../../snapshot/free-text.ts";
@@ -15,9 +15,11 @@ import { forgeHooks } from "./forge-hooks.ts";
 import { createGuard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
 import { objectsApp } from "./objects.ts";
+import { ownDiagnostics } from "./own-diagnostics.ts";
+import { createQuota } from "./quota.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
 import { refuseExpanded } from "./refuse-expanded.ts";
-import { askingSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
+import { askingSecrets, secretsOf, sourcesShownTo, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
   readonly store: ObjectStore;
@@ -45,8 +47,24 @@ export function webhookApp(options: WebhookOptions): Hono {
   const pool = createBodyPool(limits);
   const once = createOnce(store, now);
   const guard = createGuard({ secrets, audiences: options.audiences ?? (() => []), pool, once, now });
+  const quota = createQuota(store, now);
   const app = new Hono();
-  const recompiled = async (publishing?: Publishing) => Response.json(await options.recompile(publishing));
+  /** @param shown sources whose diagnostics are told; undefined for all */
+  const recompiled = async (shown: readonly string[] | undefined, publishing?: Publishing): Promise<Response> => {
+    if (shown === undefined) return Response.json(await options.recompile(publishing));
+    const own = (diagnostics: readonly Diagnostic[], primary?: string) =>
+      ownDiagnostics(store, shown, diagnostics, primary);
+    try {
+      const { diagnostics, ...came } = await options.recompile(publishing);
+      return Response.json({ ...came, diagnostics: await own(diagnostics, came.primary) });
+    } catch (cause) {
+      if (!(cause instanceof PortolanError) || cause.diagnostics.length === 0) throw cause;
+      const diagnostics = await own(cause.diagnostics);
+      if (diagnostics.length === cause.diagnostics.length) throw cause;
+      options.onError?.(cause);
+      return Response.json({ status: 422, detail: ofOthers, diagnostics }, { status: 422 });
+    }
+  };
 
   app.post("/hooks/recompile", (c) => {
     const guarded = {
@@ -55,7 +73,7 @@ export function webhookApp(options: WebhookOptions): Hono {
       maxBytes: limits.noticeBytes,
       once: true,
     };
-    return guard(c, guarded, () => recompiled());
+    return guard(c, guarded, (_body, _mayWrite, secret) => recompiled(sourcesShownTo(secrets, secret)));
   });
 
   app.post("/sources/:name", (c) => {
@@ -76,13 +94,17 @@ export function webhookApp(options: WebhookOptions): Hono {
       if (files.length > limits.sourceFiles)
         return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
       refuseExpanded(name, files);
+      const full = await quota(name, body.length);
+      if (full !== undefined) return problem(413, full);
       const isOperator = secrets.operators.includes(secret);
       // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
       if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);
       await checkBeforeFill(store, {}, publishing.share);
       const refuseClosed = await mustRefuseClosed(store, acceptClosed);
       await writeShard(store, name, files, { allowEmpty, refuseClosed, mayWrite });
-      return recompiled(isOperator ? publishing : { ...publishing, by: signedBy(publishing.by, name) });
+      return isOperator
+        ? recompiled(undefined, publishing)
+        : recompiled([name], { ...publishing, by: signedBy(publishing.by, name) });
     });
   });
 
@@ -96,8 +118,8 @@ export function webhookApp(options: WebhookOptions): Hono {
     });
   });
 
-  app.route("/hooks", forgeHooks({ secrets, sources, pool, once, now, recompiled: () => recompiled() }));
-  app.route(objectsPath, objectsApp({ store, secrets, sources, guard }));
+  app.route("/hooks", forgeHooks({ secrets, sources, pool, once, now, recompiled: (source) => recompiled([source]) }));
+  app.route(objectsPath, objectsApp({ store, secrets, sources, guard, quota }));
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {
@@ -112,6 +134,9 @@ export function webhookApp(options: WebhookOptions): Hono {
   });
   return app;
 }
+
+const ofOthers =
+  "the sources as they are now are not published, and HEAD is as it was; what is said of other sources is in the compile function's log";
 
 const ofOperators =
   "a canary decides for all sources: sign it with the secret that is good for all of them, or push without a share";

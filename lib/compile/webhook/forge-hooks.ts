@@ -13,7 +13,7 @@ interface ForgeOptions {
   readonly pool: BodyPool;
   readonly once: Once;
   readonly now: () => number;
-  readonly recompiled: () => Promise<Response>;
+  readonly recompiled: (source: string) => Promise<Response>;
 }
 
 /**
@@ -40,7 +40,7 @@ export function forgeHooks({ secrets, sources, pool, once, now, recompiled }: Fo
       case "ping":
         return Response.json({ kind: "pong" });
       case "push":
-        return once(`github ${source}`, verdict.key, recompiled);
+        return once(`github ${source}`, verdict.key, () => recompiled(source));
     }
   });
 
@@ -54,7 +54,7 @@ export function forgeHooks({ secrets, sources, pool, once, now, recompiled }: Fo
     if (read.kind === "refused") return problem(read.status, read.reason);
     const verdict = await judgeGitlab(known, header, bytesOf(read));
     if (verdict.kind === "refused") return problem(401, verdict.reason);
-    return once(`gitlab ${source}`, verdict.key, recompiled);
+    return once(`gitlab ${source}`, verdict.key, () => recompiled(source));
   });
   return app;
 }

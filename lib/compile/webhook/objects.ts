@@ -5,9 +5,11 @@ import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
 import { limits } from "../../limits/limits.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
+import { isSourcePart, sourceParts } from "../shards/source-parts.ts";
 import { problem } from "./delivery.ts";
 import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
+import type { Quota } from "./quota.ts";
 import { checkWrite, isRead, type SourceObject } from "./source-objects.ts";
 import { allSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
@@ -17,10 +19,13 @@ export interface ObjectsOptions {
   /** Sources whose objects are reachable, and nothing else is. */
   readonly sources: readonly string[];
   readonly guard: Guard;
+  readonly quota: Quota;
+  /** Whether an object may be written, by its key from the folder of its source on; absent: whether it is a part of a source. */
+  readonly isPart?: (part: string) => boolean;
 }
 
 /** The objects under `sources/<name>/` over HTTP, as `httpStore` asks for them. Every request is signed, writes are good for once. */
-export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): Hono {
+export function objectsApp({ store, secrets, sources, guard, quota, isPart = isSourcePart }: ObjectsOptions): Hono {
   const open = sources.map((name) => ({ name, prefix: `sources/${encodeKeyPart(name)}/` }));
   const app = new Hono();
 
@@ -46,10 +51,12 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
         case "GET":
           return get(store, key, ifNoneMatch);
         case "PUT":
+          if (!isPart(object.part))
+            return problem(422, `${key.slice(0, 200)} is no part of a source, and was not written: put ${sourceParts}`);
           // Files and objects of a source are texts, whatever they are called.
           refuseSecrets(source.name, { file: key, text: new TextDecoder().decode(body) });
           await checkWrite(store, object, body);
-          return put(store, key, body, ifMatch, ifNoneMatch);
+          return put({ store, key, quota: () => quota(source.name, body.length) }, body, ifMatch, ifNoneMatch);
         case "DELETE":
           if (isRead(object))
             return problem(403, `${key} is deleted by \`portolan gc\`, when nothing names it any more`);
@@ -94,14 +101,21 @@ async function get(store: ObjectStore, key: string, ifNoneMatch: string | undefi
   }
 }
 
+interface Putting {
+  readonly store: ObjectStore;
+  readonly key: string;
+  readonly quota: () => Promise<string | undefined>;
+}
+
 async function put(
-  store: ObjectStore,
-  key: string,
+  { store, key, quota }: Putting,
   bytes: Uint8Array<ArrayBuffer>,
   ifMatch: string | undefined,
   ifNoneMatch: string | undefined,
 ): Promise<Response> {
   if (ifNoneMatch !== undefined && ifNoneMatch !== "*") return problem(400, "a write takes if-none-match: * only");
+  const full = await quota();
+  if (full !== undefined) return problem(413, full);
   const condition: PutCondition = {
     ...(ifMatch === undefined ? {} : { ifMatch: fromHeader(ifMatch) }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),

@@ -10,6 +10,7 @@ import { isWithin } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readStateText } from "../collected/shard-state.ts";
 import { checkHead, checkList, type SourceChange } from "../shards/check-source.ts";
+import { isSourcePart } from "../shards/source-parts.ts";
 import { textIn } from "../shards/source-shard.ts";
 import { UnreadableSource } from "../shards/unreadable-source.ts";
 
@@ -31,6 +32,7 @@ const maxStateBytes = 16_384;
 /** Whether a compile reads it, now or when it looks at what a source held before. The garbage collector deletes what is no longer named. */
 export const isRead = ({ part }: SourceObject): boolean => {
   const [kind = "", name] = part.split("/");
+  if (!isSourcePart(part)) return false;
   return name === undefined ? kind === "list" || kind === "head" : hashed.has(kind);
 };
 
@@ -46,6 +48,7 @@ export async function checkWrite(
 ): Promise<void> {
   const text = new TextDecoder().decode(bytes);
   const [kind = "", hash] = part.split("/");
+  if (kind === "ledger") return checkLedger(name, part, bytes);
   if (hash === undefined && (kind === "list" || kind === "head")) {
     const now = await store.get(key);
     const before = now.kind === "found" ? new TextDecoder().decode(now.bytes) : undefined;
@@ -62,6 +65,13 @@ export async function checkWrite(
     throw refused(name, `${part.slice(0, 200)}: the text does not have the hash that it is named by`);
   if (kind === "nodes" && readNode(text) === undefined)
     throw refused(name, `${part.slice(0, 200)}: not a node of what a collector has written`);
+}
+
+/** The ledger is read by `apply` alone: what it names by a hash is that text. */
+function checkLedger(source: string, part: string, bytes: Uint8Array): void {
+  const [, , hash] = part.split("/");
+  if (hash !== undefined && sha256(textIn(bytes)) !== hash)
+    throw refused(source, `${part}: the text does not have the hash that it is named by`);
 }
 
 async function checkBoundedList(store: ObjectStore, change: SourceChange): Promise<void> {
@@ -82,7 +92,7 @@ const maxHeadBytes = 2 * limits.nameBytes;
 async function checkBoundedHead(store: ObjectStore, change: SourceChange): Promise<void> {
   if (!isWithin(change.text, maxHeadBytes))
     throw new UnreadableSource(`source ${change.name} has a head of more than ${maxHeadBytes} bytes`);
-  await checkHead(store, change, { maxObjects: limits.sourceObjects });
+  await checkHead(store, change);
 }
 
 function refused(source: string, what: string): PortolanError {

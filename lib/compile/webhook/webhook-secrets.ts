@@ -40,6 +40,12 @@ export const askingSecrets = (secrets: WebhookSecrets): readonly string[] => [
   ...secrets.fronts,
 ];
 
+/** The sources whose diagnostics the holder of a secret may see; undefined for operators, who see all. */
+export function sourcesShownTo({ operators, sources }: WebhookSecrets, secret: string): readonly string[] | undefined {
+  if (operators.includes(secret)) return undefined;
+  return [...sources].flatMap(([name, secrets]) => (secrets.includes(secret) ? [name] : []));
+}
+
 /**
  * Whose deliveries a secret signs. Each source has names of its own, and the operators have: who holds a source's secret cannot use up a name
  * that others will use. The old and the new secret of one of them share its names, so that a change of secrets makes nothing good for twice.

@@ -19,7 +19,7 @@ export type TreeNode =
 export type TreeEntry = readonly [key: string, hash: string];
 
 /** A leaf of more entries is split. */
-const leafSize = 16;
+export const leafSize = 16;
 
 const emptyTree: TreeNode = { kind: "leaf", entries: [] };
 

@@ -51,6 +51,20 @@ const broken: readonly (readonly [string, (store: ObjectStore) => Promise<unknow
     },
   ],
   [
+    "is gone for a folder",
+    async (store) => {
+      await store.delete(listKey("b"));
+      await store.put("sources/b/list/x", bytes("hello"));
+    },
+  ],
+  [
+    "is gone for a folder in the place of a head",
+    async (store) => {
+      await store.delete(listKey("b"));
+      await store.put("sources/b/head/x", bytes("hello"));
+    },
+  ],
+  [
     "is gone for a head that leads nowhere",
     async (store) => {
       await store.delete(listKey("b"));

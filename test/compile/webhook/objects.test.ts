@@ -10,7 +10,7 @@ import { memoryStore } from "../../../lib/storage/memory.ts";
 const secret = "s3cret";
 const nowMs = Date.UTC(2026, 0, 1);
 const bytes = (text: string) => new TextEncoder().encode(text);
-const key = "/sources/main/a";
+const key = "/sources/main/ledger/head";
 
 function testApp() {
   const store = memoryStore();
@@ -94,7 +94,7 @@ describe("/objects", () => {
       { ...init, headers: { ...init.headers, "idempotency-key": "another" } },
     ];
     for (const one of tampered) expect((await app.request(path, one)).status).toBe(401);
-    expect(await store.get("sources/main/a")).toEqual({ kind: "absent" });
+    expect(await store.get("sources/main/ledger/head")).toEqual({ kind: "absent" });
   });
 
   it("refuses what is unsigned, stale, or signed as a webhook", async () => {
@@ -129,13 +129,13 @@ describe("/objects", () => {
     const remove = await signed({ method: "DELETE" });
     expect((await app.request(remove.path, remove.init)).status).toBe(204);
     for (const { path, init } of [create, late]) expect((await app.request(path, init)).status).toBe(409);
-    expect(await store.get("sources/main/a")).toEqual({ kind: "absent" });
+    expect(await store.get("sources/main/ledger/head")).toEqual({ kind: "absent" });
 
     const replace = await put("2");
     expect((await app.request(replace.path, replace.init)).status).toBe(204);
-    await store.put("sources/main/a", bytes("3"));
+    await store.put("sources/main/ledger/head", bytes("3"));
     for (const { path, init } of [replace, remove]) expect((await app.request(path, init)).status).toBe(409);
-    expect((await store.get("sources/main/a")).kind).toBe("found");
+    expect((await store.get("sources/main/ledger/head")).kind).toBe("found");
   });
 
   it("gives a source's objects to who holds its secret, and no other's", async () => {
@@ -146,14 +146,14 @@ describe("/objects", () => {
     };
     expect(await status("/?prefix=sources/team/")).toBe(200);
     expect(await status("/?prefix=sources/main/")).toBe(401);
-    expect(await status("/sources/main/a")).toBe(401);
+    expect(await status("/sources/main/ledger/head")).toBe(401);
   });
 
   it("stores no Secret with a value, whatever the object is called", async () => {
     const { store, app } = testApp();
     const { path, init } = await put('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"a":"Yw=="}}');
     expect((await app.request(path, init)).status).toBe(422);
-    expect(await store.get("sources/main/a")).toEqual({ kind: "absent" });
+    expect(await store.get("sources/main/ledger/head")).toEqual({ kind: "absent" });
   });
 
   it("takes no object above its limit", async () => {

@@ -85,6 +85,32 @@ describe("writes to a source under /objects", () => {
     },
   );
 
+  it.each([
+    "list/x",
+    "head/x",
+    "state/x",
+    "kept/x",
+    "junk/1",
+    "files",
+    "wanted",
+    "HEAD",
+    `nodes/${absent}/x`,
+    `versions/${absent.toUpperCase().replace("0", "A")}`,
+    "files/x",
+    "ledger",
+    "ledger/head/x",
+    "ledger/blobs/x",
+    `ledger/other/${absent}`,
+  ])("are refused where nobody reads them: %s", async (part) => {
+    await expect(tenant.put(`sources/b/${part}`, bytes("hello"))).rejects.toThrow("422");
+    expect((await store.get(`sources/b/${part}`)).kind).toBe("absent");
+  });
+
+  it.each(["blobs", "nodes", "commits"])("put no other text under a hash of the ledger: %s", async (kind) => {
+    await expect(tenant.put(`sources/b/ledger/${kind}/${absent}`, bytes("hello"))).rejects.toThrow("422");
+    expect((await tenant.put(`sources/b/ledger/${kind}/${sha256("hello")}`, bytes("hello"))).kind).toBe("stored");
+  });
+
   it("let a source be filled, as the command line does, again and again", async () => {
     await writeShard(tenant, "b", files);
     await writeShard(tenant, "b", filesOf([bare("web-1", {}, { app: "web" })]));
