@@ -126,7 +126,11 @@ export function createCollector(options: CollectorOptions): Collector {
     // Somebody else may have written, or taken the source away.
     if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
     if (!isLoaded) {
-      await known.compareWith((entries) => writer.load(lastSettings.beside(entries)));
+      await known.compareWith(async (entries) => {
+        const different = await writer.load(lastSettings.beside(entries));
+        lastSettings.loaded(different);
+        return different;
+      });
       isLoaded = true;
     }
   }

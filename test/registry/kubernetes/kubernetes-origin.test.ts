@@ -442,8 +442,15 @@ describe("a Kubernetes origin", () => {
     await origin.until((one) => one.keys("Service").length === 2);
     server.put(label("shop", {}));
     await origin.until((one) => one.keys("Service").join() === "Service/dark/b");
-    server.put(settings(""));
-    await origin.until((one) => one.keys("Service").length === 2);
+    // Settings that say nothing, or are gone, leave the last valid ones in force.
+    for (const lose of [() => server.put(settings("")), () => server.delete("ConfigMap", "istio-system/istio")]) {
+      lose();
+      server.put(service(`dark/${server.keys("Service").length}`));
+      await origin.until((one) => one.keys("Service").length === server.keys("Service").length - 1);
+      expect(origin.keys("Service")).not.toContain("Service/shop/a");
+    }
+    server.put(settings("{}"));
+    await origin.until((one) => one.keys("Service").length === server.keys("Service").length);
     await origin.end();
   });
 
