@@ -9,6 +9,7 @@ import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import type { Fields } from "../../lib/config/untyped.ts";
 import type { OriginObject } from "../../lib/registry/origin.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
+import { refusalsIn, toldWithInstead } from "../../lib/snapshot/refusals.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { FakeOrigin, gone, put, thing } from "../collect/fake-origin.ts";
@@ -129,6 +130,21 @@ describe.each([
     expect(await compiled(source.store)).toEqual(warm);
     await source.set(other);
     expect(await compiled(source.store)).toEqual({ settings: warm.settings, said: [] });
+  });
+
+  it("are told of with what is served in their place", async () => {
+    const source = open();
+    await source.set(good);
+    const recompile = createWorldRecompiler({ store: source.store });
+    await recompile();
+    for (const text of [slip, broken]) {
+      await source.set(text);
+      const refused = refusalsIn((await recompile()).diagnostics);
+      expect(refused.map(({ instead }) => instead)).toEqual(["last-valid"]);
+      expect(refused.map((one) => toldWithInstead(one).message)).toEqual([
+        expect.stringMatching(/; the last valid settings are served$/),
+      ]);
+    }
   });
 
   it("stay as they were where their text cannot be read at all", async () => {

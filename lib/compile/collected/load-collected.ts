@@ -99,16 +99,17 @@ function readWithKept(
   if (kept === undefined || !read.isRefused) return read;
   const { config } = readCollected(shard, kept, options);
   if (config === undefined) return read;
-  return { ...read, config, diagnostics: [...read.diagnostics, keptWarning(read, kept)] };
+  return { ...read, config, diagnostics: [...read.diagnostics, keptWarning(shard, read, kept)] };
 }
 
-function keptWarning({ diagnostics }: ReadObject, { version }: OriginObject): Diagnostic {
+function keptWarning({ about }: CollectedShard, { diagnostics }: ReadObject, { version }: OriginObject): Diagnostic {
+  const name = about.kind === "kubernetes" ? "resourceVersion" : "version";
   return {
     code: "last-valid-served",
     severity: "warning",
     origin: diagnostics[0]?.origin ?? fileOrigin(""),
     path: [],
-    message: `its last valid form${version === "" ? "" : `, of version ${version},`} is served in place of what is refused`,
+    message: `its last valid form${version === "" ? "" : ` (${name} ${version})`} is served in place of what is refused`,
     hint: "correct the object, or delete it",
   };
 }
