@@ -14,7 +14,7 @@ export interface CollectorOptions {
   /** Name of the source that is filled. */
   readonly source: string;
   readonly origin: Origin;
-  /** Whether a source may come to hold nothing; false when absent. */
+  /** Whether a source may come to hold nothing, be it of one part that its origin has no more; false when absent. */
   readonly allowEmpty?: boolean;
   /** Whether a source that another origin has filled is taken; false when absent. */
   readonly takeOver?: boolean;
@@ -75,7 +75,12 @@ export function createCollector(options: CollectorOptions): Collector {
   const { store, source, origin, now = Date.now, pace = defaultPace, allowEmpty = false } = options;
   const { storeRescues = false } = options;
   const bell = createBell();
-  const known = createKnownContent({ parts: origin.parts, most: options.mostSize ?? 2 ** 30, told: bell.ring });
+  const known = createKnownContent({
+    parts: origin.parts,
+    most: options.mostSize ?? 2 ** 30,
+    told: bell.ring,
+    dropsAbsent: allowEmpty,
+  });
   const writer = createShardWriter(store, {
     source,
     about: origin.about,
@@ -112,11 +117,8 @@ export function createCollector(options: CollectorOptions): Collector {
     options.troubled?.(failure);
   };
 
-  async function push(): Promise<void> {
-    if (!known.isWhole()) return;
-    // What is heard from here on may not be in what is written.
-    const heardMs = now();
-    const isFollowed = known.failures().size === 0;
+  /** Differences are told from what lies in the store. */
+  async function compare(): Promise<void> {
     if (known.size() === 0 && !allowEmpty)
       throw new PortolanError(
         `the origin of ${source} holds nothing, and every proxy would lose what it has; --allow-empty takes it all the same`,
@@ -124,9 +126,21 @@ export function createCollector(options: CollectorOptions): Collector {
     // Somebody else may have written, or taken the source away.
     if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
     if (!isLoaded) {
-      await known.compareWith((entries) => writer.load(lastSettings.beside(entries)));
+      await known.compareWith(async (entries) => {
+        const different = await writer.load(lastSettings.beside(entries));
+        lastSettings.loaded(different);
+        return different;
+      });
       isLoaded = true;
     }
+  }
+
+  async function push(): Promise<void> {
+    if (!known.isWhole()) return;
+    // What is heard from here on may not be in what is written.
+    const heardMs = now();
+    await compare();
+    const isFollowed = known.failures().size === 0;
     const changes = known.takeChanges();
     if (changes.size > 0 || !isFilled) {
       const written = await writer.write(lastSettings.among(changes), known.size() === 0).catch((cause: unknown) => {
@@ -218,14 +232,19 @@ export function createCollector(options: CollectorOptions): Collector {
         until.abort();
       });
       try {
-        while (!known.isWhole() && !ends.aborted) {
-          await bell.next();
+        const refuseFailures = (): void => {
           if (known.failures().size > 0)
             throw new PortolanError(`source ${source} was left as it was: ${failureNow()}`);
+        };
+        while (!known.isWhole() && !ends.aborted) {
+          await bell.next();
+          refuseFailures();
         }
         if (broken !== undefined) throw broken;
         if (!known.isWhole())
           throw new PortolanError(`source ${source} was left as it was: it was not read to its end`);
+        await compare();
+        refuseFailures();
         do await push();
         while (!isLoaded);
         await saveState();

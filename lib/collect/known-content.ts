@@ -12,7 +12,8 @@ export interface KnownContent extends OriginSink {
   /** Characters of all of them. */
   length(): number;
   /**
-   * From now on differences are told from what lies in the store. To be called when everything is whole.
+   * From now on differences are told from what lies in the store. To be called when everything is whole. What the store has of a part
+   * that the origin has not is held as if it had been told before.
    *
    * @param load says of which of these entries the store has others, or none (undefined), and what it has besides
    */
@@ -31,16 +32,22 @@ export interface KnownContentOptions {
   readonly most: number;
   /** Called after whatever an origin tells. */
   readonly told: () => void;
+  /** Whether what a part held goes when the origin has no such part any more; false when absent. */
+  readonly dropsAbsent?: boolean;
 }
 
 const entryOf = (told: OriginObject | PackedObject): string => ("entry" in told ? told : packed(told)).entry;
 
-export function createKnownContent({ parts, most, told }: KnownContentOptions): KnownContent {
+export function createKnownContent({ parts, most, told, dropsAbsent = false }: KnownContentOptions): KnownContent {
   const keysOf = new Map<string, Set<string>>();
   const entries = new Map<string, string>();
   const dirty = new Set<string>();
   const failures = new Map<string, string>();
+  /** Parts that the origin has not, with the reason. */
+  const absent = new Map<string, string>();
   let length = 0;
+  /** What the store has is known. */
+  let isCompared = false;
 
   const lengthOf = (key: string): number => entries.get(key)?.length ?? 0;
   const put = (key: string, entry: string): void => {
@@ -67,9 +74,25 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
     told();
     return false;
   };
+  /** Objects of a kind that is not served for a while may be policies: without a word about them, they stay. */
+  const tellAbsent = (part: string, reason: string): void => {
+    const count = keysOf.get(part)?.size ?? 0;
+    if (count === 0) return;
+    const what = count === 1 ? "its 1 object goes" : `its ${count} objects go`;
+    failures.set(part, `${reason}; ${what} on being served as last read`);
+  };
+  /** Holds what lies in the store of a part that is absent. @returns false for what is of another part */
+  const hold = (key: string, entry: string): boolean => {
+    const part = key.slice(0, key.indexOf("/"));
+    if (!absent.has(part) || dropsAbsent) return false;
+    keysOf.set(part, (keysOf.get(part) ?? new Set()).add(key));
+    length += entry.length;
+    entries.set(key, entry);
+    return true;
+  };
   const changesOf = (keys: Iterable<string>) => new Map([...keys].map((key) => [key, entries.get(key)] as const));
 
-  return {
+  const content: KnownContent = {
     whole(part, objects) {
       const known = keysOf.get(part) ?? new Set<string>();
       const next = new Map<string, string>();
@@ -85,6 +108,7 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
       for (const [key, entry] of next) put(key, entry);
       keysOf.set(part, new Set(next.keys()));
       failures.delete(part);
+      absent.delete(part);
       told();
       return true;
     },
@@ -105,6 +129,14 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
       told();
       return true;
     },
+    absent(part, reason) {
+      const isHeld = (keysOf.get(part)?.size ?? 0) > 0;
+      if (!isHeld || dropsAbsent) content.whole(part, []);
+      absent.set(part, reason);
+      tellAbsent(part, reason);
+      told();
+      return (isHeld || !isCompared) && !dropsAbsent;
+    },
     failed(part, reason) {
       failures.set(part, reason);
       told();
@@ -120,6 +152,7 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
       dirty.clear();
       for (const [key, there] of await load(entries)) {
         const entry = entries.get(key);
+        if (there !== undefined && entry === undefined && !dirty.has(key) && hold(key, there)) continue;
         // What came meanwhile is dirty already.
         const isSame = there !== undefined && entry !== undefined && !dirty.has(key);
         if (isSame && splitEntry(there).json === splitEntry(entry).json) {
@@ -127,6 +160,8 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
           entries.set(key, there);
         } else dirty.add(key);
       }
+      isCompared = true;
+      for (const [part, reason] of absent) tellAbsent(part, reason);
     },
     takeChanges() {
       const changes = changesOf(dirty);
@@ -137,4 +172,5 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
       for (const key of changes.keys()) dirty.add(key);
     },
   };
+  return content;
 }

@@ -24,12 +24,18 @@ export interface ReadSettings<Spec> extends Stage<Spec> {
 /**
  * Reads a MeshConfig and lays it over the defaults: top-level fields replace, `defaultConfig` and `defaultProviders` merge
  * field by field, `extensionProviders` by name. Unknown fields are ignored with a warning, as Istio has it. A top-level field with an error
- * is as the last valid text has it, and all are where the text cannot be read.
+ * is as the last valid text has it, and all are where the text cannot be read, is gone or says nothing. An unknown field that comes as
+ * others go is an error: it may be one of them, misspelt.
  *
+ * @param text undefined: it is gone
  * @param before the last valid text; absent: none is known
  * @see istio 1.30.3 pilot/pkg/serviceregistry/util/meshwatcher/collection.go, which keeps the last valid settings as a whole
  */
-export function readMeshConfig(text: string, file = "mesh.yaml", before?: string): ReadSettings<MeshConfig> {
+export function readMeshConfig(
+  text: string | undefined,
+  file = "mesh.yaml",
+  before?: string,
+): ReadSettings<MeshConfig> {
   return readMesh(text, file, before, {
     kind: "MeshConfig",
     schema: meshConfig,
@@ -52,7 +58,11 @@ function inWritten(finding: Finding, merged: MeshConfig, written: WrittenMeshCon
 }
 
 /** Reads a MeshNetworks, as `readMeshConfig` reads a MeshConfig. */
-export function readMeshNetworks(text: string, file = "networks.yaml", before?: string): ReadSettings<MeshNetworks> {
+export function readMeshNetworks(
+  text: string | undefined,
+  file = "networks.yaml",
+  before?: string,
+): ReadSettings<MeshNetworks> {
   return readMesh(text, file, before, {
     kind: "MeshNetworks",
     schema: meshNetworks,
@@ -123,12 +133,13 @@ interface SettingsKind<Written, Spec> {
 }
 
 function readMesh<Written, Spec>(
-  text: string,
+  written: string | undefined,
   file: string,
   before: string | undefined,
   of: SettingsKind<Written, Spec>,
 ): ReadSettings<Spec> {
   const origin: Origin = { key: { group: "", kind: of.kind, name: of.kind, namespace: "" }, file, line: 1 };
+  const text = written ?? "";
   const loaded = loadText(text);
   const last = before === undefined ? undefined : loadText(before);
   const lastRaw = last !== undefined && "raw" in last ? last.raw : undefined;
@@ -138,6 +149,10 @@ function readMesh<Written, Spec>(
     const finding = error([], loaded.message, hintOf(instead), "unreadable-document");
     return { ...instead, diagnostics: [at({ ...origin, line: loaded.line }, finding)] };
   }
+  if (lastSpec !== undefined && (text.trim() === "" || isNone(loaded.raw)) && !isSame(lastSpec, readRaw({}, of).spec)) {
+    const finding = error([], written === undefined ? "is gone" : "says nothing", meantHint, "missing-field");
+    return { ...instead, diagnostics: [at(origin, finding)] };
+  }
   const leftOut = leftOutOfDocument(loaded.raw);
   if (leftOut !== undefined) return { ...instead, diagnostics: [at(origin, { ...leftOut, path: [] })] };
   const kind = statedKind(loaded.raw);
@@ -145,15 +160,24 @@ function readMesh<Written, Spec>(
     const finding = objectInSettings(file, kind, `is read as the mesh's settings (${of.kind})`);
     return { ...instead, diagnostics: [at(origin, finding)] };
   }
-  const { spec, findings } = readRaw(loaded.raw, of);
+  const { spec, findings: found } = readRaw(loaded.raw, of);
+  const findings = lastRaw === undefined ? found : withMisspelt(found, loaded.raw, lastRaw);
   const diagnostics = located(findings, text, origin);
-  if (spec !== undefined) return { value: spec, diagnostics, isUsable: true };
+  if (spec !== undefined && errorsIn(findings).length === 0) return { value: spec, diagnostics, isUsable: true };
   const mixed = readRaw(withFieldsOf(lastRaw, loaded.raw, findings), of).spec;
   return { value: (instead.isUsable ? mixed : undefined) ?? instead.value, diagnostics, isUsable: instead.isUsable };
 }
 
 const hintOf = ({ isUsable }: { readonly isUsable: boolean }): string =>
   isUsable ? "the last valid settings stay in force until it is corrected" : "";
+
+const meantHint =
+  "the last valid settings stay in force; correct the name or the text, or write {} where the defaults are meant";
+
+const isNone = (value: unknown): boolean => value === undefined || value === null;
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const errorsIn = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.filter(({ severity }) => severity === "error");
 
 type LoadedText = { readonly raw: unknown } | { readonly message: string; readonly line: number };
 
@@ -175,15 +199,42 @@ function readRaw<Written, Spec>(
   return { spec: isRefused ? undefined : completed?.spec, findings };
 }
 
+/** A member by its name in either spelling. */
+const memberOf = (value: unknown, name: string | number): unknown =>
+  Array.isArray(value)
+    ? value[Number(name)]
+    : Object.entries(fieldsOf(value)).find(([own]) => camelFieldName(own) === camelFieldName(`${name}`))?.[1];
+
+/** Whether a member has a value before, and none now. */
+const isLost = (name: string, before: unknown, now: unknown): boolean =>
+  !isNone(memberOf(before, name)) && isNone(memberOf(now, name));
+
+/** The findings, with an error for each unknown field that is new where a field beside it is lost. */
+function withMisspelt(findings: readonly Finding[], now: unknown, before: unknown): readonly Finding[] {
+  return findings.map((finding) => {
+    const { code, path, message, hint } = finding;
+    const name = path.at(-1);
+    if (code !== "unknown-field" || name === undefined) return finding;
+    const [there, then] = [now, before].map((value) => path.slice(0, -1).reduce(memberOf, value));
+    const lost = Object.keys(fieldsOf(then)).filter((own) => isLost(own, then, there));
+    if (lost.length === 0 || !isNone(memberOf(then, name))) return finding;
+    const stay = `what is gone beside it (${lost.slice(0, 3).join(", ")}${lost.length > 3 ? ", …" : ""}) stays as it was last valid`;
+    return error(path, message, `${hint} ${stay}; if both are meant, make them one after the other`, code);
+  });
+}
+
 /** Settings in which top-level fields with errors are as they were before, or absent where they were. */
 function withFieldsOf(before: unknown, now: unknown, findings: readonly Finding[]): unknown {
-  const errors = findings.filter(({ severity }) => severity === "error");
+  const errors = errorsIn(findings);
+  const keepsLost = errors.some(({ code, path }) => code === "unknown-field" && path.length === 1);
   const names = new Set(errors.map(({ path: [name] }) => (name === undefined ? undefined : camelFieldName(`${name}`))));
   if (names.has(undefined) || !isFields(now)) return before;
   const isRefused = ([name]: readonly [string, unknown]) => names.has(camelFieldName(name));
   return Object.fromEntries([
     ...Object.entries(now).filter((entry) => !isRefused(entry)),
-    ...Object.entries(fieldsOf(before)).filter(isRefused),
+    ...Object.entries(fieldsOf(before)).filter(
+      (entry) => isRefused(entry) || (keepsLost && isLost(entry[0], before, now)),
+    ),
   ]);
 }
 

@@ -37,6 +37,14 @@ export interface OriginSink {
   whole(part: string, objects: readonly (OriginObject | PackedObject)[]): boolean;
   /** What came, changed or went since. @returns as `whole` does */
   changed(part: string, changes: readonly OriginChange[]): boolean;
+  /**
+   * The origin has no such part, as of now. One that holds nothing is empty, and taken for told as a whole. What another one held stays,
+   * and it has failed until it is told as a whole again.
+   *
+   * @param reason in words that follow the part's name
+   * @returns whether it holds something, or may: that is known when all parts were compared with what was told before
+   */
+  absent(part: string, reason: string): boolean;
   /** The part cannot be read at the moment. What it held stays. */
   failed(part: string, reason: string): void;
   /** The part is followed again, and nothing was missed. Where something may have been, `whole` says it instead. */

@@ -256,7 +256,11 @@ const collector = z.strictObject({
   certificate: field(text(), "Of `mcp`: a file with the certificate to show, PEM.", { usual: "none" }),
   key: field(text(), "Of `mcp`: a file with its private key, PEM.", { usual: "none" }),
   serverName: field(text(), "Of `mcp`: the name that the server's certificate must have.", { usual: "the address's" }),
-  allowEmpty: field(z.boolean(), "Go on although the origin holds nothing.", { usual: "false" }),
+  allowEmpty: field(
+    z.boolean(),
+    "Go on although the origin holds nothing; what kinds held that it no longer serves goes.",
+    { usual: "false" },
+  ),
   takeOver: field(z.boolean(), "Fill the source although another origin has filled it.", { usual: "false" }),
 });
 

@@ -6,8 +6,10 @@ import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { prometheusObserver } from "../../lib/compile/telemetry/prometheus.ts";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import type { Fields } from "../../lib/config/untyped.ts";
 import type { OriginObject } from "../../lib/registry/origin.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
+import { refusalsIn, toldWithInstead } from "../../lib/snapshot/refusals.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { FakeOrigin, gone, put, thing } from "../collect/fake-origin.ts";
@@ -70,31 +72,39 @@ function folder(): Source {
   };
 }
 
-const settings = (mesh: string): OriginObject => ({
+const settings = (mesh: string): OriginObject => configMap({ mesh });
+const configMap = (data: Fields): OriginObject => ({
   key: "ConfigMap/istio-system/istio",
   version: "1",
   object: {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: "istio", namespace: "istio-system" },
-    data: { mesh },
+    data,
   },
 });
 const served = thing("a", "1", { spec: { clusterIP: "10.0.0.1", ports: [{ name: "http", port: 80 }] } });
 
 /** A cluster with a collector that tells it whole, or goes on following it. */
-function cluster(): Source {
+interface Cluster extends Source {
+  /** The ConfigMap has this data. */
+  tell(data: Fields): Promise<void>;
+}
+
+function cluster(): Cluster {
   const store = memoryStore();
+  const fill = async (...settings: readonly OriginObject[]) => {
+    const origin = new FakeOrigin();
+    const collector = createCollector({ store, source: "main", origin });
+    const done = collector.once();
+    await origin.following;
+    origin.whole("all", [served, ...settings]);
+    await done;
+  };
   return {
     store,
-    async set(text) {
-      const origin = new FakeOrigin();
-      const collector = createCollector({ store, source: "main", origin });
-      const done = collector.once();
-      await origin.following;
-      origin.whole("all", text === undefined ? [served] : [served, settings(text)]);
-      await done;
-    },
+    set: (text) => (text === undefined ? fill() : fill(settings(text))),
+    tell: (data) => fill(configMap(data)),
     restart() {},
   };
 }
@@ -122,6 +132,21 @@ describe.each([
     expect(await compiled(source.store)).toEqual({ settings: warm.settings, said: [] });
   });
 
+  it("are told of with what is served in their place", async () => {
+    const source = open();
+    await source.set(good);
+    const recompile = createWorldRecompiler({ store: source.store });
+    await recompile();
+    for (const text of [slip, broken]) {
+      await source.set(text);
+      const refused = refusalsIn((await recompile()).diagnostics);
+      expect(refused.map(({ instead }) => instead)).toEqual(["last-valid"]);
+      expect(refused.map((one) => toldWithInstead(one).message)).toEqual([
+        expect.stringMatching(/; the last valid settings are served$/),
+      ]);
+    }
+  });
+
   it("stay as they were where their text cannot be read at all", async () => {
     const source = open();
     await source.set(good);
@@ -146,14 +171,94 @@ describe.each([
       expect((await compiled(source.store)).settings.slice(0, 2)).toEqual(["REGISTRY_ONLY", "shop.example"]);
     }
   });
+});
 
+describe("the mesh's settings of a folder", () => {
   it("are the defaults again when they are taken out, and what they were is forgotten", async () => {
-    const source = open();
+    const source = folder();
     await source.set(good);
     await source.set(undefined);
     expect((await compiled(source.store)).settings.slice(0, 2)).toEqual(["ALLOW_ANY", "cluster.local"]);
     await source.set(broken);
     expect(await refusal(compiled(source.store))).toEqual(unusable("unreadable-document"));
+  });
+});
+
+describe("the mesh's settings of a collected cluster", () => {
+  const kept = ["REGISTRY_ONLY", "shop.example", "5s"];
+  const misspelt = good.replace("outboundTrafficPolicy", "outboundTrafficPolcy");
+
+  it.each([
+    ["the ConfigMap", (source: Cluster) => source.set(undefined)],
+    ["the name of their key", (source: Cluster) => source.tell({ mseh: good })],
+    ["their text", (source: Cluster) => source.set("  \n")],
+    ["a value for their text", (source: Cluster) => source.set("null # connectTimeout: 5s\n")],
+  ])("stay as they were last valid without %s, until {} says that the defaults are meant", async (_what, lose) => {
+    const source = cluster();
+    await source.set(good);
+    const recompile = createWorldRecompiler({ store: source.store });
+    await compiled(source.store, recompile);
+    await lose(source);
+    const warm = await compiled(source.store, recompile);
+    expect(warm.settings.slice(0, 3)).toEqual(kept);
+    expect(warm.said).toEqual(["error missing-field", "warning last-valid-served"]);
+    await lose(source);
+    expect(await compiled(source.store)).toEqual(warm);
+    await source.set(broken);
+    expect((await compiled(source.store)).settings.slice(0, 3)).toEqual(kept);
+    await source.set("{}");
+    await lose(source);
+    const after = await compiled(source.store);
+    expect([after.settings.slice(0, 2), after.said]).toEqual([["ALLOW_ANY", "cluster.local"], []]);
+  });
+
+  it("are the defaults where there never was a ConfigMap, or none that said anything", async () => {
+    const source = cluster();
+    await source.set(undefined);
+    expect((await compiled(source.store)).said).toEqual([]);
+    await source.set("");
+    expect((await compiled(source.store)).said).toEqual([]);
+    await source.set(undefined);
+    expect((await compiled(source.store)).said).toEqual([]);
+  });
+
+  it("keep networks that are gone, and let them go where none are said to be there", async () => {
+    const source = cluster();
+    const networks = "networks: {n: {endpoints: [{fromRegistry: Kubernetes}]}}";
+    await source.tell({ mesh: good, meshNetworks: networks });
+    await source.tell({ mesh: good });
+    expect((await compiled(source.store)).said).toEqual(["error missing-field", "warning last-valid-served"]);
+    await source.tell({ mesh: good, meshNetworks: "networks: {}" });
+    await source.tell({ mesh: good });
+    expect((await compiled(source.store)).said).toEqual([]);
+  });
+
+  it.each([
+    ["a field", misspelt, "outboundTrafficPolicy"],
+    ["a field within a field", good.replace("mode:", "mod:"), "mode"],
+  ])("keep what goes as an unknown name for %s comes, and say what was meant", async (_what, text, meant) => {
+    const source = cluster();
+    await source.set(good);
+    for (let turn = 0; turn < 2; turn += 1) {
+      await source.set(`${text}enableTracing: false\n${"# again\n".repeat(turn)}`);
+      const { settings, said } = await compiled(source.store);
+      expect(settings).toEqual([...kept, false]);
+      expect(said).toEqual(["error unknown-field", "warning last-valid-served"]);
+    }
+    const { diagnostics } = await createWorldRecompiler({ store: source.store })();
+    expect(diagnostics.find(({ code }) => code === "unknown-field")?.hint).toBe(
+      `did you mean "${meant}"? what is gone beside it (${meant}) stays as it was last valid; if both are meant, make them one after the other`,
+    );
+  });
+
+  it("take an unknown field that nothing went with for one of a newer Istio, and what goes afterwards, too", async () => {
+    const source = cluster();
+    await source.set(good);
+    await source.set(`${good}newerField: {a: 1}\n`);
+    expect((await compiled(source.store)).said).toEqual(["warning unknown-field"]);
+    await source.set("trustDomain: shop.example\nnewerField: {a: 2}\n");
+    const { settings, said } = await compiled(source.store);
+    expect([settings.slice(0, 2), said]).toEqual([["ALLOW_ANY", "shop.example"], ["warning unknown-field"]]);
   });
 });
 
@@ -189,7 +294,7 @@ describe("errors of the mesh's settings", () => {
 });
 
 describe("a collector that goes on following a cluster", () => {
-  it("keeps the settings that were valid last, whatever follows, and forgets them with the ConfigMap", async () => {
+  it("keeps the settings that were valid last, whatever follows, be the ConfigMap gone", async () => {
     const store = memoryStore();
     const origin = new FakeOrigin();
     const pushed: number[] = [];
@@ -220,7 +325,7 @@ describe("a collector that goes on following a cluster", () => {
     expect((await compiled(store)).settings.slice(0, 3)).toEqual(["REGISTRY_ONLY", "shop.example", "5s"]);
     origin.changed("all", gone(settings(broken)));
     await until(5);
-    expect((await compiled(store)).settings.slice(0, 2)).toEqual(["ALLOW_ANY", "cluster.local"]);
+    expect((await compiled(store)).settings.slice(0, 3)).toEqual(["REGISTRY_ONLY", "shop.example", "5s"]);
     // What is told of a push are the origin's own objects.
     expect(pushed.slice(1)).toEqual([1, 1, 1, 1]);
     stop.abort();

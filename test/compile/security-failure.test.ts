@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { refusalsIn, refusalsText } from "../../lib/cli/snapshots/refusals.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { settleSettings } from "../../lib/compile/recorded-settings.ts";
 import { diagnosticsOfRoot } from "../../lib/compile/root-diagnostics.ts";
@@ -7,6 +6,7 @@ import { readShard } from "../../lib/compile/shards/read-shard.ts";
 import { mustRefuseClosed } from "../../lib/compile/shards/refuse-closed.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { refusalsIn, refusalsText } from "../../lib/snapshot/refusals.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

@@ -50,6 +50,7 @@ it.each(["resources", "xds"] as const)(
           return true;
         },
         changed: () => true,
+        absent: () => false,
         failed: () => told.push("failed"),
         followed: () => told.push("followed"),
       },

@@ -77,6 +77,7 @@ function follow(protocol: McpOriginOptions["protocol"], kinds = entries, increme
         );
         return true;
       },
+      absent: () => false,
       changed: (part) => lines.push(`changed ${part}`) > 0,
       failed: (part, reason) => lines.push(`failed ${part}: ${reason}`),
       followed: (part) => lines.push(`followed ${part}`),

@@ -23,6 +23,7 @@ function follow(url: string, options: Partial<ConsulSourceOptions> = {}, token?:
         return true;
       },
       changed: () => true,
+      absent: () => false,
       failed: (_part, reason) => failures.push(reason),
       followed: () => {},
     },
@@ -79,7 +80,7 @@ describe.skipIf(!hasConsul())("a real Consul", () => {
     const { TrustDomain } = fieldsOf(await (await fetch(`${consul.url}/v1/connect/ca/roots`)).json());
     const origin = consulOrigin({ fetch, baseUrl: consul.url }, [], { health: "any" });
     const stop = new AbortController();
-    const sink = { whole: () => true, changed: () => true, failed: () => {}, followed: () => {} };
+    const sink = { whole: () => true, changed: () => true, absent: () => false, failed: () => {}, followed: () => {} };
     const following = origin.follow(sink, stop.signal);
     const start = performance.now();
     while (origin.identity?.() === undefined && performance.now() - start < 20_000)
@@ -121,6 +122,7 @@ describe.skipIf(!hasConsul())("a real Consul", () => {
       {
         whole: wrong,
         changed: wrong,
+        absent: wrong,
         followed: wrong,
         failed(_part, reason) {
           failures.push(reason);

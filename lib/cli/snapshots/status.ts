@@ -11,6 +11,7 @@ import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../s
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
 import { type HistoryEntry, publicationOf, readHistory } from "../../snapshot/head/history.ts";
+import { refusalsIn, refusalsText, toldWithInstead } from "../../snapshot/refusals.ts";
 import type { Pin } from "../../snapshot/root.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -23,7 +24,6 @@ import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
 import { healthRead, nodesRead, readAnswer, refusalsRead, strangersRead } from "./front-answers.ts";
 import { nothingPublished } from "./nothing-published.ts";
-import { refusalsIn, refusalsText, toldWithInstead } from "./refusals.ts";
 import { shareText } from "./share-options.ts";
 
 interface Options {

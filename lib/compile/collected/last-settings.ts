@@ -1,4 +1,5 @@
 /** The last valid settings of a collected cluster's mesh, which its collector keeps beside its objects. */
+import { errorsOf } from "../../config/diagnostic.ts";
 import { readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
 import { fieldsOf, textOf } from "../../config/untyped.ts";
 import type { OriginObject } from "../../registry/origin.ts";
@@ -14,8 +15,8 @@ const keyOf = (field: SettingsField): string => `${prefix}${field}`;
 /** Whether a key of a collected source is that of last valid settings, and of no object of its origin. */
 export const isLastSettings = (key: string): boolean => key.startsWith(prefix);
 
-/** Whether it is that of the settings: the only ConfigMap that is collected. */
-const isSettings = (key: string): boolean => key.startsWith("ConfigMap/");
+/** The only ConfigMap that is collected. */
+export const settingsKey = "ConfigMap/istio-system/istio";
 
 /** @returns undefined where none were valid yet */
 export const lastSettingsIn = (
@@ -28,52 +29,60 @@ export const lastSettingsIn = (
 
 /** Follows what a collector writes. */
 export interface LastSettings {
-  /** Entries as they are to lie in the store, with the valid settings among them. */
+  /** Entries to compare with the store, with the valid settings among them. */
   beside(entries: ReadonlyMap<string, string>): ReadonlyMap<string, string>;
-  /** Changes as they are to be written: valid settings come along, and those that are not leave the last valid ones in place. */
+  /** Learns what the store has, from how it differs from what `beside` gave. */
+  loaded(different: ReadonlyMap<string, string | undefined>): void;
+  /**
+   * Changes as they are to be written: valid settings come along. Settings that have errors, are gone or say nothing leave the last valid
+   * ones in place, and so does a ConfigMap that is gone.
+   */
   among(changes: ReadonlyMap<string, string | undefined>): ReadonlyMap<string, string | undefined>;
 }
 
 export function createLastSettings(): LastSettings {
   let settings: string | undefined;
+  /** Entries of the last valid settings as they lie in the store, by key. */
+  let last: ReadonlyMap<string, string> = new Map();
   return {
     beside(entries) {
-      settings = undefined;
-      for (const [key, entry] of entries) if (isSettings(key)) settings = entry;
-      const valid = [...keptFor(settings)].filter((one): one is [string, string] => one[1] !== undefined);
-      return valid.length === 0 ? entries : new Map([...entries, ...valid]);
+      settings = entries.get(settingsKey);
+      last = validOf(settings, new Map());
+      return last.size === 0 ? entries : new Map([...entries, ...last]);
+    },
+    loaded(different) {
+      const there = fields
+        .map(keyOf)
+        .map((key) => [key, different.has(key) ? different.get(key) : last.get(key)] as const);
+      last = new Map(there.flatMap(([key, entry]) => (entry === undefined ? [] : [[key, entry] as const])));
     },
     among(changes) {
-      let isConcerned = false;
-      let isTold = settings !== undefined;
-      for (const [key, entry] of changes) {
-        if (isSettings(key)) [settings, isTold] = [entry, true];
-        isConcerned ||= isSettings(key) || isLastSettings(key);
-      }
-      if (!isConcerned) return changes;
-      const own = [...changes].filter(([key]) => !isLastSettings(key));
-      // Where the origin has never told of settings, what lies in the store stays.
-      return isTold ? new Map([...own, ...keptFor(settings)]) : new Map(own);
+      if (![...changes.keys()].some((key) => key === settingsKey || isLastSettings(key))) return changes;
+      if (changes.has(settingsKey)) settings = changes.get(settingsKey);
+      const valid = validOf(settings, last);
+      last = new Map([...last, ...valid]);
+      return new Map([...[...changes].filter(([key]) => !isLastSettings(key)), ...valid]);
     },
   };
 }
 
-/** What is to lie beside the settings: a valid text, nothing where there is none; no word of one with errors. */
-function keptFor(entry: string | undefined): ReadonlyMap<string, string | undefined> {
-  if (entry === undefined) return new Map(fields.map((field) => [keyOf(field), undefined]));
-  const data = fieldsOf(fieldsOf(JSON.parse(splitEntry(entry).json)).data);
-  const kept = new Map<string, string | undefined>();
+/** The entries of settings that are valid after the last ones. */
+function validOf(entry: string | undefined, last: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const data = entry === undefined ? {} : fieldsOf(fieldsOf(JSON.parse(splitEntry(entry).json)).data);
+  const valid = new Map<string, string>();
   for (const field of fields) {
     const text = data[field];
-    if (typeof text !== "string") kept.set(keyOf(field), undefined);
-    else if (isValid(field, text)) kept.set(keyOf(field), entryOf(field, text));
+    if (typeof text === "string" && isValid(field, text, last.get(keyOf(field))))
+      valid.set(keyOf(field), entryOf(field, text));
   }
-  return kept;
+  return valid;
 }
 
-function isValid(field: SettingsField, text: string): boolean {
-  const { diagnostics } = field === "mesh" ? readMeshConfig(text) : readMeshNetworks(text);
-  return diagnostics.every(({ severity }) => severity !== "error");
+function isValid(field: SettingsField, text: string, last: string | undefined): boolean {
+  const before = last === undefined ? undefined : textOf(fieldsOf(JSON.parse(splitEntry(last).json)).text);
+  const { diagnostics } =
+    field === "mesh" ? readMeshConfig(text, undefined, before) : readMeshNetworks(text, undefined, before);
+  return errorsOf(diagnostics).length === 0;
 }
 
 const entryOf = (field: SettingsField, text: string): string => {

@@ -11,8 +11,8 @@ import type { ConsulListing } from "../../registry/consul/convert.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import { boundedReading } from "../bounded-diagnostics.ts";
 import type { CollectedShard } from "./collected-shard.ts";
-import { isLastSettings, lastSettingsIn, type SettingsField } from "./last-settings.ts";
-import { type CollectedReadOptions, type ReadObject, readCollected } from "./read-collected.ts";
+import { isLastSettings, lastSettingsIn, type SettingsField, settingsKey } from "./last-settings.ts";
+import { type CollectedReadOptions, type ReadObject, readCollected, readGoneSettings } from "./read-collected.ts";
 
 /** What a collected source says, as a folder would. */
 export interface LoadedShard {
@@ -63,13 +63,17 @@ export function createCollectedLoader(reads: CollectedReads = new WeakMap()): Co
     const options = { ...(inlineSymmetricKeys === undefined ? {} : { inlineSymmetricKeys }), lastSettings };
     const all: ReadObject[] = [];
     for (const [key, from] of objects) {
-      if (isLastSettings(key)) continue;
+      const isLast = isLastSettings(key);
+      if (isLast && objects.has(settingsKey)) continue;
       const now = { about, inlineSymmetricKeys, kept: kept?.get(key), settings };
       const before = reads.get(from);
       const known =
         before !== undefined && isReadAlike(from, before, now)
           ? before
-          : { ...now, read: readWithKept(shard, from, now.kept, options) };
+          : {
+              ...now,
+              read: isLast ? readGoneSettings(shard, from) : readWithKept(shard, from, now.kept, options),
+            };
       reads.set(from, known);
       all.push(known.read);
     }
@@ -101,13 +105,13 @@ function readWithKept(
 }
 
 function keptWarning({ about }: CollectedShard, { diagnostics }: ReadObject, { version }: OriginObject): Diagnostic {
-  const versionName = about.kind === "kubernetes" ? "resourceVersion" : "version";
+  const name = about.kind === "kubernetes" ? "resourceVersion" : "version";
   return {
     code: "last-valid-served",
     severity: "warning",
     origin: diagnostics[0]?.origin ?? fileOrigin(""),
     path: [],
-    message: `its last valid form${version === "" ? "" : `, of ${versionName} ${version},`} is served in place of what is refused`,
+    message: `its last valid form${version === "" ? "" : ` (${name} ${version})`} is served in place of what is refused`,
     hint: "correct the object, or delete it",
   };
 }

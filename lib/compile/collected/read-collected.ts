@@ -1,12 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import {
-  type Diagnostic,
-  errorsOf,
-  fileOrigin,
-  type Origin,
-  PortolanError,
-  type Stage,
-} from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin, PortolanError, type Stage } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import { fromOldSpelling } from "../../config/documents/old-spelling.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
@@ -18,8 +11,8 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { kubernetesKindOf } from "../../config/kubernetes/kinds.ts";
 import { type ReadOptions, readConfig } from "../../config/read-config.ts";
-import { readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
-import { fieldsOf, textOf } from "../../config/untyped.ts";
+import { type ReadSettings, readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
+import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import { readStoredService } from "../../registry/consul/stored-service.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
@@ -66,7 +59,7 @@ export function readCollected(
     const closed = closeObject(fromOldSpelling(parsed), diagnostics);
     return { isRefused: true, ...(closed === undefined ? {} : { closed }), diagnostics };
   }
-  if (parsed.kind === "ConfigMap") return readSettings(parsed, lastSettings);
+  if (parsed.kind === "ConfigMap") return readSettings(fieldsOf(parsed.data), place, lastSettings);
   const isKnown = kubernetesKindOf(parsed.origin.key.group, parsed.kind) !== undefined;
   return { ...(isKnown ? { object: parsed } : { other: parsed }), diagnostics: [] };
 }
@@ -111,38 +104,58 @@ type CollectedIn = Pick<CollectedShard, "about" | "name">;
 /** Where an object stands, for people. */
 function placeOf(about: OriginAbout, source: string, namespace: string, version: string): string {
   if (about.kind !== "kubernetes") return `source ${source}${version === "" ? "" : `, version ${version}`}`;
-  return `cluster ${about.cluster}, ${namespace === "" ? "" : `namespace ${namespace}, `}resourceVersion ${version}`;
+  const parts = [
+    `cluster ${about.cluster}`,
+    ...(namespace === "" ? [] : [`namespace ${namespace}`]),
+    ...(version === "" ? [] : [`resourceVersion ${version}`]),
+  ];
+  return parts.join(", ");
 }
 
 /** The mesh's settings, as Istio's installation keeps them: the only ConfigMap that is collected. */
 function readSettings(
-  { data, origin }: ParsedObject,
+  { mesh, meshNetworks }: Fields,
+  place: string,
   lastSettings: NonNullable<CollectedReadOptions["lastSettings"]>,
 ): ReadObject {
-  const { mesh, meshNetworks } = fieldsOf(data);
-  const config = typeof mesh === "string" ? readMeshConfig(mesh, origin.file, lastSettings("mesh")) : undefined;
-  const networks =
-    typeof meshNetworks === "string"
-      ? readMeshNetworks(meshNetworks, origin.file, lastSettings("meshNetworks"))
-      : undefined;
+  const ofField = <Spec>(
+    field: SettingsField,
+    value: unknown,
+    read: ReadText<Spec>,
+  ): ReadSettings<Spec> | undefined => {
+    const text = typeof value === "string" ? value : undefined;
+    const last = lastSettings(field);
+    return text === undefined && last === undefined ? undefined : read(text, place, last);
+  };
+  const config = ofField("mesh", mesh, readMeshConfig);
+  const networks = ofField("meshNetworks", meshNetworks, readMeshNetworks);
   const read = [config, networks].filter((one) => one !== undefined);
   const unusable = read.filter(({ isUsable }) => !isUsable).flatMap(({ diagnostics }) => errorsOf(diagnostics));
-  const isKept = read.some(({ isUsable, diagnostics }) => isUsable && errorsOf(diagnostics).length > 0);
   return {
     ...(config === undefined ? {} : { meshConfig: config.value }),
     ...(networks === undefined ? {} : { meshNetworks: networks.value }),
     ...(unusable.length === 0 ? {} : { unusableSettings: unusable }),
-    diagnostics: [...read.flatMap(({ diagnostics }) => diagnostics), ...(isKept ? [lastSettingsStay(origin)] : [])],
+    diagnostics: [...read.flatMap(({ diagnostics }) => diagnostics), ...read.flatMap(lastSettingsStay)],
   };
 }
 
-const lastSettingsStay = (origin: Origin): Diagnostic =>
-  at(
-    origin,
-    warning(
-      [],
-      "settings with errors are as they were last valid; the others are as they are written",
-      "correct them; nothing was taken down",
-      "last-valid-served",
-    ),
+type ReadText<Spec> = (text: string | undefined, place: string, last: string | undefined) => ReadSettings<Spec>;
+
+/** The last valid settings, which lie beside no ConfigMap: there was one, and they stay in force. */
+export function readGoneSettings({ about, name: source }: CollectedIn, { object }: OriginObject): ReadObject {
+  const field = textOf(fieldsOf(object.metadata).name);
+  const place = placeOf(about, source, "istio-system", "");
+  return readSettings({}, place, (one) => (one === field ? textOf(object.text) : undefined));
+}
+
+function lastSettingsStay({ isUsable, diagnostics }: ReadSettings<unknown>): readonly Diagnostic[] {
+  const [first] = errorsOf(diagnostics);
+  if (first === undefined || !isUsable) return [];
+  const stay = warning(
+    [],
+    "settings with errors are as they were last valid; the others are as they are written",
+    "correct them; nothing was taken down",
+    "last-valid-served",
   );
+  return [at(first.origin, stay)];
+}

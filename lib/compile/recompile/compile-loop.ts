@@ -5,6 +5,7 @@ import { withHeld } from "../../snapshot/held.ts";
 import type { Laid } from "../../snapshot/laying.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { readOnce } from "../../snapshot/read-once.ts";
+import { isOfSettings } from "../../snapshot/refusals.ts";
 import { isUnread } from "../../snapshot/standing/stored-part.ts";
 import { missedBlobKey } from "../../snapshot/wanted.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
@@ -213,7 +214,3 @@ const reportOf = (
   closed: countOfCode(diagnostics, "security-closed"),
   open: countOfCode(diagnostics, "security-open"),
 });
-
-/** Whether it is about the mesh's own settings, which concern every proxy. */
-const isOfSettings = ({ origin: { key } }: Diagnostic): boolean =>
-  key.group === "" && (key.kind === "MeshConfig" || key.kind === "MeshNetworks");

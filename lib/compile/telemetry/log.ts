@@ -1,5 +1,5 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
-import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
+import { type Served, servedInstead, servedText } from "../../snapshot/refusals.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
 import { type CompileTimes, stopwatch } from "./stopwatch.ts";
@@ -81,13 +81,14 @@ export function logStaleSources(log: Log, diagnostics: readonly Diagnostic[]): v
 /** So many errors of one compile are told one by one. */
 const maxErrors = 20;
 
-function textOf(code: DiagnosticCode): string {
-  if (code === "source-held") return "a source is held back";
-  return isSecurityFailure(code) ? "no valid form is known" : "refused; its last valid form stays, if one is known";
+function textOf(one: Diagnostic, served: Served | undefined): string {
+  if (one.code === "source-held") return "a source is held back";
+  if (isSecurityFailure(one.code) || served === undefined) return "no valid form is known";
+  return `refused; ${servedText(served, one)}`;
 }
 
 /**
- * Warns of each object that compiles refuse, of what is closed or open because of it, and of sources that are held back, once for as long
+ * Warns of each object that compiles refuse, with what is served in its place, of what is closed or open because of it, and of sources that are held back, once for as long
  * as it is so: where nobody reads the answers, this is where the file and the line stand.
  *
  * @returns takes the diagnostics of each compile
@@ -96,9 +97,15 @@ export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void
   let told: ReadonlySet<string> = new Set();
   return (diagnostics) => {
     const errors = diagnostics.filter(({ severity, code }) => severity === "error" || isSecurityFailure(code));
-    const byText = new Map(errors.map((error) => [JSON.stringify(error), error]));
+    const servedFor = servedInstead(diagnostics);
+    const byText = new Map(
+      errors.map((error) => {
+        const text = textOf(error, servedFor(error));
+        return [text + JSON.stringify(error), { error, text }];
+      }),
+    );
     const fresh = [...byText].filter(([text]) => !told.has(text));
-    for (const [, error] of fresh.slice(0, maxErrors)) log.warn(error, textOf(error.code));
+    for (const [, { error, text }] of fresh.slice(0, maxErrors)) log.warn(error, text);
     if (fresh.length > maxErrors)
       log.warn({ more: fresh.length - maxErrors }, "more is refused; `portolan validate` tells all of a folder");
     told = new Set(byText.keys());

@@ -1,4 +1,5 @@
 import { type Diagnostic, keyText } from "../../config/diagnostic.ts";
+import { type Served, servedInstead } from "../../snapshot/refusals.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { type Answered, type Asked, found, matcher, pageOf } from "./asked.ts";
@@ -40,18 +41,21 @@ export async function answerDiagnostics(
   const { hash, root } = version.value;
   const severity = asked.value("severity") || undefined;
   const isMeant = matcher(asked.value("q"));
-  const all = (await lists.get(root.diagnostics)).filter(
+  const list = await lists.get(root.diagnostics);
+  const all = list.filter(
     (one) =>
       (severity === undefined || one.severity === severity) &&
       (isMeant(one.message) || isMeant(one.code) || isMeant(objectOf(one)) || isMeant(one.origin.file)),
   );
   const { offset, limit } = pageOf(asked);
-  return found({ root: hash, total: all.length, diagnostics: all.slice(offset, offset + limit).map(told) });
+  const served = servedInstead(list);
+  const page = all.slice(offset, offset + limit).map((one) => told(one, served(one)));
+  return found({ root: hash, total: all.length, diagnostics: page });
 }
 
 const objectOf = ({ origin: { key } }: Diagnostic): string => (key.kind === "" ? "" : keyText(key));
 
-function told(one: Diagnostic): Diagnostics["diagnostics"][number] {
+function told(one: Diagnostic, served: Served | undefined): Diagnostics["diagnostics"][number] {
   const { code, severity, origin, message, hint, path } = one;
   return {
     code,
@@ -62,6 +66,7 @@ function told(one: Diagnostic): Diagnostics["diagnostics"][number] {
     path: pathText(path),
     message,
     hint,
+    ...(served === undefined ? {} : { instead: served.instead }),
   };
 }
 

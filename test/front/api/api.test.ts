@@ -2,8 +2,9 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { consoleFiles } from "../../../gen/console.ts";
+import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 import { type ApiName, apiPaths, type Taken } from "../../../lib/front/api/paths.ts";
-import type { Resources } from "../../../lib/front/api/schema/answers.ts";
+import type { Diagnostics, Resources } from "../../../lib/front/api/schema/answers.ts";
 import { described } from "../../../lib/front/api/schema/described.ts";
 import { frontApp } from "../../../lib/front/app.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
@@ -29,6 +30,14 @@ async function ask(name: ApiName, path: string) {
 
 const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`c${String(i).padStart(3, "0")}`, "1"]));
 
+type Told = Diagnostics["diagnostics"][number];
+
+/** Of an object that is refused. */
+const refused = (severity: "error" | "warning", code: Diagnostic["code"], name: string): Diagnostic => {
+  const key = { group: "networking.istio.io", kind: "VirtualService", namespace: "shop", name };
+  return { code, severity, origin: { key, file: "b.yaml", line: 1 }, path: [], message: "is wrong", hint: "" };
+};
+
 beforeAll(async () => {
   test = testFront();
   const world = worldOf({ web: { clusters: many, routes: { "80": "1" } }, other: { clusters: { b: "2" } } });
@@ -51,6 +60,9 @@ beforeAll(async () => {
         message: "there is no field rout",
         hint: "route is meant",
       },
+      refused("error", "invalid-value", "b"),
+      refused("warning", "last-valid-served", "b"),
+      refused("error", "invalid-value", "c"),
     ],
   });
   await test.publish(worldOf({ web: { clusters: { ...many, c000: "9" } }, other: { clusters: { b: "2" } } }));
@@ -87,6 +99,16 @@ describe("the API", () => {
       path: "spec.http[0].rout",
     });
     expect((await ask("diagnostics", "/api/diagnostics")).total).toBe(0);
+  });
+
+  it("tells of each error what is served instead, however few are asked for", async () => {
+    const { diagnostics } = await ask("diagnostics", "/api/diagnostics?root=1&severity=error");
+    expect(diagnostics.map(({ object, instead }: Told) => [object, instead])).toEqual([
+      ["VirtualService/shop/b", "last-valid"],
+      ["VirtualService/shop/c", "nothing"],
+    ]);
+    const warnings = await ask("diagnostics", "/api/diagnostics?root=1&severity=warning");
+    expect(warnings.diagnostics.map((one: Told) => "instead" in one)).toEqual([false, false]);
   });
 
   it("finds classes by their nodes, and counts no address as one", async () => {

@@ -25,6 +25,7 @@ function recorder(stopAfter: number) {
       tell(`changed ${part}`);
       return true;
     },
+    absent: () => false,
     failed: (part, reason) => tell(`failed ${part}: ${reason}`),
     followed: (part) => tell(`followed ${part}`),
   };

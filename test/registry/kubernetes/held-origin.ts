@@ -33,6 +33,17 @@ export class HeldOrigin implements OriginSink {
     return true;
   }
 
+  absent(part: string, reason: string): boolean {
+    this.told.push(`absent ${part}`);
+    const isHeld = (this.parts.get(part)?.size ?? 0) > 0;
+    if (isHeld) this.failures.set(part, reason);
+    else {
+      this.parts.set(part, new Map());
+      this.failures.delete(part);
+    }
+    return isHeld;
+  }
+
   failed(part: string, reason: string): void {
     this.told.push(`failed ${part}`);
     this.failures.set(part, reason);

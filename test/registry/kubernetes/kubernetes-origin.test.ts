@@ -185,22 +185,34 @@ describe("a Kubernetes origin", () => {
     await origin.end();
   });
 
-  it("keeps what it knew of a kind that a server does not know yet when it comes up, and lets go when that stays so", async () => {
+  it("keeps what it knew of a kind that a server does not know any more, until it knows it again and says otherwise", async () => {
     const server = new FakeApiServer();
     server.put(object("VirtualService", "shop/v", { spec: { hosts: ["a"] } }));
     let clockMs = 0;
     const now = () => {
-      clockMs += 20_000;
+      clockMs += 1_000;
       return clockMs;
     };
-    const origin = new HeldOrigin(kubernetesOrigin(server.client(), { cluster, pace: hurry, now }));
+    const pauses: number[] = [];
+    const pace = { ...hurry, pause: (ms: number) => hurry.pause(pauses.push(ms), new AbortController().signal) };
+    const origin = new HeldOrigin(kubernetesOrigin(server.client(), { cluster, pace, now }));
     await origin.until((one) => one.isWhole());
     server.absent.add("VirtualService");
     server.compact();
     server.disconnect("end");
     await origin.until((one) => one.failures.has("VirtualService"));
+    expect(origin.failures.get("VirtualService")).toBe("no longer served by the API server");
+    const absences = () => origin.told.filter((line) => line === "absent VirtualService").length;
+    await origin.until(() => absences() === 50);
     expect(origin.keys("VirtualService")).toEqual(["VirtualService/shop/v"]);
-    await origin.until((one) => one.keys("VirtualService").length === 0);
+    // It is looked for after seconds, with a question of its own each time.
+    expect(pauses.filter((ms) => ms === 5_000).length).toBeGreaterThanOrEqual(49);
+    server.delete("VirtualService", "shop/v");
+    server.put(object("VirtualService", "shop/w", { spec: { hosts: ["a"] } }));
+    server.absent.delete("VirtualService");
+    const before = absences();
+    await origin.until((one) => one.keys("VirtualService").join() === "VirtualService/shop/w");
+    expect([origin.failures.size, absences() - before]).toEqual([0, expect.toSatisfy((more: number) => more < 3)]);
     await origin.end();
   });
 
@@ -430,8 +442,15 @@ describe("a Kubernetes origin", () => {
     await origin.until((one) => one.keys("Service").length === 2);
     server.put(label("shop", {}));
     await origin.until((one) => one.keys("Service").join() === "Service/dark/b");
-    server.put(settings(""));
-    await origin.until((one) => one.keys("Service").length === 2);
+    // Settings that say nothing, or are gone, leave the last valid ones in force.
+    for (const lose of [() => server.put(settings("")), () => server.delete("ConfigMap", "istio-system/istio")]) {
+      lose();
+      server.put(service(`dark/${server.keys("Service").length}`));
+      await origin.until((one) => one.keys("Service").length === server.keys("Service").length - 1);
+      expect(origin.keys("Service")).not.toContain("Service/shop/a");
+    }
+    server.put(settings("{}"));
+    await origin.until((one) => one.keys("Service").length === server.keys("Service").length);
     await origin.end();
   });
 

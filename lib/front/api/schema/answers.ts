@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { insteads } from "../../../snapshot/refusals.ts";
 import {
   at,
   canary,
@@ -72,6 +73,9 @@ const diagnostic = z.object({
   path: z.string().meta({ description: "of the field: `spec.http[0].route`" }),
   message: z.string(),
   hint: z.string(),
+  instead: z.enum(insteads).optional().meta({
+    description: "of what refuses something: what is served in its place, as `portolan status --json` says it",
+  }),
 });
 
 export const diagnostics = at.extend({ total: z.number(), diagnostics: list(diagnostic) });

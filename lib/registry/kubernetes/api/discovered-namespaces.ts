@@ -56,7 +56,8 @@ export function discoveredNamespaces(): DiscoveredNamespaces {
       ...sink,
       whole(part, objects) {
         if (part === "Namespace") namespaces.clear();
-        if (part === "ConfigMap") selectors = [];
+        // One that is gone leaves the last valid settings in force, as one that says nothing does.
+        if (part === "ConfigMap" && objects.length === 0) learn(`${part}/`, undefined);
         for (const object of objects) learn(object.key, object);
         const isTaken = sink.whole(part, objects);
         settle(changed);

@@ -4,11 +4,23 @@ import { type ApiClient, apiError, jsonOf, send } from "./client.ts";
 import type { ReadKind } from "./read-kinds.ts";
 import type { ApiResource } from "./resource.ts";
 
-/** Where a server has a kind; undefined where it does not have it. @throws PortolanError when the server does not say */
-export type FindResource = (kind: ReadKind, signal: AbortSignal) => Promise<ApiResource | undefined>;
+/**
+ * Where a server has a kind; undefined where it does not have it.
+ *
+ * @param isDoubted what was heard a while ago may be wrong by now; false when absent
+ * @throws PortolanError when the server does not say
+ */
+export type FindResource = (
+  kind: ReadKind,
+  signal: AbortSignal,
+  isDoubted?: boolean,
+) => Promise<ApiResource | undefined>;
 
 /** What was heard holds for so long: whoever installs a kind waits as long for it to be read. */
 const validMs = 30_000;
+
+/** Where it is doubted, for so long: kinds of a group that is gone as a whole ask once. */
+const doubtedMs = 1_000;
 
 /** The plurals that a group has in a version; none where it has no such version. @throws PortolanError when the server does not say */
 async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
@@ -32,20 +44,21 @@ async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): 
  * @param now milliseconds of any clock that goes on
  */
 export function createDiscovery(client: ApiClient, now: () => number): FindResource {
-  const known = new Map<string, { readonly untilMs: number; readonly plurals: Promise<ReadonlySet<string>> }>();
-  const ask = (path: string, signal: AbortSignal): Promise<ReadonlySet<string>> => {
+  const known = new Map<string, { readonly sinceMs: number; readonly plurals: Promise<ReadonlySet<string>> }>();
+  const ask = (path: string, maxAgeMs: number, signal: AbortSignal): Promise<ReadonlySet<string>> => {
     const there = known.get(path);
-    if (there !== undefined && now() < there.untilMs) return there.plurals;
+    if (there !== undefined && now() - there.sinceMs < maxAgeMs) return there.plurals;
     const plurals = pluralsIn(client, path, signal);
-    known.set(path, { untilMs: now() + validMs, plurals });
+    known.set(path, { sinceMs: now(), plurals });
     // What failed is asked again by whoever comes next.
     plurals.catch(() => known.delete(path));
     return plurals;
   };
-  return async (read, signal) => {
+  return async (read, signal, isDoubted = false) => {
     for (const version of read.versions) {
       const path = read.group === "" ? `/api/${version}` : `/apis/${read.group}/${version}`;
-      if ((await ask(path, signal)).has(read.plural)) return resourceOf(read, version, path);
+      if ((await ask(path, isDoubted ? doubtedMs : validMs, signal)).has(read.plural))
+        return resourceOf(read, version, path);
     }
     return undefined;
   };

@@ -14,8 +14,8 @@ import { usualWatchSeconds, watchEvents } from "./watch.ts";
 export interface FollowOptions extends ListOptions {
   /** Name of the collection among the parts of its origin. */
   readonly part: string;
-  /** Where the server has the collection; undefined where it does not. Asked before each list. */
-  readonly find: (signal: AbortSignal) => Promise<ApiResource | undefined>;
+  /** Where the server has the collection; undefined where it does not. Asked before each list; what it says may be doubted. */
+  readonly find: (signal: AbortSignal, isDoubted: boolean) => Promise<ApiResource | undefined>;
   /** Key of an item that is kept, be it gone. */
   readonly keyOf: (item: ApiItem) => string;
   /** Whether the server streams lists, shared by all collections: the first that is refused tells the others. */
@@ -37,6 +37,9 @@ export interface FollowOptions extends ListOptions {
 /** Milliseconds between looks at a kind that the server does not have. */
 const absentMs = 60_000;
 
+/** The same for one that holds something: it may be missing for seconds only. */
+const missedMs = 5_000;
+
 /** Milliseconds that a connection has to last for the next to follow it without a pause. */
 const livedMs = 10_000;
 
@@ -48,9 +51,6 @@ const usualQuietMs = 60_000;
 
 /** So often in a row a server may ask for patience before that is a failure. */
 const patience = 3;
-
-/** So often in a row a kind that was there has to be missing before what it held is gone. */
-const certain = 4;
 
 /** Where a collection stands between two connections. */
 type Position =
@@ -84,12 +84,13 @@ export async function followCollection(
   let brief = 0;
   /** An answer to another collection has ended the last wait. */
   let isSentOut = false;
-  let wasThere = false;
-  let absences = 0;
+  /** The server has no such kind any more, and what it held stays. */
+  let isMissed = false;
   let sinceMs = 0;
   /** @returns undefined where the server has no such kind */
   const visit = async (): Promise<ConnectionEnd | undefined> => {
-    if (position.kind === "nowhere" || resource === undefined) resource = await options.find(signal);
+    if (position.kind === "nowhere" || resource === undefined)
+      resource = await options.find(signal, isMissed || failures > 0);
     if (resource === undefined) return undefined;
     if (position.kind === "at" && !isNew && now() > provenUntilMs) {
       if (await isAhead(client, resource, position.version, signal)) position = nowhere;
@@ -101,14 +102,13 @@ export async function followCollection(
   while (!signal.aborted) {
     try {
       const end = await (options.lanes?.run(visit, signal) ?? visit());
-      if (end === undefined) {
-        // A server that comes up may know its kinds later than it answers.
-        absences += 1;
-        if (wasThere && absences < certain) throw new PortolanError("the server has no such kind any more");
-        sink.whole(part, []);
-        wasThere = false;
+      if (end === undefined || end.isAbsent === true) {
+        // A server that comes up may know its kinds later than it answers. What comes back may be another collection.
+        position = nowhere;
+        positions.delete(part);
+        isMissed = sink.absent(part, "no longer served by the API server") || end !== undefined;
         failures = 0;
-        await pace.pause(absentMs, signal);
+        await pace.pause(isMissed ? missedMs : absentMs, signal);
         continue;
       }
       ({ position } = end);
@@ -131,10 +131,7 @@ export async function followCollection(
         await pace.pause(pace.backOff(failures), signal);
         continue;
       }
-      if (end.isAbsent !== true) {
-        absences = 0;
-        wasThere = true;
-      }
+      isMissed = false;
       failures = 0;
       if (now() - sinceMs >= Math.min(livedMs, watchSeconds * 900)) brief = 0;
       else if (end.isStep !== true) {

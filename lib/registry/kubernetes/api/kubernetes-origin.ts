@@ -59,7 +59,7 @@ const turnSeconds = 2;
 
 /**
  * A Kubernetes cluster over nothing but `fetch`: what the mesh reads of it, in all namespaces that it reads. Each kind is a part;
- * one that the server does not have is empty, and looked for again. Followed a second time it goes on where it ended, for whoever has
+ * one that the server does not have is empty, or stays as it was, and is looked for again. Followed a second time it goes on where it ended, for whoever has
  * kept what was told.
  * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
  */
@@ -100,6 +100,13 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           return isTaken;
         },
         changed: (part, changes) => sink.changed(part, changes),
+        absent(part, reason) {
+          const isHeld = sink.absent(part, reason);
+          waits.answered(part);
+          heard.add(part);
+          bell.ring();
+          return isHeld;
+        },
         failed(part, reason) {
           waits.failed(part);
           sink.failed(part, reason);
@@ -121,8 +128,8 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
         client,
         {
           part: partOf(read),
-          find: async (stop) => {
-            const found = await find(read, stop);
+          find: async (stop, isDoubted) => {
+            const found = await find(read, stop, isDoubted);
             if (found === undefined) absent.add(read);
             else absent.delete(read);
             return found;
