@@ -231,12 +231,6 @@ function withinLimits({ calls, callMs, requestMs }: Limits, listener: Listener):
     const coming = setTimeout(() => {
       if (!request.complete) cancel();
     }, requestMs);
-    // Whoever has his answer, to a request that is too large, would go on sending it, and keep others from a call.
-    stream.once("wantTrailers", () =>
-      setImmediate(() => {
-        if (!request.complete) stream.close(constants.NGHTTP2_NO_ERROR);
-      }),
-    );
     stream.once("close", () => {
       open -= 1;
       clearTimeout(ending);

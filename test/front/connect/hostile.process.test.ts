@@ -83,6 +83,10 @@ function call(body: Uint8Array | undefined, headers: Readonly<Record<string, str
       trailers = { ...trailers, ...received };
     });
     stream.on("error", () => {});
+    // Whoever has the answer sends no more of a request that is too large.
+    stream.on("end", () => {
+      if (trailers["grpc-status"] !== undefined) stream.close(constants.NGHTTP2_CANCEL);
+    });
     stream.on("close", () => {
       session.destroy();
       const text = (name: string) => (trailers[name] === undefined ? undefined : String(trailers[name]));
