@@ -126,11 +126,12 @@ export function createCollector(options: CollectorOptions): Collector {
     // Somebody else may have written, or taken the source away.
     if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
     if (!isLoaded) {
-      await known.compareWith(async (entries) => {
+      const load = async (entries: ReadonlyMap<string, string>) => {
         const different = await writer.load(lastSettings.beside(entries));
         lastSettings.loaded(different);
         return different;
-      });
+      };
+      await known.compareWith(load, () => !writer.isAnothers());
       isLoaded = true;
     }
   }

@@ -16,9 +16,11 @@ export interface KnownContent extends OriginSink {
    * that the origin has not is held as if it had been told before.
    *
    * @param load says of which of these entries the store has others, or none (undefined), and what it has besides
+   * @param isOwn asked then: whether what it has is this origin's
    */
   compareWith(
     load: (entries: ReadonlyMap<string, string>) => Promise<ReadonlyMap<string, string | undefined>>,
+    isOwn: () => boolean,
   ): Promise<void>;
   /** Differences since the last call, as writes to a tree: key → entry, undefined where it goes. */
   takeChanges(): ReadonlyMap<string, string | undefined>;
@@ -148,11 +150,12 @@ export function createKnownContent({ parts, most, told, dropsAbsent = false }: K
     failures: () => failures,
     size: () => entries.size,
     length: () => length,
-    async compareWith(load) {
+    async compareWith(load, isOwn) {
       dirty.clear();
       for (const [key, there] of await load(entries)) {
         const entry = entries.get(key);
-        if (there !== undefined && entry === undefined && !dirty.has(key) && hold(key, there)) continue;
+        const isUntold = there !== undefined && entry === undefined && !dirty.has(key);
+        if (isUntold && isOwn() && hold(key, there)) continue;
         // What came meanwhile is dirty already.
         const isSame = there !== undefined && entry !== undefined && !dirty.has(key);
         if (isSame && splitEntry(there).json === splitEntry(entry).json) {

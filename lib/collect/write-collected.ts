@@ -46,6 +46,8 @@ export interface ShardWriter {
    * @throws PortolanError where the source is of another origin, or a folder has taken its place
    */
   load(entries: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string | undefined>>;
+  /** Whether what was loaded is another origin's, and is taken over from it. */
+  isAnothers(): boolean;
   /** @param changes to what was loaded, or written last */
   write(changes: ReadonlyMap<string, string | undefined>, isMeantEmpty: boolean): Promise<ShardWrite>;
 }
@@ -68,6 +70,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
   const nodes = nodesOf(store, source);
   const forms = createLastValidForms(source, about);
   let base: ReadShardHead | undefined;
+  let isAnothers = false;
   /** The tree that changes are made to; "" where the one in the store is not there, or not whole. */
   let root = "";
 
@@ -110,7 +113,8 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       await refuseFolder(store, source);
       const there = await readHeadOf(store, source);
       const own = { about, identity: identity() };
-      if (there !== undefined && !takesOver && areOfDifferentOrigins(there.head, own))
+      isAnothers = there !== undefined && areOfDifferentOrigins(there.head, own);
+      if (there !== undefined && isAnothers && !takesOver)
         throw new PortolanError(
           `source ${source} is of another origin, ${originText(there.head)}, and this is ${originText(own)}; ` +
             "give this one a source of its own, or say --take-over",
@@ -122,6 +126,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       if (different === undefined) return new Map([...entries.keys()].map((key) => [key, undefined]));
       return new Map(different.flatMap(({ key, before }) => (isKeptKey(key) ? [] : [[key, before] as const])));
     },
+    isAnothers: () => isAnothers,
     async write(changes, isMeantEmpty) {
       // Without a tree there is no earlier form of anything.
       const all = root === "" ? changes : await forms.with(changes, (key) => findInTree(nodes, root, key));
