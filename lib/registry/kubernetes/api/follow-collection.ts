@@ -106,7 +106,9 @@ export async function followCollection(
         // A server that comes up may know its kinds later than it answers. What comes back may be another collection.
         position = nowhere;
         positions.delete(part);
-        isMissed = sink.absent(part, "no longer served by the API server") || end !== undefined;
+        const isHeld = sink.absent(part, "no longer served by the API server");
+        // Where kinds take turns on few connections, one that is looked for every few seconds takes those of the others.
+        isMissed = options.lanes === undefined && (isHeld || end !== undefined);
         failures = 0;
         await pace.pause(isMissed ? missedMs : absentMs, signal);
         continue;
