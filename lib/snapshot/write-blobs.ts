@@ -1,9 +1,9 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore, Together } from "../storage/object-store.ts";
-import { blobKey, hashOf } from "./blob.ts";
+import { blobKey } from "./blob.ts";
 import { type BlobGroup, blobsBeside, blobsIn, type NamedGroup } from "./blob-groups.ts";
-import type { BlobCheck } from "./upkeep/blob-check.ts";
+import { type BlobCheck, isWhole } from "./upkeep/blob-check.ts";
 import { rescue } from "./upkeep/gc-ledger.ts";
 import type { EncodedWorld } from "./worlds/encode-world.ts";
 
@@ -26,8 +26,8 @@ export interface InPlace {
 }
 
 /**
- * Writes what is not in place yet: content first, roots last and whatever is to be written `beside` them. What turns out to be in the store already is kept from being
- * collected; what should be there, and is missing or damaged, is written anew.
+ * Writes what is not in place yet: content first, roots last and whatever is to be written `beside` them. What turns out to
+ * be in the store already is kept from being collected; what should be there, and is missing or damaged, is written again.
  *
  * @throws PortolanError when something that was found was collected meanwhile, and none of the worlds has it
  */
@@ -47,7 +47,8 @@ export async function writeBlobs(
   const write = async (hash: string, together?: Together) => {
     const blob = (blobs.get(hash) ?? blobsIn(worlds).get(hash))?.make();
     if (blob === undefined) {
-      if (await isThere(store, hash)) return;
+      // Where the ledger of collections is damaged, whatever is relied on counts as deleted; it may well be there.
+      if (await isWhole(store, hash)) return;
       throw new PortolanError(`the store has lost blob ${hash}: it was collected meanwhile`);
     }
     const put = await store.put(blobKey(hash), blob, { ifNoneMatch: "*", together });
@@ -76,12 +77,6 @@ export async function writeBlobs(
   await keep(new Set(found));
   const mended = await mendBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };
-}
-
-/** For what this process cannot make: where the ledger of collections is damaged, whatever is relied on counts as deleted. */
-async function isThere(store: ObjectStore, hash: string): Promise<boolean> {
-  const found = await store.get(blobKey(hash));
-  return found.kind === "found" && hashOf(found.bytes) === hash;
 }
 
 /** Writes anew what should be in the store and is missing or damaged. */

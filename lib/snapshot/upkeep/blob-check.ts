@@ -65,7 +65,8 @@ async function notVouchedFor(store: ObjectStore, blobs: readonly LazyBlob[]): Pr
   return blobs.filter(({ hash }) => !whole.has(blobKey(hash)));
 }
 
-async function isWhole(store: ObjectStore, hash: string): Promise<boolean> {
+/** Whether the store has a blob, and it is what its name says. */
+export async function isWhole(store: ObjectStore, hash: string): Promise<boolean> {
   const found = await store.get(blobKey(hash));
   return found.kind === "found" && hashOf(found.bytes) === hash;
 }
