@@ -59,8 +59,8 @@ const turnSeconds = 2;
 
 /**
  * A Kubernetes cluster over nothing but `fetch`: what the mesh reads of it, in all namespaces that it reads. Each kind is a part;
- * one that the server does not have is empty, or stays as it was, and is looked for again. Followed a second time it goes on where it ended, for whoever has
- * kept what was told.
+ * one that the server does not have is empty, or stays as it was, and is looked for again. Followed a second time, it goes on
+ * where it ended: the caller has to have kept what it was given.
  * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
  */
 export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOptions): Origin {
@@ -90,21 +90,22 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     const bell = createBell();
     signal.addEventListener("abort", bell.ring);
     let round = new AbortController();
+    const hear = (part: string): void => {
+      waits.answered(part);
+      heard.add(part);
+      bell.ring();
+    };
     const listening = spaces.listen(
       {
         whole(part, objects) {
           const isTaken = sink.whole(part, objects);
-          waits.answered(part);
-          heard.add(part);
-          bell.ring();
+          hear(part);
           return isTaken;
         },
         changed: (part, changes) => sink.changed(part, changes),
         absent(part, reason) {
           const isHeld = sink.absent(part, reason);
-          waits.answered(part);
-          heard.add(part);
-          bell.ring();
+          hear(part);
           return isHeld;
         },
         failed(part, reason) {
