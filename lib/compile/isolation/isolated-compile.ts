@@ -76,11 +76,11 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
    * @param isSuspecting whether the sources are looked at although nothing is held
    */
   async function heldNow(isSuspecting: boolean): Promise<Held> {
-    const known = await readHeldSources(store);
+    const [known, head] = await Promise.all([readHeldSources(store), isSuspecting ? readHead(store) : undefined]);
     if (known.length === 0 && !isSuspecting)
       return { known, applying: [], versions: [], inForce: undefined, map: nothingHeld };
     // What cannot be read is reported by the process that compiles.
-    const { keeping } = createUnreadSources(store, await readHead(store));
+    const { keeping } = createUnreadSources(store, isSuspecting ? head : await readHead(store));
     const versions = await sourceVersions(store, [], keeping);
     const current = known.filter((one) => isAmong(versions, one));
     const applying = current.filter(({ retryMs }) => now() < retryMs);
