@@ -84,17 +84,19 @@ async function absentOf(
  * What the head of a collected source leads to is in the store, is objects, and is a tree that a collector may have written. Reads the nodes
  * that differ from those of before, each once, and the ones next to them.
  *
+ * @returns bytes of text of what differs, of all where nothing is known of before
  * @throws UnreadableSource that says what is wrong
  */
 export async function checkHead(
   store: ObjectStore,
   { name, text, before }: SourceChange,
   bounds: SourceBounds = sourceBounds,
-): Promise<void> {
+): Promise<number> {
   const head = readShardHead(text);
   if (head === undefined) throw new UnreadableSource(`source ${name} is nothing that a collector has written`);
   const nodes = nodesOf(store, name);
   const spend = createSpend(name, bounds);
+  let bytes = 0;
   /** A tree of before may be gone, and then nothing of it is known. */
   const earlierChildren = async (hash: string): Promise<readonly string[]> => {
     if (hash === "") return [];
@@ -120,7 +122,9 @@ export async function checkHead(
     if (node.kind === "leaf") {
       if (size > leafSize) throw misshapen(size);
       for (const entry of node.entries) {
-        await spend(1, entry[0].length + entry[1].length);
+        const length = entry[0].length + entry[1].length;
+        bytes += length;
+        await spend(1, length);
         if (!sha256(entry[0]).startsWith(place)) throw misshapen(size);
         checkEntry(name, entry);
       }
@@ -139,6 +143,7 @@ export async function checkHead(
     return size;
   }
   await check(head.root, before === undefined ? "" : (readShardHead(before)?.root ?? ""), "");
+  return bytes;
 }
 
 const sizeOf = (node: TreeNode): number => (node.kind === "leaf" ? node.entries.length : node.size);

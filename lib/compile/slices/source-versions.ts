@@ -3,13 +3,12 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
-import { collectedKeys } from "../collected/shard-head.ts";
-import { checkHead, checkList } from "../shards/check-source.ts";
+import { checkList } from "../shards/check-source.ts";
 import { orderedSources } from "../shards/read-sources.ts";
-import { sourceBounds } from "../shards/source-bounds.ts";
 import { refuseDisplaced } from "../shards/source-parts.ts";
 import { listKey, versionKey } from "../shards/source-shard.ts";
 import { type Keeping, versionInstead } from "../shards/unreadable-source.ts";
+import { checkCollected } from "./check-collected.ts";
 
 /**
  * Which versions the sources are to be compiled at, in the order in which they are compiled. Of each source its list or head is read; of
@@ -48,15 +47,8 @@ async function versionNow(store: ObjectStore, name: string, keeping: Keeping): P
   const earlier = published === undefined ? undefined : await store.get(versionKey(name, published));
   const before = earlier?.kind === "found" ? new TextDecoder().decode(earlier.bytes) : undefined;
   if (list.kind === "found") await checkList(store, { name, text, before });
-  else await checkHead(store, { name, text, before: (await mayBeLarge(store, name)) ? undefined : before });
+  else await checkCollected(store, { name, text, before });
   return version;
-}
-
-/** Of a collected source what differs is read. Only where all nodes together are more than a tree may hold, it is to be counted whole. */
-async function mayBeLarge(store: ObjectStore, name: string): Promise<boolean> {
-  let bytes = 0;
-  for await (const { sizeBytes } of store.list(collectedKeys.node(name, ""))) bytes += sizeBytes;
-  return bytes > sourceBounds.maxBytes;
 }
 
 /** @returns undefined also where the newest root cannot be read, which this publish mends: then all that the source names is looked at */
