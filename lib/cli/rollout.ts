@@ -3,7 +3,7 @@ import type { OperatorOptions } from "../snapshot/head/head-operations.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { ownBuild } from "./own-build.ts";
 
-/** What moves HEAD to earlier configuration. Whoever does anything else does without the memory that a compiler takes. */
+/** What moves HEAD to earlier configuration. The compiler is loaded for these commands alone, since it takes memory. */
 export async function openRollout(store: ObjectStore, publisher: OperatorOptions): Promise<Rollout> {
   const { createRollout } = await import("../compile/rollout.ts");
   return createRollout({ store, publisher, build: await ownBuild() });

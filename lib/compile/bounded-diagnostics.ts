@@ -1,10 +1,12 @@
 import { type Diagnostic, fileOrigin, type Origin } from "../config/diagnostic.ts";
 import { isSecurityKind } from "../config/fail-closed/close-object.ts";
+import { isSecurityFailure } from "../config/fail-closed/closed-object.ts";
 import { moreHint, worstOf } from "../config/finding.ts";
 import type { LoadedDirectory } from "../config/folder/directory.ts";
+import { isFileOf } from "./shards/source-names.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 
-/** One source reports so many diagnostics; one more counts the rest. Everybody who compiles is sent those of all sources. */
+/** One source reports so many diagnostics; one more counts the rest. Each compile is answered with those of all sources. */
 export const maxOfSource = 1_000;
 
 /**
@@ -27,8 +29,8 @@ export function boundedReading(name: string, read: LoadedDirectory): LoadedDirec
  */
 export function boundedBySource(sorted: readonly Diagnostic[], names: readonly string[]): readonly Diagnostic[] {
   if (sorted.length <= maxOfSource) return sorted;
-  const nameOf = sourceNames(names);
-  const closed = sorted.filter(isOfClosing).map(({ origin }) => origin);
+  const nameOf = sourceByFile(names);
+  const closed = sorted.filter(isSecurityFailure).map(({ origin }) => origin);
   const bySource = Map.groupBy(sorted, ({ origin }) => nameOf(origin.file));
   const bounded = Array.from(bySource, ([name, own]) =>
     cut(own, name, closed, (left) => `source ${name} has ${left} more findings, which are not reported`),
@@ -40,14 +42,15 @@ export function boundedBySource(sorted: readonly Diagnostic[], names: readonly s
 /** The same of an answer that says why nothing was done. */
 export function boundedAnswer(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   if (diagnostics.length <= maxOfSource) return diagnostics;
-  const closed = diagnostics.filter(isOfClosing).map(({ origin }) => origin);
+  const closed = diagnostics.filter(isSecurityFailure).map(({ origin }) => origin);
   return cut(sortDiagnostics(diagnostics), "", closed, (left) => `${left} more findings are not reported`);
 }
 
-/** Whose files are named how in origins. @param names of the sources, the primary's first: its files have their own names */
-export function sourceNames([primary = "", ...others]: readonly string[]): (file: string) => string {
-  return (file) => others.find((name) => file === name || file.startsWith(`${name}/`)) ?? primary;
-}
+/** Of which source a file in an origin is. @param names of the sources, the primary's first: its files have their own names */
+export const sourceByFile =
+  ([primary = "", ...others]: readonly string[]): ((file: string) => string) =>
+  (file) =>
+    others.find((name) => isFileOf(name, file)) ?? primary;
 
 /** The sources of which not all diagnostics are reported. */
 export const cutSources = (diagnostics: readonly Diagnostic[]): ReadonlySet<string> =>
@@ -83,12 +86,10 @@ function cut(
   return sortDiagnostics([...inOrder.slice(0, maxOfSource), ...counts, more]);
 }
 
-const isOfClosing = ({ code }: Diagnostic): boolean => code === "security-closed" || code === "security-open";
-
 /** What concerns protection comes first, then what refuses something. @param closed places of objects that are closed, or open */
 function rankOf(diagnostic: Diagnostic, closed: ReadonlySet<string>): number {
   const { severity, origin } = diagnostic;
-  if (isOfClosing(diagnostic)) return 0;
+  if (isSecurityFailure(diagnostic)) return 0;
   const protects = isSecurityKind(origin.key) || closed.has(placeOf(origin));
   if (severity === "error") return protects ? 1 : 2;
   return severity === "warning" ? 3 : 4;

@@ -17,7 +17,7 @@ export interface Diagnostic {
 }
 
 /** Those that refuse something. */
-export const errorsOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+export const errorsOf = <D extends Pick<Diagnostic, "severity">>(diagnostics: readonly D[]): readonly D[] =>
   diagnostics.filter(({ severity }) => severity === "error");
 
 /** Where an object was read from. */

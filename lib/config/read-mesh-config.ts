@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
+import { byCodePoint, type Diagnostic, errorsOf, type Origin, type Stage } from "./diagnostic.ts";
 import { leftOutOfDocument } from "./documents/left-out-document.ts";
 import { locateAll } from "./documents/locate.ts";
 import { objectInSettings, statedKind } from "./documents/object-in-settings.ts";
@@ -163,7 +163,7 @@ function readMesh<Written, Spec>(
   const { spec, findings: found } = readRaw(loaded.raw, of);
   const findings = lastRaw === undefined ? found : withMisspelt(found, loaded.raw, lastRaw);
   const diagnostics = located(findings, text, origin);
-  if (spec !== undefined && errorsIn(findings).length === 0) return { value: spec, diagnostics, isUsable: true };
+  if (spec !== undefined && errorsOf(findings).length === 0) return { value: spec, diagnostics, isUsable: true };
   const mixed = readRaw(withFieldsOf(lastRaw, loaded.raw, findings), of).spec;
   return { value: (instead.isUsable ? mixed : undefined) ?? instead.value, diagnostics, isUsable: instead.isUsable };
 }
@@ -176,9 +176,6 @@ const meantHint =
 
 const isNone = (value: unknown): boolean => value === undefined || value === null;
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-const errorsIn = (findings: readonly Finding[]): readonly Finding[] =>
-  findings.filter(({ severity }) => severity === "error");
-
 type LoadedText = { readonly raw: unknown } | { readonly message: string; readonly line: number };
 
 function loadText(text: string): LoadedText {
@@ -195,7 +192,7 @@ function readRaw<Written, Spec>(
   const read = readSpec(specSchema, raw, { unknownFields: "ignore", emptyWhenNull: [] });
   const completed = read.spec === undefined ? undefined : complete(read.spec);
   const findings = [...read.findings, ...(completed?.findings ?? [])];
-  const isRefused = findings.some((finding) => finding.severity === "error");
+  const isRefused = errorsOf(findings).length > 0;
   return { spec: isRefused ? undefined : completed?.spec, findings };
 }
 
@@ -225,7 +222,7 @@ function withMisspelt(findings: readonly Finding[], now: unknown, before: unknow
 
 /** Settings in which top-level fields with errors are as they were before, or absent where they were. */
 function withFieldsOf(before: unknown, now: unknown, findings: readonly Finding[]): unknown {
-  const errors = errorsIn(findings);
+  const errors = errorsOf(findings);
   const keepsLost = errors.some(({ code, path }) => code === "unknown-field" && path.length === 1);
   const names = new Set(errors.map(({ path: [name] }) => (name === undefined ? undefined : camelFieldName(`${name}`))));
   if (names.has(undefined) || !isFields(now)) return before;

@@ -1,9 +1,10 @@
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
+import { isFileOf } from "../../compile/shards/source-names.ts";
 import { countOfCode } from "../../compile/telemetry/observer.ts";
 import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
-import { afterShare, shareText } from "../snapshots/share-options.ts";
+import { afterShare, isOfNone, shareText } from "../snapshots/share-options.ts";
 import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 
 const short = (root: string) => root.slice(0, 12);
@@ -18,7 +19,7 @@ export function recompiledText(
   share?: Share,
 ): string {
   const whom = share === undefined ? "" : ` for ${shareText(share)}`;
-  const isRecorded = share !== undefined && shareText(share) === "nobody";
+  const isRecorded = share !== undefined && isOfNone(share);
   const what = isRecorded ? `records ${short(version)}` : `leads to ${short(version)}${whom}`;
   const ended = replaced === undefined ? "" : `; the canary of ${short(replaced.root)} ended with it`;
   if (kind !== "pinned") return `${kind}: generation ${generation} ${what}${ended}`;
@@ -72,7 +73,7 @@ export function tellFilled(
   for (const root of unread)
     terminal.err(`root ${short(root)} could not be read: nodes were led away from it without steps`);
   const { primary = source } = recompiled;
-  const isOwn = (file: string) => source === primary || file.startsWith(`${source}/`);
+  const isOwn = (file: string) => source === primary || isFileOf(source, file);
   const own = recompiled.diagnostics.filter(({ origin }) => isOwn(origin.file));
   const errors = errorsOf(own);
   if (errors.length === 0) return;

@@ -25,16 +25,20 @@ export function shareOf({ percent, label }: ShareOptions, example: string): Shar
   return { percent: percent ?? 0, labels: label };
 }
 
+/** Whether it takes in no node. */
+export const isOfNone = ({ percent, labels }: Share): boolean => percent === 0 && Object.keys(labels).length === 0;
+
 /** `10 %, track=canary`; `nobody`. */
-export function shareText({ percent, labels }: Share): string {
+export function shareText(share: Share): string {
+  if (isOfNone(share)) return "nobody";
+  const { percent, labels } = share;
   const chosen = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  const parts = [...(percent === 0 && chosen.length > 0 ? [] : [`${percent} %`]), ...chosen];
-  return percent === 0 && chosen.length === 0 ? "nobody" : parts.join(", ");
+  return [...(percent === 0 ? [] : [`${percent} %`]), ...chosen].join(", ");
 }
 
 /** What comes next where only such a share of the nodes has something. */
 export function afterShare(share: Share): string {
-  const now = shareText(share) === "nobody" ? "it is served to nobody" : "the other nodes keep what they have";
+  const now = isOfNone(share) ? "it is served to nobody" : "the other nodes keep what they have";
   return `${now}: \`portolan promote\` gives it to everybody, \`portolan abort\` to none`;
 }
 

@@ -6,7 +6,7 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { StoredClasses } from "../../snapshot/standing/read-stored.ts";
 import { madeOf } from "../../snapshot/standing/standing-record.ts";
 import { ofUnits, type Unit } from "../../xds/units.ts";
-import { cutSources, sourceNames } from "../bounded-diagnostics.ts";
+import { cutSources, sourceByFile } from "../bounded-diagnostics.ts";
 import type { Shard } from "../shards/shard.ts";
 import { type Standing, type StandingClass, spokenKey } from "./standing.ts";
 
@@ -57,7 +57,7 @@ export async function openStanding({ stored: reading, key, shardsAt, viewsOf }: 
     // The same code has read the same texts, and the root has all that was said of them, unless a source had too much.
     const faulty = new Set(stored.diagnostics.map(({ origin }) => origin.file));
     const cut = cutSources(stored.diagnostics);
-    const nameOf = sourceNames(stored.root.sources.map(({ name }) => name));
+    const nameOf = sourceByFile(stored.root.sources.map(({ name }) => name));
     const isFaultless = (file: string): boolean => !faulty.has(file) && !cut.has(nameOf(file));
     const views = viewsOf(await shardsAt(stored.root.sources), isFaultless);
     const { spoken } = madeOf(stored.record);

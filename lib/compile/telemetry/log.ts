@@ -1,4 +1,5 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { isSecurityFailure } from "../../config/fail-closed/closed-object.ts";
 import { type Served, servedInstead, servedText } from "../../snapshot/refusals.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
@@ -78,25 +79,26 @@ export function logStaleSources(log: Log, diagnostics: readonly Diagnostic[]): v
   for (const stale of diagnostics.filter(({ code }) => code === "registry-stale")) log.warn(stale, "a source is stale");
 }
 
-/** So many errors of one compile are told one by one. */
+/** So many errors of one compile have a line each. */
 const maxErrors = 20;
 
 function textOf(one: Diagnostic, served: Served | undefined): string {
   if (one.code === "source-held") return "a source is held back";
-  if (isSecurityFailure(one.code) || served === undefined) return "no valid form is known";
+  if (isSecurityFailure(one) || served === undefined) return "no valid form is known";
   return `refused; ${servedText(served, one)}`;
 }
 
 /**
- * Warns of each object that compiles refuse, with what is served in its place, of what is closed or open because of it, and of sources that are held back, once for as long
- * as it is so: where nobody reads the answers, this is where the file and the line stand.
+ * Warns of each object that compiles refuse, with what is served in its place, of what is closed or open because of it, and of
+ * sources that are held back, once for as long as it is so. On a server that compiles by itself the log is the only place that
+ * shows the file and the line.
  *
  * @returns takes the diagnostics of each compile
  */
 export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void {
   let told: ReadonlySet<string> = new Set();
   return (diagnostics) => {
-    const errors = diagnostics.filter(({ severity, code }) => severity === "error" || isSecurityFailure(code));
+    const errors = diagnostics.filter((one) => one.severity === "error" || isSecurityFailure(one));
     const servedFor = servedInstead(diagnostics);
     const byText = new Map(
       errors.map((error) => {
@@ -111,5 +113,3 @@ export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void
     told = new Set(byText.keys());
   };
 }
-
-const isSecurityFailure = (code: Diagnostic["code"]): boolean => code === "security-closed" || code === "security-open";

@@ -1,7 +1,7 @@
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
-import { sourceNames } from "../shards/source-names.ts";
+import { isFileOf, sourceNames } from "../shards/source-names.ts";
 
 /**
  * Those of the diagnostics of a compile that are about some sources. Whoever holds the secret of one is shown no files and messages of the
@@ -30,7 +30,7 @@ export async function ownDiagnostics(
 
 /** Whether a place is named as those of a source are that is not the primary one. */
 const isOf = (name: string, file: string): boolean =>
-  file === name || file.startsWith(`${name}/`) || file === `source ${name}` || file.startsWith(`source ${name}, `);
+  isFileOf(name, file) || file === `source ${name}` || file.startsWith(`source ${name}, `);
 
 /** Clusters that these sources are collected from, and no other one. */
 async function clustersOf(

@@ -74,6 +74,10 @@ export function openDiagnostic(closed: ClosedObject, rootNamespace: string): Dia
   };
 }
 
+/** Whether a diagnostic says what is closed, or open, because of a refused security object. */
+export const isSecurityFailure = ({ code }: Pick<Diagnostic, "code">): boolean =>
+  code === "security-closed" || code === "security-open";
+
 /** What happens to requests, in one clause. */
 function closingText(closed: ClosedObject, rootNamespace: string): string {
   const target = targetText(closed, rootNamespace);

@@ -21,8 +21,8 @@ export const movesHere = ({ moves }: Front): Overview["moves"] =>
  */
 export async function answerMove(front: Front, asked: Asked): Promise<Answered<MoveAnswer>> {
   if (front.moves === undefined) return refused(403, "this front only reads; the command line moves HEAD");
-  const why = otherOrigin(asked);
-  if (why !== undefined) return refused(403, why);
+  const foreign = otherOrigin(asked);
+  if (foreign !== undefined) return refused(403, foreign);
   const body = await asked.body({ maxBytes: front.limits.noticeBytes, pool: front.bodies });
   if (body.kind === "refused") return refused(body.status === 503 ? 503 : 400, body.reason);
   const wanted = readMove(new TextDecoder().decode(bytesOf(body)));
@@ -30,17 +30,10 @@ export async function answerMove(front: Front, asked: Asked): Promise<Answered<M
   if ((await front.heads.current()) === undefined) return nothingPublished;
   const by = asked.caller.kind === "anyone" ? "console" : asked.caller.subject;
   try {
-    const {
-      head: now,
-      root,
-      left,
-    } = await front.moves.move(wanted.move, {
-      by,
-      why: wanted.why,
-      // What this process remembers of HEAD may be older than what the operator has seen, or than what is there.
-      seen: wanted.generation,
-    });
-    return found({ generation: now.generation, root, ...(left === undefined ? {} : { left }), by });
+    // What this process remembers of HEAD may be older than what the operator has seen, or than what is there.
+    const { move, why, generation: seen } = wanted;
+    const { head, root, left } = await front.moves.move(move, { by, why, seen });
+    return found({ generation: head.generation, root, ...(left === undefined ? {} : { left }), by });
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
     if (!(cause instanceof HeadMovedOn)) front.onError(cause);
@@ -50,7 +43,8 @@ export async function answerMove(front: Front, asked: Asked): Promise<Answered<M
 
 /**
  * Why a request may be another page's, sent by a browser whose user knows nothing of it. A page of another origin cannot send JSON here
- * without being let in, and nobody is; where nobody has to prove who he is, a name that somebody else's server gave this address counts as another origin.
+ * without being let in, and none is. Where callers do not prove who they are, a name that another's server gave this address counts
+ * as another origin.
  */
 function otherOrigin({ caller, header }: Asked): string | undefined {
   if (header("content-type") !== "application/json") return "a move is sent as application/json";

@@ -4,7 +4,7 @@ import { isRecord } from "../classifier.ts";
 /**
  * What is about to be deleted: the one object through which collecting garbage and publishing see each other. An object is first
  * named here, and deleted a grace time later if nothing names it then; a publisher that finds a named object in place takes it off
- * the list, or waits for the end of its deletion and writes it anew. A publisher that read HEAD before a deletion was announced
+ * the list, or waits for the end of its deletion and writes it again. A publisher that read HEAD before a deletion was announced
  * finds HEAD moved (`collectGarbage` does that) and loses.
  */
 export interface GcLedger {
@@ -63,13 +63,13 @@ const isLedger = (json: unknown): json is GcLedger =>
   areNames(json.doomed) &&
   areNames(json.deleted) &&
   typeof json.finished === "boolean" &&
-  isWithin(json.budgetMs, maxBudgetMs) &&
-  (json.oldest === undefined || isWithin(json.oldest, Number.MAX_SAFE_INTEGER));
+  isUpTo(json.budgetMs, maxBudgetMs) &&
+  (json.oldest === undefined || isUpTo(json.oldest, Number.MAX_SAFE_INTEGER));
 
 const areNames = (value: unknown): boolean =>
   Array.isArray(value) && value.every((name) => typeof name === "string" && name !== "");
 
-const isWithin = (value: unknown, most: number): boolean => typeof value === "number" && value >= 0 && value <= most;
+const isUpTo = (value: unknown, most: number): boolean => typeof value === "number" && value >= 0 && value <= most;
 
 /** @returns the ledger as it was written; undefined when it is no longer what `base` says */
 export async function writeLedger(

@@ -84,7 +84,7 @@ export async function followCollection(
   let brief = 0;
   /** An answer to another collection has ended the last wait. */
   let isSentOut = false;
-  /** The server has no such kind any more, and what it held stays. */
+  /** The server has no such kind any more: it is looked for again within seconds, since what was held stays. */
   let isMissed = false;
   let sinceMs = 0;
   /** @returns undefined where the server has no such kind */
