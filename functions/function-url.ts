@@ -23,7 +23,7 @@ interface LambdaRuntime {
 type Writable = NodeJS.WritableStream;
 type StreamHandler = (event: UrlEvent, stream: Writable) => Promise<void>;
 
-/** Whoever answers requests as the web does, and reads in the event what Lambda says of the caller. */
+/** Answers web requests. The event has what Lambda has found out about the caller. */
 interface App {
   fetch(request: Request, event: object): Response | Promise<Response>;
 }

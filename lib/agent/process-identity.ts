@@ -37,7 +37,7 @@ async function startedOf(pid: number): Promise<string> {
 export function readIdentity(text: string): ProcessIdentity | undefined {
   try {
     const { pid, started }: { readonly pid?: unknown; readonly started?: unknown } = JSON.parse(text);
-    // Any other number stands for several processes.
+    // To `kill`, zero and negative numbers mean groups of processes.
     const isOne = typeof pid === "number" && Number.isSafeInteger(pid) && pid > 0;
     return isOne && typeof started === "string" ? { pid, started } : undefined;
   } catch {

@@ -15,10 +15,10 @@ export interface AdminAddressOptions {
 const writingMs = 2_000;
 
 /**
- * Reads where an Envoy has its admin interface. A file that holds no address counts as absent: then the bootstrap's counts, which is told
- * once.
+ * Reads where an Envoy has its admin interface. A file that holds no address counts as absent: then the address in the bootstrap
+ * counts, and one line reports it.
  *
- * @returns a function that gives undefined while Envoy has not said it, and where that cannot be known
+ * @returns a function that gives undefined while Envoy has not written its address, and where that cannot be known
  */
 export function createAdminAddress(options: AdminAddressOptions): () => Promise<string | undefined> {
   const { path, bootstrap, pid, onLine } = options;

@@ -17,7 +17,7 @@ export const socketIn = (folder: string): string => join(folder, "xds", "socket"
  * Makes sure that one agent works in a folder. What a killed one left is taken over. A lock that cannot be read counts as absent; an
  * agent that works there is then known by its socket.
  *
- * @param say told of a lock that cannot be read
+ * @param say takes a line about a lock that cannot be read
  * @returns gives the folder back
  * @throws PortolanError when another one works there
  */

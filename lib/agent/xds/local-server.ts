@@ -114,7 +114,7 @@ function answers(request: Http2ServerRequest, signal: AbortSignal, host: StreamH
   return discoveryStream<Written>(host, requests(), {
     kind: "delta",
     signal,
-    // Nobody else is told the same, so that no answer is kept once it is written.
+    // An agent has one Envoy: no other stream could use the same answer, so none is kept.
     async write({ changed, ...one }) {
       const typeUrl = typeUrlOf(one.type);
       const values = await binaryResources(host.sources.reader, changed);

@@ -38,9 +38,9 @@ const notForFronts: readonly string[] = [
 ];
 
 /**
- * Starts the front, and starts it again when it dies, or gives no sign of life: one that hangs serves nobody.
+ * Starts the front, and starts it again when it dies or hangs.
  *
- * @param env what it is told: the server's variables
+ * @param env the server's environment variables, which the front gets
  * @param everyMs how often it is asked for a sign of life
  */
 export function keepFront(env: NodeJS.ProcessEnv, log: Log, everyMs = signEveryMs): KeptFront {

@@ -13,11 +13,11 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 export const usualKeptPublications = 50;
 export const gcGraceMs = 3_600_000;
 
-/** Said where the ledger was damaged, whoever begins the collection. */
+/** Of a collection that found the ledger damaged, by schedule or by command. */
 export const ledgerRenewed =
-  "gc/ledger was empty or held something else, and was written anew: what nothing names was named again, and is deleted an hour later or after that";
+  "gc/ledger was empty or held something else, and was replaced: unused objects are listed in it again, and deleted an hour later at the earliest";
 
-/** What is collected, whoever begins it. */
+/** What is collected, by schedule or by command. */
 export const usualGc = { graceMs: gcGraceMs, others: [...collectables, collectedSources] };
 
 const usualEveryMinutes = 60;

@@ -57,8 +57,8 @@ const deathsOfChance = 1;
  * one suspect at a time, so that all others are published. The version that ends a process is held back until the source changes, or for
  * ten minutes, and twice as long each time. One that takes too long is held back the second time.
  *
- * Of a process of its own the end is seen at once. A process that compiles itself leaves its lease behind when it ends: whoever takes it
- * over is told of the death, and suspects from the second one on.
+ * The end of a child process is seen at once. A process that compiles itself leaves its lease behind when it ends: the process that
+ * takes the lease over counts the death, and suspects the sources from the second one on.
  *
  * @returns throws PortolanError when the process ends although no source has changed, or the primary source would be left out
  */

@@ -31,7 +31,10 @@ export interface GcOptions extends Trust {
    */
   readonly graceMs: number;
   readonly now: () => number;
-  /** How long one run may go on deleting; a minute by default, a quarter of an hour at most. Publishers wait twice as long for one that never ends. */
+  /**
+   * How long one run may go on deleting; a minute by default, a quarter of an hour at most. Publishers wait twice as long for one
+   * that never ends.
+   */
   readonly budgetMs?: number;
   /** Ends deleting early; what is left is deleted by a later run. */
   readonly signal?: AbortSignal;
@@ -56,7 +59,7 @@ export interface GcResult {
   readonly doomed: number;
   /** Blobs that are named. */
   readonly kept: number;
-  /** The ledger held no ledger, and was written anew: what it had named is named again first. */
+  /** The ledger was damaged, and was replaced: what it had named is named again first. */
   readonly isLedgerRenewed?: true;
 }
 
