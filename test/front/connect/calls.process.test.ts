@@ -1,23 +1,18 @@
 import { createRegistry, fromJson, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { Code, createClient, type Transport } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
+import { Code, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { ClusterDiscoveryService } from "../../../gen/envoy/service/cluster/v3/cds_pb.ts";
 import { RouteDiscoveryService } from "../../../gen/envoy/service/route/v3/rds_pb.ts";
 import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
-import { frontApp } from "../../../lib/front/app.ts";
-import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
-import { mountConnect } from "../../../lib/front/connect/mount.ts";
 import { createFront } from "../../../lib/front/front.ts";
-import { serveHttp } from "../../../lib/front/node-server.ts";
 import { hashOf } from "../../../lib/snapshot/blob.ts";
 import type { CompiledResource, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
+import { protocols, serveProtocols } from "./protocols.ts";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const registry = createRegistry(ClusterSchema);
@@ -42,35 +37,19 @@ const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 }
 const publish = async (stats: Readonly<Record<string, string>>) =>
   publisher.publish(world(stats), await publisher.head());
 
-const transports = new Map<string, Transport>();
-const closing: (() => unknown)[] = [];
+let served: Awaited<ReturnType<typeof serveProtocols>>;
 
 beforeAll(async () => {
   const front = createFront({ store, headTtlMs: 0 });
-  const app = frontApp(front);
-  mountConnect(app, front);
-  const http = await serveHttp(app, 0);
-  const grpc = await serveGrpc(front, 0);
-  closing.push(() => front.close(), http.close, grpc.close);
-  const jsonOptions = { registry };
-  transports.set("Connect in JSON", createConnectTransport({ baseUrl: http.url, jsonOptions }));
-  transports.set("Connect in binary", createConnectTransport({ baseUrl: http.url, useBinaryFormat: true }));
-  transports.set("gRPC-Web", createGrpcWebTransport({ baseUrl: http.url }));
-  transports.set("gRPC", createGrpcTransport({ baseUrl: grpc.url }));
+  served = await serveProtocols(front, registry);
 });
 
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+afterAll(() => served.close());
 
-describe.each(["Connect in JSON", "Connect in binary", "gRPC-Web", "gRPC"])("%s", (name) => {
+describe.each(protocols)("%s", (name) => {
   const client = <S extends typeof ClusterDiscoveryService | typeof RouteDiscoveryService | typeof SnapshotService>(
     service: S,
-  ) => {
-    const transport = transports.get(name);
-    if (transport === undefined) throw new Error(`no transport ${name}`);
-    return createClient(service, transport);
-  };
+  ) => createClient(service, served.transports[name]);
   const statsOf = (clusters: readonly (Cluster | undefined)[]) =>
     clusters.map((found) => [found?.name, found?.altStatName]);
 

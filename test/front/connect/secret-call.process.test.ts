@@ -1,17 +1,11 @@
 import { createRegistry, fromBinary } from "@bufbuild/protobuf";
-import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SecretSchema } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import { SecretDiscoveryService } from "../../../gen/envoy/service/secret/v3/sds_pb.ts";
-import { frontApp } from "../../../lib/front/app.ts";
 import { authenticateBy, identified } from "../../../lib/front/auth/authentication.ts";
 import type { Caller } from "../../../lib/front/auth/caller.ts";
-import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
-import { mountConnect } from "../../../lib/front/connect/mount.ts";
 import { binarySecrets } from "../../../lib/front/connect/secret-call.ts";
-import { serveHttp } from "../../../lib/front/node-server.ts";
 import { makeWrappingKey } from "../../../lib/secrets/environment-key.ts";
 import { secretStore } from "../../../lib/secrets/secret-store.ts";
 import { secretTypeUrl } from "../../../lib/secrets/tls-secret.ts";
@@ -19,9 +13,9 @@ import { wrappingKeys } from "../../../lib/secrets/wrapping-keys.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { nodeOf, testFront } from "../fixtures.ts";
 import { worldNaming } from "../naming-world.ts";
+import { protocols, serveProtocols } from "./protocols.ts";
 
-const transports = new Map<string, Transport>();
-const closing: (() => unknown)[] = [];
+let served: Awaited<ReturnType<typeof serveProtocols>>;
 let caller: Caller = { kind: "anyone" };
 const web: Caller = { kind: "node", subject: "web", namespace: "default", serviceAccount: "web" };
 
@@ -39,31 +33,18 @@ beforeAll(async () => {
     { namespace: "other", name: "shop" },
     { values: { "tls.crt": btoa("cert"), "tls.key": btoa("theirs") } },
   );
-  const app = frontApp(front);
-  mountConnect(app, front, binarySecrets);
-  const http = await serveHttp(app, 0);
-  const grpc = await serveGrpc(front, 0);
-  closing.push(() => front.close(), http.close, grpc.close);
-  const jsonOptions = { registry: createRegistry(SecretSchema) };
-  transports.set("Connect in JSON", createConnectTransport({ baseUrl: http.url, jsonOptions }));
-  transports.set("Connect in binary", createConnectTransport({ baseUrl: http.url, useBinaryFormat: true }));
-  transports.set("gRPC-Web", createGrpcWebTransport({ baseUrl: http.url }));
-  transports.set("gRPC", createGrpcTransport({ baseUrl: grpc.url }));
+  served = await serveProtocols(front, createRegistry(SecretSchema), binarySecrets);
 });
 
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+afterAll(() => served.close());
 
-describe.each(["Connect in JSON", "Connect in binary", "gRPC-Web", "gRPC"])("FetchSecrets over %s", (name) => {
+describe.each(protocols)("FetchSecrets over %s", (name) => {
   const fetchSecret = (resourceNames: readonly string[], versionInfo = "") => {
-    const transport = transports.get(name);
-    if (transport === undefined) throw new Error(`no transport ${name}`);
     const { id, cluster, metadata } = nodeOf("web");
     const { NAMESPACE } = metadata;
     const node = { id, cluster, metadata: { NAMESPACE } };
     const question = { node, resourceNames: [...resourceNames], versionInfo, typeUrl: secretTypeUrl };
-    return createClient(SecretDiscoveryService, transport).fetchSecrets(question);
+    return createClient(SecretDiscoveryService, served.transports[name]).fetchSecrets(question);
   };
   const codeOf = (call: Promise<unknown>) =>
     call.then(
