@@ -197,16 +197,7 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
     dynamicResources: dynamicResources(server, transport, folder, pollDelayMs),
     layeredRuntime: runtime,
     staticResources: {
-      ...(server.authorizationVariable === undefined
-        ? {}
-        : {
-            secrets: [
-              {
-                name: authorizationSecret,
-                genericSecret: { secret: { environmentVariable: server.authorizationVariable } },
-              },
-            ],
-          }),
+      ...bootstrapSecrets(server, transport),
       clusters: [
         controlPlane(server, transport),
         ...(hasIdentity ? [identityAgent] : []),
@@ -319,23 +310,32 @@ function authorityOf({ host, port, tls }: ControlPlane): string {
   return port === (tls === undefined ? 80 : 443) ? shownHost : `${shownHost}:${port}`;
 }
 
+/** Name of the secret that holds the authority: it is none, but what a credential injector injects is one. */
+const authoritySecret = "portolan-authority";
+
 /**
  * Envoy's REST client gives the name of the cluster as the authority of a request, and nothing in Envoy's configuration changes that. A
  * server that is found by its name (Cloudflare, a Lambda function URL, an ingress) refuses it. A stream has a field for it.
  *
  * @see docs/decisions/054-authority-of-polls.md
  */
-function authorityFilters(server: ControlPlane, transport: Transport) {
-  if (transport !== "rest" || isIpAddress(server.host)) return [];
-  const inlineString = `function envoy_on_request(handle)
-  handle:headers():replace(":authority", "${authorityOf(server)}")
-end
-`;
-  const typedConfig = {
-    "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
-    defaultSourceCode: { inlineString },
-  };
-  return [{ name: "authority", typedConfig }];
+const needsAuthority = (server: ControlPlane, transport: Transport): boolean =>
+  transport === "rest" && !isIpAddress(server.host);
+
+const authorityFilters = (server: ControlPlane, transport: Transport) =>
+  needsAuthority(server, transport)
+    ? [injector("authority", { credential: { name: authoritySecret }, header: ":authority" })]
+    : [];
+
+/** What the filters before the connection inject, where no file holds it. */
+function bootstrapSecrets(server: ControlPlane, transport: Transport) {
+  const { authorizationVariable: environmentVariable } = server;
+  const secret = (name: string, source: object) => ({ name, genericSecret: { secret: source } });
+  const secrets = [
+    ...(environmentVariable === undefined ? [] : [secret(authorizationSecret, { environmentVariable })]),
+    ...(needsAuthority(server, transport) ? [secret(authoritySecret, { inlineString: authorityOf(server) })] : []),
+  ];
+  return secrets.length === 0 ? {} : { secrets };
 }
 
 /** Name of the secret that holds the token, or the whole header. */
@@ -361,13 +361,14 @@ function authorizationFilters({ authorizationVariable, tokenSecretFile }: Contro
   if (tokenSecretFile !== undefined) {
     const sdsConfig = { pathConfigSource: { path: tokenSecretFile }, resourceApiVersion: "V3" };
     const credential = { name: authorizationSecret, sdsConfig };
-    return [injector({ credential, header, headerValuePrefix: "Bearer " })];
+    return [injector("authorization", { credential, header, headerValuePrefix: "Bearer " })];
   }
-  return authorizationVariable === undefined ? [] : [injector({ credential: { name: authorizationSecret }, header })];
+  if (authorizationVariable === undefined) return [];
+  return [injector("authorization", { credential: { name: authorizationSecret }, header })];
 }
 
-const injector = (generic: object) => ({
-  name: "authorization",
+const injector = (name: string, generic: object) => ({
+  name,
   typedConfig: {
     "@type": "type.googleapis.com/envoy.extensions.filters.http.credential_injector.v3.CredentialInjector",
     overwrite: true,
