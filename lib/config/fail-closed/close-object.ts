@@ -10,6 +10,7 @@ import { closedAnnotation, httpOnlyAnnotation } from "../made-annotations.ts";
 import { metaOf, type ReadOptions } from "../read-config.ts";
 import { fieldsOf, isFields } from "../untyped.ts";
 import { closeAuthorization, denyAll } from "./close-authorization.ts";
+import { closeBackendTls, closeDestinationRule } from "./close-connections.ts";
 import { closeTokens } from "./close-tokens.ts";
 import type { ClosedObject, Closing } from "./closed-object.ts";
 import { type ReadTarget, readTarget } from "./read-target.ts";
@@ -28,6 +29,8 @@ const securityGroup = "security.istio.io";
 const otherKinds: ReadonlySet<string> = new Set([
   "EnvoyFilter",
   "WasmPlugin",
+  "DestinationRule",
+  "BackendTLSPolicy",
   "Policy",
   "MeshPolicy",
   "RbacConfig",
@@ -88,6 +91,14 @@ export function closeObject(
       return securityPatches(spec, errors)
         ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]])
         : undefined;
+    case "DestinationRule": {
+      const rule = closeDestinationRule(spec);
+      return rule === undefined ? undefined : made("connections-refused", [["DestinationRule", rule]]);
+    }
+    case "BackendTLSPolicy": {
+      const policy = closeBackendTls(spec);
+      return policy === undefined ? undefined : made("connections-refused", [["BackendTLSPolicy", policy]]);
+    }
     case "RbacConfig":
     case "ClusterRbacConfig":
       return made("denied", [["AuthorizationPolicy", denyAll({})]]);
@@ -126,7 +137,7 @@ function createMaker(object: ParsedObject, key: ConfigKey, read: ReadTarget, opt
   const isRead = read.isRead && !key.group.startsWith("authentication.");
   const origin = { ...object.origin, key: { ...key, namespace: meshKinds.has(key.kind) ? key.namespace : namespace } };
   const configOf = ([kind, spec, annotations = {}]: Made, isBeside: boolean): Config => {
-    const schema = schemaOf(securityGroup, kind);
+    const schema = schemaOf(kind === key.kind ? key.group : securityGroup, kind);
     if (schema === undefined) throw new Error(`no schema of ${kind}`);
     const meta = metaOf(object, schema, schema.versions[0] ?? "", options);
     return {

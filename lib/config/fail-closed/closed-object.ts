@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import { type Diagnostic, type Origin, unreachable } from "../diagnostic.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { closedAnnotation } from "../made-annotations.ts";
+import { fieldsOf, listOf } from "../untyped.ts";
 
 /** What is done about a refused security object of which no valid form is known. */
 export const securityFailures = ["close", "open", "refuse"] as const;
@@ -12,14 +13,15 @@ export const securityFailures = ["close", "open", "refuse"] as const;
  */
 export type SecurityFailure = (typeof securityFailures)[number];
 
-/** What closing means for requests to the selected workloads. */
+/** What closing means for requests to what is selected. */
 export type Closing =
   | "denied"
   | "only-valid-rules"
   | "authorizer-asked"
   | "mutual-tls"
   | "tokens-refused"
-  | "tokens-required";
+  | "tokens-required"
+  | "connections-refused";
 
 /** What takes the place of a refused security object as long as no valid form of it is known. */
 export interface ClosedObject {
@@ -94,16 +96,29 @@ function closingText(closed: ClosedObject, rootNamespace: string): string {
       return `tokens in requests to ${target} are refused`;
     case "tokens-required":
       return `requests to ${target} are denied, with and without a token`;
+    case "connections-refused":
+      return `connections to ${serversText(closed)} fail`;
     default:
       return unreachable(closed.closing);
   }
 }
 
+/** Of a DestinationRule its host, of a BackendTLSPolicy its services. */
+function serversText({ configs }: ClosedObject): string {
+  const { host, targetRefs } = fieldsOf(configs[0]?.spec);
+  return host === undefined ? namesOf(listOf(targetRefs).map(fieldsOf), configs) : String(host);
+}
+
 function targetText({ configs, target }: ClosedObject, rootNamespace: string): string {
   const namespace = configs[0]?.meta.namespace ?? "";
   const refs = target.targetRefs ?? (target.targetRef === undefined ? [] : [target.targetRef]);
-  if (refs.length > 0) return refs.map(({ kind, name }) => `${kind} ${namespace}/${name}`).join(", ");
+  if (refs.length > 0) return namesOf(refs, configs);
   const place = namespace === "" || namespace === rootNamespace ? "the mesh" : `namespace ${namespace}`;
   const labels = Object.entries(target.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
   return labels.length === 0 ? `all workloads of ${place}` : `the workloads of ${place} with ${labels.join(", ")}`;
 }
+
+const namesOf = (
+  refs: readonly { readonly kind?: unknown; readonly name?: unknown }[],
+  configs: readonly Config[],
+): string => refs.map(({ kind, name }) => `${kind} ${configs[0]?.meta.namespace ?? ""}/${name}`).join(", ");

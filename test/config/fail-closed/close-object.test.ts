@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { closedDiagnostic } from "../../../lib/config/fail-closed/closed-object.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 
 /** What one object in a folder comes to: the closed objects, each as what closes it. */
@@ -188,5 +189,61 @@ describe("a document that cannot be read", () => {
     const patches =
       "apiVersion: kustomize.config.k8s.io/v1\nkind: Kustomization\npatches: [{ target: { kind: AuthorizationPolicy } }]\n";
     expect(closed(patches)).toEqual([]);
+  });
+});
+
+describe("a refused DestinationRule", () => {
+  const rule = (spec: string) => closed(object("DestinationRule", spec, "shop", "networking.istio.io/v1"));
+  const nobody = { mode: "ISTIO_MUTUAL", subjectAltNames: ["spiffe://closed.invalid/nobody"] };
+  const failing = (fields: object) => [
+    {
+      closing: "connections-refused",
+      made: [{ "DestinationRule shop": { ...fields, trafficPolicy: { tls: nobody } } }],
+    },
+  ];
+
+  it.each([
+    ["a misspelt field of its TLS", "{ host: bank, trafficPolicy: { tls: { mod: SIMPLE } } }"],
+    ["another mode", "{ host: bank, trafficPolicy: { tls: { mode: SIMPEL } } }"],
+    ["a fault elsewhere", "{ host: bank, trafficPolicy: { tls: { mode: SIMPLE }, conectionPool: {} } }"],
+    ["TLS of a subset", "{ host: bank, subsets: [{ name: a, trafficPolicy: { tls: { mode: MUTUAL } } }] }"],
+    ["a list of namespaces that is none", "{ host: bank, exportTo: 5, trafficPolicy: { tls: { mode: SIMPLE } } }"],
+  ])("lets no connection to its host through in plain text, for %s", (_what, spec) => {
+    expect(rule(spec)).toEqual(failing({ host: "bank" }));
+  });
+
+  it("closes where it is exported to, and for the workloads that it selects", () => {
+    const where = 'exportTo: ["."], workloadSelector: { matchLabels: { app: web } }';
+    expect(rule(`{ host: bank, ${where}, trafficPolicy: { tls: { mode: NONE } } }`)).toEqual(
+      failing({ host: "bank", exportTo: ["."], workloadSelector: { matchLabels: { app: "web" } } }),
+    );
+  });
+
+  it.each([
+    ["one that says nothing of TLS", "{ host: bank, trafficPolicy: { conectionPool: {} } }"],
+    ["one that wants plain text", "{ host: bank, trafficPolicy: { tls: { mode: DISABLE }, conectionPool: {} } }"],
+    ["one whose host cannot be read", "{ hosts: [bank], trafficPolicy: { tls: { mode: SIMPLE } } }"],
+  ])("closes nothing: %s", (_what, spec) => {
+    expect(rule(spec)).toEqual([]);
+  });
+});
+
+describe("a refused BackendTLSPolicy", () => {
+  it("lets no connection to its services through, and names them", () => {
+    const targetRefs = [{ group: "", kind: "Service", name: "bank" }];
+    const spec = JSON.stringify({
+      targetRefs,
+      validation: { hostname: "bank.example", wellKnownCACertificates: "Sys tem" },
+    });
+    const text = object("BackendTLSPolicy", spec, "shop", "gateway.networking.k8s.io/v1");
+    const validation = {
+      hostname: "closed.invalid",
+      caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "closed:" }],
+    };
+    expect(closed(text)).toEqual([
+      { closing: "connections-refused", made: [{ "BackendTLSPolicy shop": { targetRefs, validation } }] },
+    ]);
+    const [first] = readFiles([{ file: "a.yaml", text }]).closed;
+    expect(first && closedDiagnostic(first, "istio-system").message).toMatch("connections to Service shop/bank fail");
   });
 });
