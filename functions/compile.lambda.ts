@@ -31,6 +31,7 @@ const recompile = createLeasedCompiler({
   build: await ownBuild(),
   pace,
   observer,
+  writesPacks: true,
   ...troubleLog(log),
   ...fanOutTo(),
 });

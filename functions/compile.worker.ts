@@ -78,6 +78,7 @@ function compilerFor(env: Env): Compiler {
     build,
     pace,
     observer,
+    writesPacks: true,
     ...troubleLog(log),
     ...fanOutTo(env, pace),
   });

@@ -36,7 +36,7 @@ const listing = (/** @type {import("aws-cdk-lib/aws-s3").IBucket} */ bucket) =>
  */
 export function frontAccess(bucket, { secrets, wanted, confirmations }) {
   return [
-    onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*", ...(secrets ? ["secrets/*"] : [])]),
+    onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*", "packs/*", ...(secrets ? ["secrets/*"] : [])]),
     ...(wanted ? [onKeys(bucket, ["PutObject"], ["wanted/*"])] : []),
     ...(confirmations ? [onKeys(bucket, ["GetObject", "PutObject"], ["confirmed/*"])] : []),
     ...(secrets || wanted || confirmations ? [listing(bucket)] : []),
@@ -72,7 +72,7 @@ export function compileAccess(bucket) {
     onKeys(
       bucket,
       ["GetObject", "PutObject"],
-      ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"],
+      ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"],
     ),
     onKeys(bucket, ["GetObject"], ["wanted/*"]),
     onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*", "wanted/*", "compile/slices/*"]),

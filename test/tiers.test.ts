@@ -72,3 +72,10 @@ describe("a test that is skipped", () => {
     expect(silent).toEqual([]);
   });
 });
+
+describe("a test that fails", () => {
+  it("is not run again", () => {
+    const again = testFiles.filter((file) => /\bretry: [1-9]/.test(textOf(file)));
+    expect(again.map((file) => relative(root, file))).toEqual([]);
+  });
+});

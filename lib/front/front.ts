@@ -8,6 +8,7 @@ import { wayOf } from "../snapshot/head/cohorts.ts";
 import { cohortsOf, nextStepMs, rootAt } from "../snapshot/head/head.ts";
 import type { ShareNode } from "../snapshot/head/share.ts";
 import type { SigningJwk } from "../snapshot/head/signing-keys.ts";
+import { packedBlobs } from "../snapshot/packs/packed-blobs.ts";
 import type { Head } from "../snapshot/root.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -186,7 +187,7 @@ export function createFront(options: FrontOptions): Front {
   const limits = options.limits ?? defaultLimits;
   const { onWanted } = options;
   const missed = onWanted && createMissedBlobs({ store: options.store, now, trigger: onWanted, onError });
-  const reader = createSnapshotReader(options.store, undefined, missed);
+  const reader = createSnapshotReader(packedBlobs(options.store), undefined, missed);
   const heads = createHeads(options.store, {
     ttlMs: options.headTtlMs ?? 1_000,
     now,

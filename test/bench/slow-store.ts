@@ -1,3 +1,4 @@
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { ListedObject, ObjectStore } from "../../lib/storage/object-store.ts";
 import { md5Of } from "../../lib/storage/vouched-for.ts";
 
@@ -18,10 +19,11 @@ export interface SlowStore {
  * A store behind a wire: every request takes so long, however little it brings, and at most so many are under way at a time. Its lists
  * vouch for what is in it, as those of S3 do.
  *
- * @param waitMs of each request; of a list for every 1,000 keys
+ * @param wait milliseconds of each request, of a list for every 1,000 keys; or resolves when a request may end
  * @param connections as many as a client of S3 opens
  */
-export function slowStore(below: ObjectStore, waitMs: number, connections = 50): SlowStore {
+export function slowStore(below: ObjectStore, wait: number | (() => Promise<void>), connections = 50): SlowStore {
+  const waited = typeof wait === "number" ? () => sleep(wait) : wait;
   let requests = 0;
   let rounds = 0;
   let underWay = 0;
@@ -32,7 +34,7 @@ export function slowStore(below: ObjectStore, waitMs: number, connections = 50):
     underWay += 1;
     const round = rounds + 1;
     try {
-      const [answer] = await Promise.all([ask(), new Promise((resolve) => setTimeout(resolve, waitMs))]);
+      const [answer] = await Promise.all([ask(), waited()]);
       return answer;
     } finally {
       rounds = Math.max(rounds, round);
@@ -77,3 +79,27 @@ export function slowStore(below: ObjectStore, waitMs: number, connections = 50):
 
 /** As S3 lists. */
 const pageOfList = 1_000;
+
+/** So many turns of the event loop without a new request: whoever asks waits for an answer. */
+const quietTurns = 32;
+
+/**
+ * Ends all requests that are under way once nobody asks for more: those that are asked for at once end together, however slow the machine
+ * is.
+ */
+export function untilQuiet(): () => Promise<void> {
+  let requests = 0;
+  let ending: Promise<void> | undefined;
+  const quiet = async (): Promise<void> => {
+    for (let seen = 0; seen < requests; ) {
+      seen = requests;
+      for (let turns = 0; turns < quietTurns; turns += 1) await turn();
+    }
+    ending = undefined;
+  };
+  return () => {
+    requests += 1;
+    ending ??= quiet();
+    return ending;
+  };
+}

@@ -4,6 +4,7 @@
  */
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
+import { packWhenDue } from "../../lib/snapshot/packs/write-packs.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -16,6 +17,8 @@ import { syntheticMesh } from "./synthetic-mesh.ts";
 
 /** A request to S3 from a function beside it takes 10 to 30 ms. */
 const waitMs = 20;
+const edgeWaitMs = 50;
+const edgeConnections = 6;
 
 /** What one piece of work took, and what it asked. */
 async function rowOf(what: string, slow: SlowStore, work: () => Promise<unknown>): Promise<Row> {
@@ -75,12 +78,20 @@ export async function waitsBench({ report, services, quick }: BenchOptions): Pro
   rows.push(await rowOf("one VirtualService, warm", slow, () => publish(edited("virtual-service", 4))));
   for (const round of [1, 2]) await publish(edited("endpoint", round));
   rows.push(await rowOf("one endpoint, warm", slow, () => publish(edited("endpoint", 4))));
+  const { root: version, head } = await publish(edited("endpoint", 5));
   let bytes = 0;
   rows.push(
     await rowOf("a front that starts cold, a sidecar's clusters", slow, async () => {
       bytes = await firstPoll(slow.store, firstNode(text));
     }),
   );
+  // As many requests at a time as a Worker has connections, and as long as R2 takes from another region.
+  const edge = slowStore(store, edgeWaitMs, edgeConnections);
+  const edgePoll = () => firstPoll(edge.store, firstNode(text));
+  const where = `${edgeConnections} requests at a time of ${edgeWaitMs} ms`;
+  rows.push(await rowOf(`the same, ${where}`, edge, edgePoll));
+  await packWhenDue(store, { version, generation: head.generation });
+  rows.push(await rowOf(`the same with packs, ${where}`, edge, edgePoll));
   report.line(`the clusters of a sidecar: ${Math.round(bytes / 1024)} KiB`);
   report.table(`A store that takes ${waitMs} ms for each request, ${size} services`, rows);
   report.rows("waits", rows);

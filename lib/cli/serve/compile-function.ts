@@ -74,7 +74,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
     now: Date.now,
     onWaiting: () => setImmediate(() => ask()),
   });
-  const compileInTurn = createLeasedCompiler({ store, pace, observer, compile, ...trouble });
+  // A store that sees changes by itself is a disk, which needs no packs.
+  const writesPacks = store.watch === undefined;
+  const compileInTurn = createLeasedCompiler({ store, pace, observer, compile, writesPacks, ...trouble });
   const logErrors = errorLog(log);
   const recompile: typeof compileInTurn = async (publishing) => {
     const recompiled = await compileInTurn(publishing);

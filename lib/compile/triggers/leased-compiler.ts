@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import { packWhenDue } from "../../snapshot/packs/write-packs.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { staleSources } from "../collected/stale-sources.ts";
@@ -15,13 +16,16 @@ export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Prom
  * A compiler that all triggers of a store share with those of other processes; see `createTurns`.
  *
  * @param options.compile compiles in another process; absent: it is done in this one
+ * @param options.writesPacks whether readers of the store are spared requests; worth it where each of them takes milliseconds; false
+ * when absent
  */
 export function createLeasedCompiler(
   options: RecompileOptions &
     Pick<TurnsOptions, "pace" | "clock" | "onError" | "onTakenOver"> &
-    Partial<Pick<TurnsOptions, "compile">>,
+    Partial<Pick<TurnsOptions, "compile">> & { readonly writesPacks?: boolean },
 ): LeasedCompiler {
   const { store, now = Date.now, observer = noObserver, compile = createCompileHere(options) } = options;
+  const { writesPacks = false, onError = () => {} } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {
     // A reader for each: it is seldom asked, and keeps what it has read.
     const reader = createSnapshotReader(store);
@@ -29,8 +33,11 @@ export function createLeasedCompiler(
     return [...(await diagnosticsOfRoot(reader, root)), ...(await staleSources(store, names, now()))];
   };
   const turns = createTurns({ ...options, compile, diagnosticsOf });
-  return (publishing, askedMs) => {
+  return async (publishing, askedMs) => {
     observer.asked(askedMs);
-    return turns(publishing);
+    const told = await turns(publishing);
+    // What was published stands, whatever comes of packs.
+    if (writesPacks && told.kind === "published") await packWhenDue(store, told).catch(onError);
+    return told;
   };
 }

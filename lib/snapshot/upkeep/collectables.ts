@@ -1,4 +1,5 @@
 import { headCopyKeys, headCopyPrefix, keptCopies } from "../head/head-copy.ts";
+import { packIndexKey, packKey, packsFolder, readPackIndex } from "../packs/pack-index.ts";
 import type { Collectable } from "./collect-garbage.ts";
 
 /** What lies beside the blobs of a snapshot, and is collected with them. */
@@ -26,6 +27,14 @@ export const collectables: readonly Collectable[] = [
     prefix: "compile/slices/",
     minAgeMs: 24 * 3_600_000,
     stays: async () => () => false,
+  },
+  {
+    prefix: packsFolder,
+    async stays(_kept, store) {
+      const { packs } = await readPackIndex(store);
+      const listed = new Set([packIndexKey, ...packs.map(({ name }) => packKey(name))]);
+      return (key) => listed.has(key);
+    },
   },
   {
     prefix: headCopyPrefix,
