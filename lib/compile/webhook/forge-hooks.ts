@@ -1,26 +1,50 @@
-import { Hono } from "hono/tiny";
+import { type Context, Hono } from "hono";
 import type { BodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
 import { bytesOf, readBody } from "../../limits/read-body.ts";
+import { cutText } from "../../snapshot/free-text.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
+import { type AnswerOptions, answerInTime } from "./answer-in-time.ts";
 import { type Once, problem } from "./delivery.ts";
+import type { FillSource } from "./fill-source.ts";
 import { judgeGithub, judgeGithubHeaders } from "./github.ts";
 import { judgeGitlab, judgeGitlabHeaders } from "./gitlab.ts";
+import { fillFromRepository, type RepositoryFill } from "./repository/fill-from-repository.ts";
+import { type PushEvent, pushOfGithub, pushOfGitlab, whyIgnored } from "./repository/push-event.ts";
+import type { Repositories, Repository } from "./repository/read-repositories.ts";
+import type { Commit } from "./repository/repository-host.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 interface ForgeOptions {
   readonly secrets: WebhookSecrets;
   readonly sources: readonly string[];
+  readonly repositories: Repositories;
   readonly pool: BodyPool;
   readonly once: Once;
   readonly now: () => number;
-  readonly recompiled: (source: string) => Promise<Response>;
+  readonly fill: FillSource;
+  /** Compiles, and adds `more` to what is answered. */
+  readonly recompiled: (source: string, publishing: Publishing | undefined, more: object) => Promise<Response>;
+  readonly answer: AnswerOptions;
+}
+
+/** A genuine delivery for a source. */
+interface Delivery {
+  readonly source: string;
+  readonly host: Repository["host"];
+  /** Names it among those of its host for this source. */
+  readonly key: string;
+  /** Absent: it tells of something else than a push to a branch. */
+  readonly event: PushEvent | undefined;
 }
 
 /**
  * `POST /github/<source>` and `POST /gitlab/<source>`: a delivery in the forge's own form, signed with the secret that the source
- * shares with that forge. It does one thing, a compile, so whoever holds the secret can neither read nor write.
+ * shares with that forge. It has the source filled from the repository that is set for it, if one is, and compiled. So whoever holds the
+ * secret can neither read nor write anything else.
  */
-export function forgeHooks({ secrets, sources, pool, once, now, recompiled }: ForgeOptions): Hono {
+export function forgeHooks(options: ForgeOptions): Hono {
+  const { secrets, sources, pool, now } = options;
   const app = new Hono();
   // Unlike a request of our own, a delivery can only be judged when it is read.
   const bodyLimits = { maxBytes: limits.deliveryBytes, pool };
@@ -40,7 +64,7 @@ export function forgeHooks({ secrets, sources, pool, once, now, recompiled }: Fo
       case "ping":
         return Response.json({ kind: "pong" });
       case "push":
-        return once(`github ${source}`, verdict.key, () => recompiled(source));
+        return deliver(c, { source, host: "github", key: verdict.key, event: pushOfGithub(verdict.content) }, options);
     }
   });
 
@@ -52,11 +76,47 @@ export function forgeHooks({ secrets, sources, pool, once, now, recompiled }: Fo
     if (early !== undefined) return problem(401, early.reason);
     const read = await readBody(c, bodyLimits);
     if (read.kind === "refused") return problem(read.status, read.reason);
-    const verdict = await judgeGitlab(known, header, bytesOf(read));
+    const body = bytesOf(read);
+    const verdict = await judgeGitlab(known, header, body);
     if (verdict.kind === "refused") return problem(401, verdict.reason);
-    return once(`gitlab ${source}`, verdict.key, () => recompiled(source));
+    return deliver(c, { source, host: "gitlab", key: verdict.key, event: pushOfGitlab(body) }, options);
   });
   return app;
 }
 
 const noSecret = (source: string) => ({ reason: `no secret of this forge is known for a source ${source}` });
+
+async function deliver(context: Context, delivery: Delivery, options: ForgeOptions): Promise<Response> {
+  const { source, host, key, event } = delivery;
+  const { once, recompiled, repositories, answer } = options;
+  const repository = repositories.get(source);
+  const sender = `${host} ${source}`;
+  if (repository === undefined) {
+    const compiled = once(sender, key, () => recompiled(source, undefined, { note: nothingFetched(source) }));
+    return answerInTime(context, compiled, answer);
+  }
+  const reason = whyIgnored(event, host, repository);
+  if (reason !== undefined || event === undefined) return Response.json({ kind: "ignored", source, reason });
+  const filled = once(sender, key, async (stillMine) => {
+    const fill: RepositoryFill["fill"] = (files, bytes, mayWrite) =>
+      options.fill(source, files, { bytes, allowEmpty: false, acceptClosed: false, mayWrite });
+    const commit = await fillFromRepository({ repository, event, stillMine, fill });
+    if (commit instanceof Response) return commit;
+    return recompiled(source, wordsOf(commit, event, repository), { source, commit: commit.sha });
+  });
+  return answerInTime(context, filled, answer);
+}
+
+const nothingFetched = (source: string): string =>
+  `nothing was fetched, since no repository is set for source ${source}; PORTOLAN_REPOSITORIES, or compile.webhook.repositories, sets one`;
+
+const maxNameBytes = 128;
+
+/** For the history. The name of a commit's author is whatever its author has set; the login of whoever pushed is the host's word. */
+function wordsOf({ sha, author, title }: Commit, event: PushEvent, { name }: Repository): Publishing {
+  const pusher = sha === event.after && event.pusher !== "" ? `${cutText(event.pusher, maxNameBytes)}, ` : "";
+  return {
+    by: `${pusher}by a push to ${name}`,
+    why: `commit ${sha} by ${cutText(author, maxNameBytes)}: ${cutText(title, 1_024)}`,
+  };
+}
