@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { BodyPool } from "../../limits/body-pool.ts";
+import { createGate } from "../../limits/gate.ts";
 import { limits } from "../../limits/limits.ts";
 import { bytesOf, readBody } from "../../limits/read-body.ts";
 import { cutText } from "../../snapshot/free-text.ts";
@@ -9,7 +10,7 @@ import { type Once, problem } from "./delivery.ts";
 import type { FillSource } from "./fill-source.ts";
 import { judgeGithub, judgeGithubHeaders } from "./github.ts";
 import { judgeGitlab, judgeGitlabHeaders } from "./gitlab.ts";
-import { fillFromRepository, type RepositoryFill } from "./repository/fill-from-repository.ts";
+import { fillFromRepository } from "./repository/fill-from-repository.ts";
 import { type PushEvent, pushOfGithub, pushOfGitlab, whyIgnored } from "./repository/push-event.ts";
 import type { Repositories, Repository } from "./repository/read-repositories.ts";
 import type { Commit } from "./repository/repository-host.ts";
@@ -45,6 +46,7 @@ interface Delivery {
  */
 export function forgeHooks(options: ForgeOptions): Hono {
   const { secrets, sources, pool, now } = options;
+  const deliver = createDeliver(options);
   const app = new Hono();
   // Unlike a request of our own, a delivery can only be judged when it is read.
   const bodyLimits = { maxBytes: limits.deliveryBytes, pool };
@@ -64,7 +66,7 @@ export function forgeHooks(options: ForgeOptions): Hono {
       case "ping":
         return Response.json({ kind: "pong" });
       case "push":
-        return deliver(c, { source, host: "github", key: verdict.key, event: pushOfGithub(verdict.content) }, options);
+        return deliver(c, { source, host: "github", key: verdict.key, event: pushOfGithub(verdict.content) });
     }
   });
 
@@ -79,32 +81,39 @@ export function forgeHooks(options: ForgeOptions): Hono {
     const body = bytesOf(read);
     const verdict = await judgeGitlab(known, header, body);
     if (verdict.kind === "refused") return problem(401, verdict.reason);
-    return deliver(c, { source, host: "gitlab", key: verdict.key, event: pushOfGitlab(body) }, options);
+    return deliver(c, { source, host: "gitlab", key: verdict.key, event: pushOfGitlab(body) });
   });
   return app;
 }
 
 const noSecret = (source: string) => ({ reason: `no secret of this forge is known for a source ${source}` });
 
-async function deliver(context: Context, delivery: Delivery, options: ForgeOptions): Promise<Response> {
-  const { source, host, key, event } = delivery;
-  const { once, recompiled, repositories, answer } = options;
-  const repository = repositories.get(source);
-  const sender = `${host} ${source}`;
-  if (repository === undefined) {
-    const compiled = once(sender, key, () => recompiled(source, undefined, { note: nothingFetched(source) }));
-    return answerInTime(context, compiled, answer);
-  }
-  const reason = whyIgnored(event, host, repository);
-  if (reason !== undefined || event === undefined) return Response.json({ kind: "ignored", source, reason });
-  const filled = once(sender, key, async (stillMine) => {
-    const fill: RepositoryFill["fill"] = (files, bytes, mayWrite) =>
-      options.fill(source, files, { bytes, allowEmpty: false, acceptClosed: false, mayWrite });
-    const commit = await fillFromRepository({ repository, event, stillMine, fill });
-    if (commit instanceof Response) return commit;
-    return recompiled(source, wordsOf(commit, event, repository), { source, commit: commit.sha });
-  });
-  return answerInTime(context, filled, answer);
+function createDeliver({ once, fill, recompiled, repositories, answer }: ForgeOptions) {
+  // What is fetched is in memory until it is written, so one repository is fetched at a time.
+  const gate = createGate(1);
+  return async (context: Context, { source, host, key, event }: Delivery): Promise<Response> => {
+    const repository = repositories.get(source);
+    const sender = `${host} ${source}`;
+    if (repository === undefined) {
+      const compiled = once(sender, key, () => recompiled(source, undefined, { note: nothingFetched(source) }));
+      return answerInTime(context, compiled, answer);
+    }
+    const reason = whyIgnored(event, host, repository);
+    if (reason !== undefined || event === undefined) return Response.json({ kind: "ignored", source, reason });
+    const filled = once(sender, key, async (stillMine) => {
+      const leave = await gate.enter(1);
+      const commit = await fillFromRepository({
+        repository,
+        event,
+        stillMine,
+        fill: (files, bytes, mayWrite) =>
+          fill(source, files, { bytes, allowEmpty: false, acceptClosed: false, mayWrite }),
+      }).finally(leave);
+      if (commit instanceof Response) return commit;
+      return recompiled(source, wordsOf(commit, event, repository), { source, commit: commit.sha });
+    });
+    return answerInTime(context, filled, answer);
+  };
 }
 
 const nothingFetched = (source: string): string =>

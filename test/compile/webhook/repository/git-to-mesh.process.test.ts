@@ -12,6 +12,7 @@ import { readRepositories } from "../../../../lib/compile/webhook/repository/rea
 import { noSecrets } from "../../../../lib/compile/webhook/webhook-secrets.ts";
 import { writtenPublications } from "../../../../lib/snapshot/head/lost-head.ts";
 import { memoryStore } from "../../../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../../../lib/storage/object-store.ts";
 import { GitHost, githubPush, gitlabPush, type Pushed, type SignedPush } from "./git-host.ts";
 
 const nowMs = Date.UTC(2026, 0, 8);
@@ -31,10 +32,16 @@ interface Setting {
   readonly api?: string;
   readonly tokens?: object;
   readonly answerWithinMs?: number;
+  readonly store?: ObjectStore;
 }
 
-function compileFunction({ repository = {}, api, tokens = { main: token }, answerWithinMs }: Setting = {}) {
-  const store = memoryStore(() => nowMs);
+function compileFunction({
+  repository = {},
+  api,
+  tokens = { main: token },
+  answerWithinMs,
+  store = memoryStore(() => nowMs),
+}: Setting = {}) {
   const on = { repository: "shop/mesh", ...repository };
   const settings = {
     main: { host: "github", api: api ?? host.url, ...on },
@@ -170,18 +177,19 @@ describe("deliveries that come in another order than pushes", () => {
   });
 
   it("write nothing of a commit that was overtaken while it was fetched", async () => {
-    const { toGithub, holds } = compileFunction();
+    const { toGithub, holds, store } = compileFunction();
+    const another = compileFunction({ store });
     const first = await host.commit({ "a.yaml": service("a1") });
     const second = await host.commit({ "a.yaml": service("a2") });
     await host.git("branch", "newer", second);
     await host.git("reset", "-q", "--hard", first);
-    // The archive of the first commit is asked for; then the branch moves, and the delivery of the second is carried out.
+    // The archive of the first commit is asked for; then the branch moves, and another process carries out the delivery of the second.
     let inner: Promise<unknown> | undefined;
     host.instead = (url, response) => {
       if (inner !== undefined || !url.includes(first) || !url.includes("legacy")) return false;
       inner = host
         .git("reset", "-q", "--hard", second)
-        .then(() => toGithub(second, { before: first }))
+        .then(() => another.toGithub(second, { before: first }))
         .finally(() => host.sendArchive(first, `shop-mesh-${first.slice(0, 7)}`, response));
       return true;
     };
