@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sourceNameForm, sourceNameRule } from "./setting-values.ts";
 
-/** No part of a path that leads out of it, and none that is empty. */
+/** Whether no part of a path is empty, or leads out of it. */
 const isPath = (path: string): boolean => path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 
 const repositoryName = z
@@ -40,7 +40,7 @@ const api = z
     return username + password + search + hash === "";
   }, "must have neither a user nor a query; the token is a setting of its own");
 
-/** The repository that a source is filled from when its host tells of a push. */
+/** The repository that a source is filled from when its host sends a push event. */
 const repositorySchema = z.strictObject({
   host: z.enum(["github", "gitlab"]),
   repository: repositoryName,
@@ -54,5 +54,5 @@ export const repositoriesSchema = z.record(
   repositorySchema,
 );
 
-/** As a settings file and the environment have it. */
+/** One repository, in a settings file and in the environment. */
 export type RepositorySettings = z.infer<typeof repositorySchema>;

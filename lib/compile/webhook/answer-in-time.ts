@@ -2,17 +2,17 @@ import type { Context } from "hono";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { isFields, jsonIn, textOf } from "../../config/untyped.ts";
 
-/** GitHub and GitLab wait ten seconds, and the answer has to get there. */
+/** GitHub and GitLab wait ten seconds; two are left for the way. */
 export const forgeWaitMs = 8_000;
 
 export interface AnswerOptions {
-  /** How long whoever asks waits for an answer. Absent: as long as it takes, since nothing goes on after an answer here. */
+  /** When to answer at the latest. Absent: when the work is done, for platforms where nothing runs after an answer. */
   readonly withinMs?: number | undefined;
-  /** Told why work that was answered before its end came to nothing. */
+  /** Called with the reason when work fails after its answer. */
   readonly onError?: ((cause: unknown) => void) | undefined;
 }
 
-/** The answer to a request, or, where it takes longer than whoever asks waits, 202; the work goes on then. */
+/** The answer of some work, or 202 where the work takes longer than its sender waits; it goes on then. */
 export async function answerInTime(
   context: Context,
   work: Promise<Response>,
@@ -27,16 +27,16 @@ export async function answerInTime(
     context,
     work.then(reasonOf).then((reason) => reason !== undefined && onError(new PortolanError(reason)), onError),
   );
-  const reason = "it takes longer than a webhook waits; the compile function's log has what comes of it";
+  const reason = "the work takes longer than a webhook waits, and goes on; the compile function's log has the outcome";
   return Response.json({ kind: "accepted", reason }, { status: 202 });
 }
 
-/** A Worker ends with its answer, unless it is told of the rest; a process on Node goes on. */
+/** A Worker ends with its answer, except for what `waitUntil` is given; a process on Node goes on. */
 function goOn(context: Context, rest: Promise<unknown>): void {
   try {
     context.executionCtx.waitUntil(rest);
   } catch {
-    // Hono throws where the platform has no such thing.
+    // Hono throws where the platform has no execution context.
   }
 }
 

@@ -10,7 +10,7 @@ import type { Quota } from "./quota.ts";
 import { refuseExpanded } from "./refuse-expanded.ts";
 
 export interface Filling {
-  /** How much came. */
+  /** Size of what came, for the quota. */
   readonly bytes: number;
   readonly allowEmpty: boolean;
   readonly acceptClosed: boolean;
@@ -19,7 +19,7 @@ export interface Filling {
 }
 
 /**
- * Fills a source with files that came over HTTP, within the limits and rules that count for all of them.
+ * Fills a source with files that came over HTTP or from a repository: one set of limits and rules for both.
  *
  * @returns a refusal; undefined where the source was filled
  * @throws PortolanError with diagnostics for files that are refused, as `writeShard`

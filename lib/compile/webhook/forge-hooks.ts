@@ -35,14 +35,14 @@ interface Delivery {
   readonly host: Repository["host"];
   /** Names it among those of its host for this source. */
   readonly key: string;
-  /** Absent: it tells of something else than a push to a branch. */
+  /** Absent: the delivery is about something else than a push to a branch. */
   readonly event: PushEvent | undefined;
 }
 
 /**
  * `POST /github/<source>` and `POST /gitlab/<source>`: a delivery in the forge's own form, signed with the secret that the source
- * shares with that forge. It has the source filled from the repository that is set for it, if one is, and compiled. So whoever holds the
- * secret can neither read nor write anything else.
+ * shares with that forge. The source is filled from the repository that is set for it, if there is one, and all sources are compiled. The secret
+ * is good for nothing else: it reads no source, and does not choose what is fetched.
  */
 export function forgeHooks(options: ForgeOptions): Hono {
   const { secrets, sources, pool, now } = options;
@@ -89,18 +89,20 @@ export function forgeHooks(options: ForgeOptions): Hono {
 const noSecret = (source: string) => ({ reason: `no secret of this forge is known for a source ${source}` });
 
 function createDeliver({ once, fill, recompiled, repositories, answer }: ForgeOptions) {
-  // What is fetched is in memory until it is written, so one repository is fetched at a time.
+  // A fetched folder is in memory until it is written, so this process fetches one repository at a time.
   const gate = createGate(1);
   return async (context: Context, { source, host, key, event }: Delivery): Promise<Response> => {
     const repository = repositories.get(source);
-    const sender = `${host} ${source}`;
     if (repository === undefined) {
-      const compiled = once(sender, key, () => recompiled(source, undefined, { note: nothingFetched(source) }));
+      const compiled = once(`${host} ${source}`, key, () =>
+        recompiled(source, undefined, { note: nothingFetched(source) }),
+      );
       return answerInTime(context, compiled, answer);
     }
     const reason = whyIgnored(event, host, repository);
     if (reason !== undefined || event === undefined) return Response.json({ kind: "ignored", source, reason });
-    const filled = once(sender, key, async (stillMine) => {
+    // Under a sender of its own: a delivery that came before its repository was set can be sent again.
+    const filled = once(`${host} ${source} fetched`, key, async (stillMine) => {
       const leave = await gate.enter(1);
       const commit = await fillFromRepository({
         repository,
@@ -121,7 +123,7 @@ const nothingFetched = (source: string): string =>
 
 const maxNameBytes = 128;
 
-/** For the history. The name of a commit's author is whatever its author has set; the login of whoever pushed is the host's word. */
+/** For the history. Anybody can set the name of a commit's author; the host vouches for the login of the pusher. */
 function wordsOf({ sha, author, title }: Commit, event: PushEvent, { name }: Repository): Publishing {
   const pusher = sha === event.after && event.pusher !== "" ? `${cutText(event.pusher, maxNameBytes)}, ` : "";
   return {

@@ -10,7 +10,7 @@ import { type Commit, type RepositoryHost, repositoryHost } from "./repository-h
 
 export interface RepositoryFill {
   readonly repository: Repository;
-  /** The push that was told of. */
+  /** The push that the delivery is about. */
   readonly event: PushEvent;
   /** Rejects where the delivery is another process's by now. */
   readonly stillMine: StillMine;
@@ -22,18 +22,18 @@ export interface RepositoryFill {
   ) => Promise<Response | undefined>;
 }
 
-/** How often it is fetched anew, where the branch moves meanwhile. */
+/** Attempts while the branch moves during each. */
 const maxAttempts = 3;
-/** How often a host is asked that shows the commit before the push, and how long to wait between. */
+/** Looks at a branch that still shows the commit before the push, and the pause between them. */
 const maxLooks = 3;
 const lookMs = 1_000;
 
 class BranchMoved extends Error {}
 
 /**
- * Fills a source with the newest commit of the branch that it follows, whichever commit the push is about: so deliveries that come late,
- * twice or out of order leave it right. The branch is looked at again after the list that is replaced was read and before it is replaced,
- * which is a compare-and-swap: of two processes the one with the older commit writes nothing.
+ * Fills a source with the newest commit of the branch that it follows, whichever commit the push is about. So deliveries that come late,
+ * twice or out of order do no harm. The branch is read again between reading the source's list and replacing it by compare-and-swap: of two
+ * processes the one with the older commit writes nothing.
  *
  * @returns the commit, or a refusal of what it holds
  * @throws FetchFailure where it cannot be fetched; what `fill` throws
@@ -61,7 +61,7 @@ export async function fillFromRepository(filling: RepositoryFill): Promise<Commi
   );
 }
 
-/** The newest commit. A host may tell of a push some time before it shows it. */
+/** The newest commit. A host may send the event of a push before its API shows the commit. */
 async function newestFor(
   host: RepositoryHost,
   { repository, event: { before, after } }: RepositoryFill,

@@ -2,7 +2,7 @@ import { fieldsOf, isFields, jsonIn, textOf } from "../../../config/untyped.ts";
 import { cutText } from "../../../snapshot/free-text.ts";
 import type { Repository } from "./read-repositories.ts";
 
-/** A push, as GitHub's and GitLab's webhooks tell of it. */
+/** A push, as GitHub's and GitLab's webhooks send it. */
 export interface PushEvent {
   /** The repository's path at its host. */
   readonly repository: string;
@@ -11,7 +11,7 @@ export interface PushEvent {
   /** The branch's commit before the push, and after it; nothing but zeros where there is none. */
   readonly before: string;
   readonly after: string;
-  /** The account that has pushed, by its login. */
+  /** Login of the account that pushed. */
   readonly pusher: string;
 }
 
@@ -28,7 +28,7 @@ export function pushOfGithub(content: unknown): PushEvent | undefined {
   };
 }
 
-/** @param body of a delivery @returns undefined for any other event, tags among them, which have one of their own */
+/** @param body of a delivery @returns undefined for any other event; a pushed tag is one */
 export function pushOfGitlab(body: Uint8Array): PushEvent | undefined {
   const content = jsonIn(new TextDecoder().decode(body));
   if (!isFields(content) || content.object_kind !== "push" || typeof content.ref !== "string") return undefined;

@@ -22,10 +22,10 @@ export interface ArchiveFiles {
 }
 
 /**
- * Reads the archive of a commit as a folder is read: YAML and JSON files at any depth, without what lies in hidden folders and in a
- * `node_modules`. A link is not followed: it costs itself only.
+ * Reads the archive of a commit as a folder is read: YAML and JSON files at any depth, except below hidden folders and `node_modules`. A link
+ * is not followed: it is an unreadable file.
  *
- * @param archive a compressed tar, as GitHub and GitLab make it: everything lies in one folder
+ * @param archive a gzip-compressed tar, as GitHub and GitLab make it: everything lies in one folder
  * @param sha the commit that it must be of
  * @param path the folder whose files are taken; "" for all
  * @throws FetchFailure for an archive that is no such thing, damaged, cut off, too large or of another commit
@@ -57,7 +57,7 @@ export async function readArchive(
   }
 }
 
-/** Bounds what flows through. What a stream is aborted with does not always come out of it, so the reason is kept. */
+/** Bounds for streams. An error does not always get through the streams behind it unchanged, so the first refusal is kept here. */
 function createCounting() {
   let refusal: FetchFailure | undefined;
   return {
@@ -132,7 +132,7 @@ function createTaken(sha: string, path: string, bounds: ArchiveLimits) {
 
 const linkProblem = "it is a link, which is not followed in a repository: put a copy of the file in its place";
 
-/** As files are read from a disk: a mark at the beginning of a text stays. */
+/** Decodes as `readFile` does: a byte order mark stays. */
 async function textOf(body: ParsedTarEntry["body"]): Promise<string> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
@@ -147,7 +147,7 @@ function partsOf(name: string): readonly string[] {
   throw new FetchFailure(422, `the archive holds a path that Git never writes: ${name.slice(0, 100)}`);
 }
 
-/** @param comment what `git archive` writes into the archive: the commit @param top the folder of the archive, which ends with it */
+/** @param comment which `git archive` sets to the commit @param top the archive's folder, whose name ends with the commit */
 function refuseOtherCommit(sha: string, comment: string | undefined, top: string): void {
   const said = comment !== undefined && isSha(comment) ? comment : /-([0-9a-f]{7,64})$/.exec(top)?.[1];
   if (said === undefined || sha.startsWith(said)) return;

@@ -12,7 +12,7 @@ export interface Repository {
   readonly path: string;
   /** Address of the host's API, without a slash at its end. */
   readonly api: string;
-  /** Reads the repository; undefined where anybody may. */
+  /** Credential for the API; undefined for a public repository. */
   readonly token: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export type Repositories = ReadonlyMap<string, Repository>;
 
 export const noRepositories: Repositories = new Map();
 
-/** What a compile function's environment says of repositories. */
+/** The settings in a compile function's environment. */
 export interface RepositoryEnvironment {
   /** JSON: source → `RepositorySettings`. */
   readonly REPOSITORIES?: string | undefined;
@@ -75,5 +75,5 @@ function tokensIn(text: string, name: string): ReadonlyMap<string, string> {
   return new Map(entries);
 }
 
-/** What may stand in a header: a token has no blanks, and a line's end would begin another header. */
+/** Visible ASCII only: the token goes into a header, where a line break would begin another one. */
 const isToken = (value: unknown): value is string => typeof value === "string" && /^[\x21-\x7e]{1,4096}$/.test(value);

@@ -13,17 +13,17 @@ export interface Commit {
   readonly title: string;
 }
 
-/** Asks the host of a repository. What it cannot answer is a `FetchFailure`. */
+/** The host of a repository, by its HTTP API. Both calls throw a `FetchFailure` with what to do. */
 export interface RepositoryHost {
   /** The newest commit of the branch. */
   newest(signal: AbortSignal): Promise<Commit>;
-  /** The archive of a commit, a compressed tar. The reader ends it. */
+  /** The archive of a commit, a gzip-compressed tar. */
   archive(sha: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
 
 export const isSha = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 
-/** What hosts say of a branch: some kilobytes. */
+/** An answer about a branch has some kilobytes. */
 const maxAnswerBytes = 1024 * 1024;
 /** GitHub sends an archive from another host, and a renamed repository from another path. */
 const maxRedirects = 5;
@@ -80,7 +80,7 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Goes where answers lead. Credentials go to the host of the API alone, and nothing goes over a network in clear text. */
+/** Follows redirects. The token is sent to the API's own origin only, and no request leaves this machine without TLS. */
 async function follow(first: URL, { repository, headers, signal }: Following): Promise<Response> {
   let url = first;
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {

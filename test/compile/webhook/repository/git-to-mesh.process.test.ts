@@ -33,6 +33,8 @@ interface Setting {
   readonly tokens?: object;
   readonly answerWithinMs?: number;
   readonly store?: ObjectStore;
+  /** Whether the sources have repositories; they do when absent. */
+  readonly isSet?: boolean;
 }
 
 function compileFunction({
@@ -41,6 +43,7 @@ function compileFunction({
   tokens = { main: token },
   answerWithinMs,
   store = memoryStore(() => nowMs),
+  isSet = true,
 }: Setting = {}) {
   const on = { repository: "shop/mesh", ...repository };
   const settings = {
@@ -58,20 +61,28 @@ function compileFunction({
       gitlab: new Map([["lab", [lab]]]),
     },
     repositories: readRepositories({
-      REPOSITORIES: JSON.stringify(settings),
+      REPOSITORIES: isSet ? JSON.stringify(settings) : "",
       REPOSITORY_TOKENS: JSON.stringify({ ...tokens, lab: "glpat-secret" }),
     }),
     now: () => nowMs,
     onError: (cause) => failures.push(cause),
     ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
   });
+  /** What a Worker is to live for after its answers. */
+  const after: Promise<unknown>[] = [];
+  const context = {
+    waitUntil: (work: Promise<unknown>) => void after.push(work),
+    passThroughOnException() {},
+    props: {},
+  };
   const send = async (path: string, { headers, body }: SignedPush) => {
-    const response = await app.request(path, { method: "POST", headers, body });
+    const response = await app.request(path, { method: "POST", headers, body }, {}, context);
     return { status: response.status, ...JSON.parse(await response.text()) };
   };
   return {
     store,
     failures,
+    after,
     toGithub: (after: string, pushed?: Pushed) => send("/hooks/github/main", githubPush(hub, nowMs, after, pushed)),
     toGitlab: (after: string, pushed?: Pushed) => send("/hooks/gitlab/lab", gitlabPush(lab, nowMs, after, pushed)),
     unbound: (after: string) => send("/hooks/github/unbound", githubPush(hub, nowMs, after)),
@@ -275,6 +286,16 @@ describe("a host that does not give what it is asked for", () => {
     expect(answer).toMatchObject({ status: 502, detail: expect.stringContaining(told) });
   });
 
+  it("is asked when a delivery of before its source had a repository is sent again", async () => {
+    const sha = await host.commit({ "a.yaml": service("a") });
+    const { store, toGithub } = compileFunction({ isSet: false });
+    expect(await toGithub(sha)).toMatchObject({ status: 503, detail: "no source was filled yet" });
+    const set = compileFunction({ store });
+    await set.toGitlab(await host.commit({}));
+    expect(await toGithub(sha)).toMatchObject({ status: 200, note: expect.stringContaining("nothing was fetched") });
+    expect(await set.toGithub(sha)).toMatchObject({ status: 200, kind: "published" });
+  });
+
   it("can be asked again for the same delivery", async () => {
     answering(500);
     const { sha, toGithub } = await fails();
@@ -345,7 +366,7 @@ describe("a host that does not give what it is asked for", () => {
 
 describe("a host that takes long", () => {
   it("has the delivery answered within the time that a webhook waits, and the source filled all the same", async () => {
-    const { toGithub, holds, failures } = compileFunction({ answerWithinMs: 1 });
+    const { toGithub, holds, failures, after } = compileFunction({ answerWithinMs: 1 });
     const held = Promise.withResolvers<void>();
     const sha = await host.commit({ "a.yaml": service("a") });
     host.instead = (url, response) => {
@@ -358,14 +379,15 @@ describe("a host that takes long", () => {
       kind: "accepted",
       reason: expect.stringContaining("log"),
     });
-    expect(await toGithub(sha)).toMatchObject({ status: expect.any(Number) });
     held.resolve();
-    await expect.poll(() => holds().catch(() => ({}))).toEqual({ "a.yaml": service("a") });
-    expect(failures.map(String).filter((text) => !text.includes("under way"))).toEqual([]);
+    await Promise.all(after);
+    expect(await holds()).toEqual({ "a.yaml": service("a") });
+    expect([after.length, failures]).toEqual([1, []]);
+    expect(await toGithub(sha)).toMatchObject({ status: 409 });
   });
 
   it("has what goes wrong after that answer in the log", async () => {
-    const { toGithub, failures } = compileFunction({ answerWithinMs: 1 });
+    const { toGithub, failures, after } = compileFunction({ answerWithinMs: 1 });
     const held = Promise.withResolvers<void>();
     host.instead = (_url, response) => {
       void held.promise.then(() => response.writeHead(500).end());
@@ -373,7 +395,8 @@ describe("a host that takes long", () => {
     };
     expect(await toGithub(await host.commit({ "a.yaml": service("a") }))).toMatchObject({ status: 202 });
     held.resolve();
-    await expect.poll(() => failures.map(String).join()).toContain("answers 500 for shop/mesh");
+    await Promise.all(after);
+    expect(failures.map(String)).toEqual([expect.stringContaining("answers 500 for shop/mesh")]);
   });
 });
 
