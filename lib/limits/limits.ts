@@ -24,7 +24,7 @@ export const limits = {
   /** A repository's archive at a commit, compressed. */
   archiveBytes: 64 * MiB,
   /** The same, decompressed. */
-  archiveUnpackedBytes: 1024 * MiB,
+  archiveUnpackedBytes: 512 * MiB,
   /** Files, folders and links in it. Its files of configuration are also bounded by `sourceFiles` and `sourceBytes`. */
   archiveEntries: 200_000,
   /** One request to a repository's host, to the last byte of its answer. */
