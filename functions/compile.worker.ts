@@ -106,7 +106,7 @@ function compilerFor(env: Env): Compiler {
     secrets,
     audiences: () => audiences,
     repositories,
-    answerWithinMs: forgeWaitMs,
+    answer: { withinMs: forgeWaitMs },
     onError,
   });
   const compiler = { recompile, app };

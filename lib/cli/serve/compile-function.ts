@@ -105,6 +105,12 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const secrets = { ...read, fronts: [...read.fronts, ownSecret] };
   // The front beside it asks at its own address.
   const audiencesHere = () => (audiences.length === 0 ? [] : [...audiences, new URL(server.url).host]);
+  /** What goes on although it was answered. */
+  const late = new Set<Promise<unknown>>();
+  const goesOn = (work: Promise<unknown>) => {
+    late.add(work);
+    void work.finally(() => late.delete(work));
+  };
   const app = webhookApp({
     store,
     recompile,
@@ -112,7 +118,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
     secrets,
     audiences: audiencesHere,
     repositories,
-    answerWithinMs: forgeWaitMs,
+    answer: { withinMs: forgeWaitMs, goesOn },
     onError: trouble.onError,
   });
   const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
@@ -128,6 +134,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       stop.abort();
       clearInterval(timer);
       await server.close();
+      await Promise.all(late);
       await last;
       await collecting.catch(() => {});
       compiling.close();

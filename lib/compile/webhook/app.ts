@@ -8,6 +8,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { boundedAnswer } from "../bounded-diagnostics.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
+import type { AnswerOptions } from "./answer-in-time.ts";
 import { createOnce, problem } from "./delivery.ts";
 import { createFillSource } from "./fill-source.ts";
 import { forgeHooks } from "./forge-hooks.ts";
@@ -34,8 +35,8 @@ export interface WebhookOptions {
   readonly audiences?: () => readonly string[];
   /** Repositories that sources are filled from; none when absent. */
   readonly repositories?: Repositories;
-  /** How long a forge's webhook waits for an answer, where work goes on after an answer; absent: it is answered at the end. */
-  readonly answerWithinMs?: number;
+  /** How a forge's webhook is answered, where work can go on after an answer; absent: when the work is done. */
+  readonly answer?: Pick<AnswerOptions, "withinMs" | "goesOn">;
   readonly now?: () => number;
   readonly onError?: (cause: unknown) => void;
 }
@@ -132,7 +133,7 @@ export function webhookApp(options: WebhookOptions): Hono {
     now,
     fill,
     recompiled: (source, publishing, more) => recompiled([source], publishing, more),
-    answer: { withinMs: options.answerWithinMs, onError: options.onError },
+    answer: { ...options.answer, onError: options.onError },
   });
   app.route("/hooks", forges);
   app.route(objectsPath, objectsApp({ store, secrets, sources, guard, quota }));

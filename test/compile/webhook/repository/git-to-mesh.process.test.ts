@@ -35,6 +35,8 @@ interface Setting {
   readonly store?: ObjectStore;
   /** Whether the sources have repositories; they do when absent. */
   readonly isSet?: boolean;
+  /** Whether the platform has to be told what goes on after an answer, as a Worker's; it has when absent. */
+  readonly isWorker?: boolean;
 }
 
 function compileFunction({
@@ -44,6 +46,7 @@ function compileFunction({
   answerWithinMs,
   store = memoryStore(() => nowMs),
   isSet = true,
+  isWorker = true,
 }: Setting = {}) {
   const on = { repository: "shop/mesh", ...repository };
   const settings = {
@@ -51,6 +54,10 @@ function compileFunction({
     lab: { host: "gitlab", api: api ?? `${host.url}/api/v4/`, ...on },
   };
   const failures: unknown[] = [];
+  /** What goes on after an answer. */
+  const after: Promise<unknown>[] = [];
+  const goesOn = (work: Promise<unknown>) => void after.push(work);
+  const context = { waitUntil: goesOn, passThroughOnException() {}, props: {} };
   const app = webhookApp({
     store,
     recompile: createLeasedCompiler({ store, sources: ["main", "lab"], pace: { quietMs: 0 } }),
@@ -66,17 +73,10 @@ function compileFunction({
     }),
     now: () => nowMs,
     onError: (cause) => failures.push(cause),
-    ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
+    ...(answerWithinMs === undefined ? {} : { answer: { withinMs: answerWithinMs, ...(isWorker ? {} : { goesOn }) } }),
   });
-  /** What a Worker is to live for after its answers. */
-  const after: Promise<unknown>[] = [];
-  const context = {
-    waitUntil: (work: Promise<unknown>) => void after.push(work),
-    passThroughOnException() {},
-    props: {},
-  };
   const send = async (path: string, { headers, body }: SignedPush) => {
-    const response = await app.request(path, { method: "POST", headers, body }, {}, context);
+    const response = await app.request(path, { method: "POST", headers, body }, {}, ...(isWorker ? [context] : []));
     return { status: response.status, ...JSON.parse(await response.text()) };
   };
   return {
@@ -365,26 +365,32 @@ describe("a host that does not give what it is asked for", () => {
 });
 
 describe("a host that takes long", () => {
-  it("has the delivery answered within the time that a webhook waits, and the source filled all the same", async () => {
-    const { toGithub, holds, failures, after } = compileFunction({ answerWithinMs: 1 });
-    const held = Promise.withResolvers<void>();
-    const sha = await host.commit({ "a.yaml": service("a") });
-    host.instead = (url, response) => {
-      if (!url.includes("legacy")) return false;
-      void held.promise.then(() => host.sendArchive(sha, "shop-mesh-1", response));
-      return true;
-    };
-    expect(await toGithub(sha)).toMatchObject({
-      status: 202,
-      kind: "accepted",
-      reason: expect.stringContaining("log"),
-    });
-    held.resolve();
-    await Promise.all(after);
-    expect(await holds()).toEqual({ "a.yaml": service("a") });
-    expect([after.length, failures]).toEqual([1, []]);
-    expect(await toGithub(sha)).toMatchObject({ status: 409 });
-  });
+  it.each([
+    ["a Worker", true],
+    ["a process", false],
+  ])(
+    "has the delivery answered within the time that a webhook waits, and the source filled all the same, in %s",
+    async (_what, isWorker) => {
+      const { toGithub, holds, failures, after } = compileFunction({ answerWithinMs: 1, isWorker });
+      const held = Promise.withResolvers<void>();
+      const sha = await host.commit({ "a.yaml": service("a") });
+      host.instead = (url, response) => {
+        if (!url.includes("legacy")) return false;
+        void held.promise.then(() => host.sendArchive(sha, "shop-mesh-1", response));
+        return true;
+      };
+      expect(await toGithub(sha)).toMatchObject({
+        status: 202,
+        kind: "accepted",
+        reason: expect.stringContaining("log"),
+      });
+      held.resolve();
+      await Promise.all(after);
+      expect(await holds()).toEqual({ "a.yaml": service("a") });
+      expect([after.length, failures]).toEqual([1, []]);
+      expect(await toGithub(sha)).toMatchObject({ status: 409 });
+    },
+  );
 
   it("has what goes wrong after that answer in the log", async () => {
     const { toGithub, failures, after } = compileFunction({ answerWithinMs: 1 });
