@@ -17,7 +17,7 @@ import { sourceNamesIn } from "../lib/config/setting-values.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 import { slicesToSqs } from "./slice-queue.ts";
 
-const { secrets, audiences, world, publisher, pace } = compileSettingsFrom(process.env);
+const { secrets, audiences, repositories, world, publisher, pace } = compileSettingsFrom(process.env);
 const store = s3FromEnvironment();
 const sources = sourceNamesIn("PORTOLAN_SOURCES", process.env.PORTOLAN_SOURCES, "main");
 const log = pino();
@@ -37,7 +37,9 @@ const recompile = createLeasedCompiler({
 });
 const { onError } = troubleLog(log);
 const logErrors = errorLog(log);
-const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, audiences: () => audiences, onError }));
+// An environment is frozen once it has answered, so a webhook is answered at the end, however long that takes.
+const app = webhookApp({ store, recompile, sources, secrets, audiences: () => audiences, repositories, onError });
+const answerRequest = handle(app);
 
 /** @throws PortolanError for a setting that says what it cannot, or slices that nobody takes */
 function fanOutTo(): { readonly fanOut?: FanOut } {

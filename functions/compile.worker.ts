@@ -8,8 +8,10 @@ import { consoleLog, errorLog, logObserver, logStaleSources, troubleLog } from "
 import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
 import { type Pace, type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
+import { forgeWaitMs } from "../lib/compile/webhook/answer-in-time.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
+import { readRepositories } from "../lib/compile/webhook/repository/read-repositories.ts";
 import { readAudiences } from "../lib/compile/webhook/signature.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
@@ -30,6 +32,9 @@ export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "C
   readonly PORTOLAN_SOURCE_SECRETS?: string;
   readonly PORTOLAN_GITHUB_SECRETS?: string;
   readonly PORTOLAN_GITLAB_SECRETS?: string;
+  /** As `readRepositories` reads them; the tokens are a secret. */
+  readonly PORTOLAN_REPOSITORIES?: string;
+  readonly PORTOLAN_REPOSITORY_TOKENS?: string;
   /** Hosts that requests may be signed for, separated by commas; absent: the one that a request is sent to. */
   readonly PORTOLAN_WEBHOOK_AUDIENCE?: string;
   /** Private key that signs HEAD, and public keys of which one must have signed it before. */
@@ -91,7 +96,20 @@ function compilerFor(env: Env): Compiler {
   };
   const secrets = readWebhookSecrets(settings, "PORTOLAN_");
   const audiences = readAudiences(env.PORTOLAN_WEBHOOK_AUDIENCE);
-  const app = webhookApp({ store, recompile, sources, secrets, audiences: () => audiences, onError });
+  const repositories = readRepositories({
+    REPOSITORIES: env.PORTOLAN_REPOSITORIES,
+    REPOSITORY_TOKENS: env.PORTOLAN_REPOSITORY_TOKENS,
+  });
+  const app = webhookApp({
+    store,
+    recompile,
+    sources,
+    secrets,
+    audiences: () => audiences,
+    repositories,
+    answer: { withinMs: forgeWaitMs },
+    onError,
+  });
   const compiler = { recompile, app };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;
@@ -109,9 +127,9 @@ function fanOutTo({ SLICES, COMPILE_SLICES }: Env, pace: Pace): { readonly fanOu
 }
 
 /** A setting that cannot be read is the operator's to see, not a bare "exception thrown". */
-function answer(request: Request, env: Env): Response | Promise<Response> {
+function answer(request: Request, env: Env, context: ExecutionContext): Response | Promise<Response> {
   try {
-    return compilerFor(env).app.fetch(request, env);
+    return compilerFor(env).app.fetch(request, env, context);
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
     log.error({ reason: cause.message }, "a setting cannot be read");
@@ -126,8 +144,8 @@ async function compile(env: Env, sentMs?: number): Promise<void> {
 }
 
 export default {
-  fetch: async (request: Request, env: Env, context: Pick<ExecutionContext, "waitUntil">) => {
-    const answered = rates.turnedAway(request, env.RATE_LIMIT).then((away) => away ?? answer(request, env));
+  fetch: async (request: Request, env: Env, context: ExecutionContext) => {
+    const answered = rates.turnedAway(request, env.RATE_LIMIT).then((away) => away ?? answer(request, env, context));
     // Whoever asks may go away: what was begun for him is finished.
     context.waitUntil(answered.catch(() => {}));
     return answered;

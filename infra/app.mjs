@@ -23,6 +23,7 @@ new PortolanStack(app, "Portolan", {
       ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS"],
       ...["SECURITY_FAILURE", "TRUSTED_KEYS", "WEBHOOK_AUDIENCE"],
       ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS", "COMPILE_SLICES"],
+      "REPOSITORIES",
     ]),
     // Where spans go, by OpenTelemetry's own names.
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
@@ -31,7 +32,10 @@ new PortolanStack(app, "Portolan", {
   secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
   // What must not stand in a template is named by the ARN of its secret.
   secretArns: settings(
-    ["AUTHENTICATION", "SECRETS_KEY", "SIGNING_KEY", "SOURCE_SECRETS", "GITHUB_SECRETS", "GITLAB_SECRETS"],
+    [
+      ...["AUTHENTICATION", "SECRETS_KEY", "SIGNING_KEY", "SOURCE_SECRETS", "GITHUB_SECRETS", "GITLAB_SECRETS"],
+      "REPOSITORY_TOKENS",
+    ],
     "_ARN",
   ),
 });

@@ -150,7 +150,12 @@ export class PortolanStack extends Stack {
     const compile = compiler("Compile", 1, {});
     const hooks = compiler("Hooks", hooksAtATime, {
       PORTOLAN_WEBHOOK_SECRET: SecretValue.secretsManager(webhookSecret.secretArn).unsafeUnwrap(),
-      ...secretSettings(["PORTOLAN_SOURCE_SECRETS", "PORTOLAN_GITHUB_SECRETS", "PORTOLAN_GITLAB_SECRETS"]),
+      ...secretSettings([
+        "PORTOLAN_SOURCE_SECRETS",
+        "PORTOLAN_GITHUB_SECRETS",
+        "PORTOLAN_GITLAB_SECRETS",
+        "PORTOLAN_REPOSITORY_TOKENS",
+      ]),
     });
 
     const deadLetters = new Queue(this, "DeadLetters", { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true });

@@ -74,6 +74,7 @@ export function sidebar(): readonly Group[] {
     open("Configure it", {
       folders: "Folders",
       sources: "Live sources",
+      "git-to-mesh": "Git to mesh",
       "gateway-api": "The Gateway API",
       "review-bot": "On pull requests",
       differences: "Differences from Istio",

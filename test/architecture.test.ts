@@ -30,6 +30,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "@connectrpc/connect-node": ["front", "mcp"],
   "prom-client": ["front", "compile"],
   "dns-packet": ["agent"],
+  "modern-tar": ["compile"],
   "@opentelemetry/api": ["compile"],
   "@opentelemetry/exporter-trace-otlp-http": ["compile"],
   "@opentelemetry/resources": ["compile"],

@@ -1,6 +1,7 @@
 import { readTrust } from "../snapshot/head/signing-keys.ts";
 import { readSlicing, type Slicing } from "./slices/slice-settings.ts";
 import { type Pace, readPace } from "./triggers/pace.ts";
+import { type Repositories, readRepositories } from "./webhook/repository/read-repositories.ts";
 import { readAudiences } from "./webhook/signature.ts";
 import { readWebhookSecrets, type WebhookSecrets } from "./webhook/webhook-secrets.ts";
 import type { WorldOptions } from "./world-of.ts";
@@ -11,6 +12,8 @@ export interface CompileSettings {
   readonly secrets: WebhookSecrets;
   /** As `WebhookOptions` has them. */
   readonly audiences: readonly string[];
+  /** That sources are filled from. */
+  readonly repositories: Repositories;
   readonly world: WorldOptions;
   readonly publisher: ReturnType<typeof readTrust>;
   readonly pace: Pace;
@@ -38,6 +41,10 @@ export function compileSettingsFrom(env: Readonly<Record<string, string | undefi
       prefix,
     ),
     audiences: readAudiences(env.PORTOLAN_WEBHOOK_AUDIENCE),
+    repositories: readRepositories(
+      { REPOSITORIES: env.PORTOLAN_REPOSITORIES, REPOSITORY_TOKENS: env.PORTOLAN_REPOSITORY_TOKENS },
+      prefix,
+    ),
     world: worldFromSettings(
       {
         BINARY_FORMS: env.PORTOLAN_BINARY_FORMS,

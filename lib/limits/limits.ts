@@ -21,6 +21,14 @@ export const limits = {
   sourceBytes: 32 * MiB,
   /** Files of a pushed source: each costs a file or an object of the store, however little is in it. */
   sourceFiles: 20_000,
+  /** A repository's archive at a commit, compressed. */
+  archiveBytes: 64 * MiB,
+  /** The same, decompressed. */
+  archiveUnpackedBytes: 512 * MiB,
+  /** Files, folders and links in it. Its files of configuration are also bounded by `sourceFiles` and `sourceBytes`. */
+  archiveEntries: 200_000,
+  /** One request to a repository's host, to the last byte of its answer. */
+  fetchMs: 25_000,
   /** Labels of the nodes that a pushed canary is for, as JSON. */
   labelBytes: 4 * KiB,
   /** Objects of a source that a collector fills; files of another one. */

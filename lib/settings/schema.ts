@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { securityFailures } from "../config/fail-closed/closed-object.ts";
+import { repositoriesSchema } from "../config/repository-settings.ts";
 import { maxHoldLimitMs, sourceNameForm, sourceNameRule } from "../config/setting-values.ts";
 
 /** What the reference says of a field beside its type. */
@@ -140,6 +141,17 @@ const webhook = z.strictObject({
   gitlabSecrets: field(bySource(), "Secrets of GitLab's webhooks, by source.", {
     env: ["PORTOLAN_GITLAB_SECRETS"],
     usual: "none",
+    isSecret: true,
+  }),
+  repositories: field(
+    repositoriesSchema,
+    "The repository that a source is filled from at a push, by source: `host` (`github`, `gitlab`), `repository`, `branch`, `path`, `api`, as docs/git-to-mesh.md says them.",
+    { env: ["PORTOLAN_REPOSITORIES"], worker: "PORTOLAN_REPOSITORIES", usual: "none: a push only compiles" },
+  ),
+  repositoryTokens: field(bySource(), "Tokens that read these repositories, by source.", {
+    env: ["PORTOLAN_REPOSITORY_TOKENS"],
+    worker: "PORTOLAN_REPOSITORY_TOKENS",
+    usual: "none: public repositories alone",
     isSecret: true,
   }),
 });

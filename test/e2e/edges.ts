@@ -82,8 +82,8 @@ export async function workerdEdge(
   };
 }
 
-/** Both Lambda functions as they are deployed, in execution environments behind a bridge, on a real S3 server. */
-export async function lambdaEdge(): Promise<Edge> {
+/** Both Lambda functions as they are deployed, in execution environments behind a bridge, on a real S3 server. @param more settings */
+export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): Promise<Edge> {
   const server = await startS3();
   const directory = await mkdtemp(join(tmpdir(), "portolan-lambda-"));
   const env = {
@@ -95,6 +95,7 @@ export async function lambdaEdge(): Promise<Edge> {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: server.accessKeyId,
     AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
+    ...more,
   };
   const code = await buildFunctions(directory);
   const functions = [code.front, code.compile].map((folder) => new LambdaEnvironments(folder, env));

@@ -7,6 +7,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
+import { webhookApp } from "../../lib/compile/webhook/app.ts";
+import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
+import { serveHttp } from "../../lib/front/node-server.ts";
+import { writtenPublications } from "../../lib/snapshot/head/lost-head.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -63,8 +69,6 @@ beforeAll(async () => {
   api = `http://127.0.0.1:${address.port}`;
   action = load(await readFile(join(root, "action.yml"), "utf8")) as Action; // its form is what the tests below are about
   await cp(join(root, "samples/bookshop"), join(folder, "mesh"), { recursive: true });
-  const git = (...args: readonly string[]) =>
-    run("git", ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@t", ...args]);
   await git("init", "-q", "-b", "main");
   await git("add", "-A");
   await git("commit", "-q", "-m", "shop");
@@ -75,11 +79,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const git = (...args: readonly string[]) =>
+  run("git", ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@t", ...args]);
+
 const edit = async (file: string, change: (text: string) => string) =>
   writeFile(join(folder, "mesh", file), change(await readFile(join(folder, "mesh", file), "utf8")));
 
 /** Runs the steps as GitHub would: expressions are put in, a step's outputs are there for the next, a failed one is the last. */
-async function act(inputs: Readonly<Record<string, string>> = {}) {
+async function act(inputs: Readonly<Record<string, string>> = {}, event = "pull_request") {
   const github_output = join(folder, "output");
   const summary = join(folder, "summary");
   for (const file of [github_output, summary]) await writeFile(file, "");
@@ -88,7 +95,8 @@ async function act(inputs: Readonly<Record<string, string>> = {}) {
     if (name === "github.event.pull_request.base.sha") return "main";
     if (name === "github.event.pull_request.number") return "7";
     if (name === "github.token") return "the-token";
-    const output = /^steps\.diff\.outputs\.(\w+)$/.exec(name)?.[1];
+    if (name === "github.event_name") return event;
+    const output = /^steps\.(?:choice|diff)\.outputs\.(\w+)$/.exec(name)?.[1];
     if (output !== undefined) return outputs.get(output) ?? "";
     const input = /^inputs\.([\w-]+)$/.exec(name)?.[1];
     if (input === undefined) throw new Error(`what is ${name}?`);
@@ -109,6 +117,7 @@ async function act(inputs: Readonly<Record<string, string>> = {}) {
         GITHUB_API_URL: api,
         GITHUB_REPOSITORY: "shop/mesh",
         GITHUB_OUTPUT: github_output,
+        GITHUB_ACTOR: "ada",
         GITHUB_STEP_SUMMARY: summary,
         RUNNER_TEMP: folder,
         ...env,
@@ -129,7 +138,7 @@ async function act(inputs: Readonly<Record<string, string>> = {}) {
 
 const lastStep = (ran: Awaited<ReturnType<typeof act>>["ran"]) => ran.at(-1);
 
-describe("the action for pull requests", () => {
+describe("the action", () => {
   it("puts no expression into a script, where a branch's name could run commands", () => {
     expect(action.runs.using).toBe("composite");
     expect(action.runs.steps.filter((step) => step.run.includes("${{"))).toEqual([]);
@@ -138,7 +147,8 @@ describe("the action for pull requests", () => {
   it("comments which proxies a change reaches, and by which file and line", async () => {
     await edit("catalog.yaml", (text) => text.replace("weight: 90", "weight: 50").replace("weight: 10", "weight: 50"));
     const { ran, summary } = await act({ dir: "mesh" });
-    expect(ran.map(({ name, code }) => [name, code])).toEqual(action.runs.steps.map(({ name }) => [name, 0]));
+    const steps = action.runs.steps.filter(({ name }) => name !== "Push");
+    expect(ran.map(({ name, code }) => [name, code])).toEqual(steps.map(({ name }) => [name, 0]));
     const [, comment] = github.comments;
     expect(github.comments).toHaveLength(2);
     expect(comment?.body).toContain("- `istio-ingressgateway-1.bookshop` (class `");
@@ -207,4 +217,58 @@ describe("the action for pull requests", () => {
     expect(lastStep((await act({ dir: "mesh", base: "" })).ran)?.out).toContain("::error::There is no base");
     expect(lastStep((await act({ dir: "msh" })).ran)?.out).toContain("::error::There is no folder msh");
   }, 300_000);
+
+  describe("when a branch moves", () => {
+    const store = memoryStore();
+    const secrets = { ...noSecrets, sources: new Map([["main", ["for-main"]]]) };
+    const recompile = createLeasedCompiler({ store, sources: ["main"] });
+    let compile: Awaited<ReturnType<typeof serveHttp>>;
+    beforeAll(async () => {
+      compile = await serveHttp(webhookApp({ store, recompile, sources: ["main"], secrets }), 0);
+      github.status = 0;
+      await git("checkout", "-q", "-f", "main");
+    });
+    afterAll(() => compile.close());
+    const push = (more: Readonly<Record<string, string>> = {}, event = "push") =>
+      act({ dir: "mesh", server: compile.url, secret: "for-main", ...more }, event);
+
+    it("pushes the folder to the compile function, with the commit as the reason, and compares nothing", async () => {
+      const { ran, summary } = await push();
+      expect(ran.map(({ name, code }) => [name, code])).toEqual([
+        ["Install Portolan", 0],
+        ["Choose what to do", 0],
+        ["Push", 0],
+        ["Refused objects", 0],
+      ]);
+      expect(summary).toContain("Source main: published: generation 1");
+      const [newest] = await writtenPublications(store);
+      const { stdout: sha } = await git("rev-parse", "main");
+      expect(newest).toMatchObject({ why: `commit ${sha.trim()} by t: shop`, by: expect.stringMatching(/^ada, /) });
+      expect((await push({}, "workflow_dispatch")).summary).toContain("unchanged");
+    }, 300_000);
+
+    it.each(["pull_request", "pull_request_target"])(
+      "never pushes what a %s brings",
+      async (event) => {
+        const { ran } = await push({ comment: "false" }, event);
+        expect(ran.map(({ name }) => name)).toContain("Compare");
+        expect(ran.map(({ name }) => name)).not.toContain("Push");
+      },
+      300_000,
+    );
+
+    it("fails without a secret, with a wrong one, and for a refused object once it has said so", async () => {
+      expect(lastStep((await push({ secret: "" })).ran)?.out).toContain("::error::There is no secret");
+      const wrong = lastStep((await push({ secret: "another" })).ran);
+      expect(wrong).toMatchObject({ name: "Push", code: 1, out: expect.stringContaining("answers 401") });
+      await edit("catalog.yaml", (text) => text.replace("prefix: /catalog", "prefix: 7"));
+      const refused = await push();
+      expect(lastStep(refused.ran)).toMatchObject({
+        name: "Push",
+        code: 1,
+        out: expect.stringContaining("catalog.yaml:"),
+      });
+      expect(lastStep((await push({ "fail-on-refused": "false" })).ran)).toMatchObject({ code: 0 });
+    }, 300_000);
+  });
 });

@@ -10,6 +10,7 @@ import {
 } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
+import { forgeWaitMs } from "../../compile/webhook/answer-in-time.ts";
 import { webhookApp } from "../../compile/webhook/app.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
@@ -56,7 +57,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const hasStreams = settings.front?.grpcPort !== undefined;
   const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
   // Read here too, so that what cannot be is said before anything starts.
-  const { secrets: read, audiences, pace, publisher } = compileSettingsFrom(env);
+  const { secrets: read, audiences, repositories, pace, publisher } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
   const compiling = createCompileProcess({
@@ -106,7 +107,22 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const secrets = { ...read, fronts: [...read.fronts, ownSecret] };
   // The front beside it asks at its own address.
   const audiencesHere = () => (audiences.length === 0 ? [] : [...audiences, new URL(server.url).host]);
-  const app = webhookApp({ store, recompile, sources, secrets, audiences: audiencesHere, onError: trouble.onError });
+  /** What goes on although it was answered. */
+  const late = new Set<Promise<unknown>>();
+  const goesOn = (work: Promise<unknown>) => {
+    late.add(work);
+    void work.finally(() => late.delete(work));
+  };
+  const app = webhookApp({
+    store,
+    recompile,
+    sources,
+    secrets,
+    audiences: audiencesHere,
+    repositories,
+    answer: { withinMs: forgeWaitMs, goesOn },
+    onError: trouble.onError,
+  });
   const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
   const collecting = runScheduledGc({ store, settings, trust: publisher, log, signal: stop.signal });
   // What nothing catches there is a fault of ours: it is logged, and costs no compile.
@@ -120,6 +136,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       stop.abort();
       clearInterval(timer);
       await server.close();
+      await Promise.all(late);
       await last;
       await collecting.catch(() => {});
       compiling.close();

@@ -3,14 +3,14 @@ import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
 import { cutText, maxFreeTextBytes } from "../../snapshot/free-text.ts";
-import { checkBeforeFill, NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
+import { NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { boundedAnswer } from "../bounded-diagnostics.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
-import { mustRefuseClosed } from "../shards/refuse-closed.ts";
-import { writeShard } from "../shards/write-shard.ts";
+import type { AnswerOptions } from "./answer-in-time.ts";
 import { createOnce, problem } from "./delivery.ts";
+import { createFillSource } from "./fill-source.ts";
 import { forgeHooks } from "./forge-hooks.ts";
 import { createGuard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
@@ -18,7 +18,8 @@ import { objectsApp } from "./objects.ts";
 import { ownDiagnostics } from "./own-diagnostics.ts";
 import { createQuota } from "./quota.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
-import { refuseExpanded } from "./refuse-expanded.ts";
+import { FetchFailure } from "./repository/fetch-failure.ts";
+import { noRepositories, type Repositories } from "./repository/read-repositories.ts";
 import { askingSecrets, secretsOf, sourcesShownTo, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
@@ -32,6 +33,10 @@ export interface WebhookOptions {
    * the host that a request was sent to, which is as good where that decides where a request ends up.
    */
   readonly audiences?: () => readonly string[];
+  /** Repositories that sources are filled from; none when absent. */
+  readonly repositories?: Repositories;
+  /** How a forge's webhook is answered, where work can go on after an answer; absent: when the work is done. */
+  readonly answer?: Pick<AnswerOptions, "withinMs" | "goesOn">;
   readonly now?: () => number;
   readonly onError?: (cause: unknown) => void;
 }
@@ -39,7 +44,8 @@ export interface WebhookOptions {
 /**
  * The compile function over HTTP. `POST /hooks/recompile` compiles what the sources hold now; `POST /sources/<name>` with
  * `{"files": [{"file", "text"}]}` (`readFill`) fills one first; `/objects/` gives the sources' objects to `httpStore`. Every request is
- * signed, and every write good for once. `GET /sources/<name>/statuses` says what is to be told to a source's objects. `/hooks/github/<source>` and `/hooks/gitlab/<source>` compile when a push is told of.
+ * signed, and every write good for once. `GET /sources/<name>/statuses` says what is to be told to a source's objects. `/hooks/github/<source>` and
+ * `/hooks/gitlab/<source>` fill a source from its repository and compile when a push is told of.
  */
 export function webhookApp(options: WebhookOptions): Hono {
   const { store, secrets, sources } = options;
@@ -48,15 +54,20 @@ export function webhookApp(options: WebhookOptions): Hono {
   const once = createOnce(store, now);
   const guard = createGuard({ secrets, audiences: options.audiences ?? (() => []), pool, once, now });
   const quota = createQuota(store, now);
+  const fill = createFillSource(store, quota);
   const app = new Hono();
-  /** @param shown sources whose diagnostics are told; undefined for all */
-  const recompiled = async (shown: readonly string[] | undefined, publishing?: Publishing): Promise<Response> => {
-    if (shown === undefined) return Response.json(await options.recompile(publishing));
+  /** @param shown sources whose diagnostics are told; undefined for all @param more is told besides */
+  const recompiled = async (
+    shown: readonly string[] | undefined,
+    publishing?: Publishing,
+    more: object = {},
+  ): Promise<Response> => {
+    if (shown === undefined) return Response.json({ ...(await options.recompile(publishing)), ...more });
     const own = (diagnostics: readonly Diagnostic[], primary?: string) =>
       ownDiagnostics(store, shown, diagnostics, primary);
     try {
       const { diagnostics, ...came } = await options.recompile(publishing);
-      return Response.json({ ...came, diagnostics: await own(diagnostics, came.primary) });
+      return Response.json({ ...came, ...more, diagnostics: await own(diagnostics, came.primary) });
     } catch (cause) {
       if (!(cause instanceof PortolanError) || cause.diagnostics.length === 0) throw cause;
       const diagnostics = await own(cause.diagnostics);
@@ -86,22 +97,17 @@ export function webhookApp(options: WebhookOptions): Hono {
     };
     return guard(c, guarded, async (body, mayWrite, secret) => {
       if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
-      const fill = readFill(new TextDecoder().decode(body));
-      if (fill === undefined) return problem(422, fillForm);
-      const long = tooLong(fill);
+      const read = readFill(new TextDecoder().decode(body));
+      if (read === undefined) return problem(422, fillForm);
+      const long = tooLong(read);
       if (long !== undefined) return problem(422, long);
-      const { files, allowEmpty, acceptClosed, publishing } = fill;
-      if (files.length > limits.sourceFiles)
-        return problem(413, `${files.length} files; a source takes ${limits.sourceFiles}: put more into each`);
-      refuseExpanded(name, files);
-      const full = await quota(name, body.length);
-      if (full !== undefined) return problem(413, full);
+      const { files, allowEmpty, acceptClosed, publishing } = read;
       const isOperator = secrets.operators.includes(secret);
       // Nodes of all sources would be moved, and everybody else held where he is, whatever an operator has pinned.
       if (publishing.share !== undefined && !isOperator) return problem(403, ofOperators);
-      await checkBeforeFill(store, {}, publishing.share);
-      const refuseClosed = await mustRefuseClosed(store, acceptClosed);
-      await writeShard(store, name, files, { allowEmpty, refuseClosed, mayWrite });
+      const { share } = publishing;
+      const refusal = await fill(name, files, { bytes: body.length, allowEmpty, acceptClosed, share, mayWrite });
+      if (refusal !== undefined) return refusal;
       return isOperator
         ? recompiled(undefined, publishing)
         : recompiled([name], { ...publishing, by: signedBy(publishing.by, name) });
@@ -118,13 +124,25 @@ export function webhookApp(options: WebhookOptions): Hono {
     });
   });
 
-  app.route("/hooks", forgeHooks({ secrets, sources, pool, once, now, recompiled: (source) => recompiled([source]) }));
+  const forges = forgeHooks({
+    secrets,
+    sources,
+    repositories: options.repositories ?? noRepositories,
+    pool,
+    once,
+    now,
+    fill,
+    recompiled: (source, publishing, more) => recompiled([source], publishing, more),
+    answer: { ...options.answer, onError: options.onError },
+  });
+  app.route("/hooks", forges);
   app.route(objectsPath, objectsApp({ store, secrets, sources, guard, quota }));
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {
     if (cause instanceof NothingToDifferFrom) return problem(422, cause.message);
     options.onError?.(cause);
+    if (cause instanceof FetchFailure) return problem(cause.status, cause.message);
     if (!(cause instanceof PortolanError)) return problem(500, "an error of Portolan's own; its log has more");
     // A message with diagnostics is about what was sent, one without is about the store.
     const diagnostics = boundedAnswer(cause.diagnostics);

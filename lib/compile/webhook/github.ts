@@ -8,7 +8,10 @@ const pushAgeSeconds = 3 * 24 * 3600;
 const aheadSeconds = 300;
 
 /** `ping` is what GitHub sends when a webhook is made; nothing is to be done. */
-export type GithubVerdict = { readonly kind: "push"; readonly key: string } | { readonly kind: "ping" } | Refusal;
+export type GithubVerdict =
+  | { readonly kind: "push"; readonly key: string; readonly content: object }
+  | { readonly kind: "ping" }
+  | Refusal;
 
 /** Whether the headers are those of a delivery that may be genuine: what can be said before the body is read. */
 export function judgeGithubHeaders(header: HeaderReader): Refusal | undefined {
@@ -39,7 +42,7 @@ export async function judgeGithub(
   const ageSeconds = nowMs / 1000 - seconds;
   if (!("ref" in content) || !(ageSeconds >= -aheadSeconds && ageSeconds <= pushAgeSeconds))
     return refused(`this is no push of the last ${pushAgeSeconds / 3600} hours; let the webhook send pushes only`);
-  return { kind: "push", key: await sha256Hex(body) };
+  return { kind: "push", key: await sha256Hex(body), content };
 }
 
 function readJson(body: Uint8Array): object {

@@ -5,6 +5,7 @@ import { type FSWatcher, watch } from "chokidar";
 import { codeOf, isFileAbsent } from "../cause-text.ts";
 import { byCodePoint, PortolanError } from "../diagnostic.ts";
 import type { SourceFile } from "./directory.ts";
+import { isConfigFile, isPassedOver } from "./folder-names.ts";
 
 /** Editors write a file in steps: what has not changed for this long is taken as written. */
 const settleMs = 10;
@@ -31,11 +32,6 @@ export async function readFolder(root: string): Promise<readonly SourceFile[]> {
   );
   return read.filter((file) => file !== undefined).sort((a, b) => byCodePoint(a.file, b.file));
 }
-
-/** Whether what lies below is nobody's configuration: what tools keep, and packages, which bring samples of theirs. */
-const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
-
-const isConfigFile = (name: string): boolean => /\.(?:ya?ml|json)$/.test(name);
 
 /** A file that was found and is not read yet. */
 interface Entry {
