@@ -53,8 +53,8 @@ export function refusalOf(found: Identified, scope: Scope): Response | undefined
 function scopeOf(path: string): Scope | undefined {
   if (path === "/healthz" || isShell(path)) return undefined;
   if (/^\/(?:v3\/|envoy\.service\.[A-Za-z.0-9]+\/|portolan\.v1\.SnapshotService\/)/.test(path)) return "node";
-  // Lists of everything, and statistics, are for operators; what one node asks is not.
-  if (/^\/v1\/(?:clusters|listeners|routes|az)\//.test(path)) return "v1";
+  // Lists of everything, and statistics, are for operators; what one node asks is not, nor are the endpoints of one service.
+  if (/^\/v1\/(?:(?:clusters|listeners|routes|az)\/|registration\/[^/]+$)/.test(path)) return "v1";
   return "operator";
 }
 
