@@ -4,8 +4,10 @@ import type { Caller } from "./caller.ts";
 export interface Credentials {
   /** Reads one header; names are lower-case. */
   header(name: string): string | undefined;
-  /** What the platform says of the request besides: of Lambda, `requestContext`. */
+  /** What Lambda says of the request besides: its event. */
   readonly platform?: unknown;
+  /** What Cloudflare says of the request besides: `request.cf`. */
+  readonly cf?: unknown;
 }
 
 export type Identified =
