@@ -1,4 +1,5 @@
 import type { X509Certificate } from "node:crypto";
+import { fromBase64 } from "../../secrets/base64.ts";
 import { type Credentials, type Identified, type Method, refused } from "./authentication.ts";
 import { identityIn } from "./certificate-identity.ts";
 import { createKnownTokens } from "./known-tokens.ts";
@@ -67,6 +68,7 @@ export function clientCertificates(settings: PlatformCertificates, subjects: Sub
     if (presented === undefined) return undefined;
     if ("reason" in presented) return refused(401, presented.reason);
     if ("pem" in presented) return identify(presented.pem, presented.pem);
-    return identify(presented.base64, Buffer.from(presented.base64, "base64"));
+    // What is no base64 is no certificate either.
+    return identify(presented.base64, fromBase64(presented.base64) ?? new Uint8Array());
   };
 }
