@@ -22,7 +22,7 @@ const serverName = "portolan";
 export const loopbackAddress = ({ loopbackPort }: TlsServer): string => `127.0.0.1:${loopbackPort}`;
 
 /**
- * The cluster that speaks TLS with the front. Envoy 1.5 resolves IPv4 addresses alone unless it is told otherwise.
+ * The cluster that speaks TLS with the front. Envoy 1.5 resolves IPv4 addresses alone unless `dns_lookup_family` is set.
  *
  * @see https://www.envoyproxy.io/docs/envoy/v1.5.0/api-v1/cluster_manager/cluster_ssl
  */

@@ -117,7 +117,7 @@ function inV3({ listeners, cluster_manager: { clusters } }: V1Bootstrap): Bootst
         {
           name: front.name,
           type: "LOGICAL_DNS",
-          // The test's platform listens at whichever address its name has first; Envoy 1.5 takes IPv4 alone, as platforms have it.
+          // The test's platform listens at the first address of its name, IPv6 on some machines; Envoy 1.5 resolves IPv4 alone.
           dnsLookupFamily: "ALL",
           connectTimeout: `${front.connect_timeout_ms / 1_000}s`,
           loadAssignment: {

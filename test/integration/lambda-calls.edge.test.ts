@@ -134,7 +134,7 @@ describe("behind API Gateway with mutual TLS", () => {
     expect((await ask(await certificateOf("spiffe://cluster.local/ns/shop/sa/web"))).status).toBe(403);
   });
 
-  it("refuses another authority's certificate, and whoever reaches it without one", async () => {
+  it("refuses another authority's certificate, and a client without one", async () => {
     const id = "spiffe://cluster.local/ns/default/sa/web";
     const foreign = await certificateOf(id, createAuthority(join(folder, "another")));
     expect((await ask(foreign)).status).toBe(401);

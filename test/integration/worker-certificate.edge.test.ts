@@ -1,4 +1,4 @@
-/** The front in workerd, which is told of client certificates as Cloudflare tells of them: REST, Connect and gRPC-Web. */
+/** The front in workerd, given client certificates in `request.cf`, as Cloudflare does: REST, Connect and gRPC-Web. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ async function poll(cf: object, headers: Readonly<Record<string, string>> = {}) 
   return { status: response.status, text: await response.text() };
 }
 
-describe("a Worker that is told of client certificates", () => {
+describe("a Worker with client certificates", () => {
   it("serves the workload that a verified one names, and no other", async () => {
     const own = await poll(verifiedByCloudflare(await certificateOf("spiffe://cluster.local/ns/default/sa/web")));
     expect(own).toMatchObject({ status: 200, text: expect.stringContaining('"a"') });

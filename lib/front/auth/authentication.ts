@@ -4,9 +4,9 @@ import type { Caller } from "./caller.ts";
 export interface Credentials {
   /** Reads one header; names are lower-case. */
   header(name: string): string | undefined;
-  /** What Lambda says of the request besides: its event. */
+  /** Lambda's event, where the front is a Lambda function. */
   readonly platform?: unknown;
-  /** What Cloudflare says of the request besides: `request.cf`. */
+  /** Cloudflare's `request.cf`, where the front is a Worker. */
   readonly cf?: unknown;
 }
 

@@ -18,7 +18,7 @@ export interface PlatformCertificates extends TrustedIdentities {
 type Presented = { readonly pem: string } | { readonly base64: string } | { readonly reason: string } | undefined;
 
 /**
- * What each platform says of the client's certificate. It stands beside the request, where no client can write: never in a header.
+ * Where each platform puts the client's certificate: beside the request, in a field that no client can write. Headers are not read.
  *
  * @see https://developers.cloudflare.com/ssl/client-certificates/client-certificate-variables
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-mutual-tls.html
@@ -29,7 +29,7 @@ const platforms = {
     if (read("certPresented") !== "1") return undefined;
     if (read("certVerified") !== "SUCCESS")
       return {
-        reason: `Cloudflare has not verified the client's certificate: ${read("certVerified") ?? "it says nothing"}`,
+        reason: `Cloudflare has not verified the client's certificate: ${read("certVerified") ?? "no certVerified"}`,
       };
     // A revoked certificate is verified all the same.
     if (read("certRevoked") !== "0") return { reason: "the client's certificate is revoked" };

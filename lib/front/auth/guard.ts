@@ -26,7 +26,7 @@ export function guard(authentication: Authentication): MiddlewareHandler {
   };
 }
 
-/** What a request brings, and what its platform says of it where no client can write. */
+/** The request's headers, and the fields that its platform adds and no client can write. */
 const credentialsOf = (c: Context): Credentials => ({
   header: (name) => c.req.header(name),
   platform: c.env,

@@ -1,4 +1,4 @@
-/** A text in what a platform says of a request; undefined where there is none, or an empty one. */
+/** A string at a path of a platform's fields; undefined where it is absent or empty. */
 export function textAt(value: unknown, path: readonly string[]): string | undefined {
   let found = value;
   for (const name of path) {

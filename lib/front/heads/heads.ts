@@ -209,12 +209,12 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   function startReading(): Reading {
     const done = read()
       .then(() => {
-        // One that came too late was counted already, and says that the store is slow.
+        // A late read was counted as a failure already: the store is slow.
         if (!started.isLate) pauses.succeeded();
       })
       .catch((cause: unknown) => {
         doubt = doubtOf(cause);
-        // What is not believed was read: the store is well.
+        // A HEAD that is refused was read: the store answers.
         if (seen !== undefined && !(cause instanceof UnbelievedHead) && !started.isLate) pauses.failed();
         options.onError(cause);
         if (seen === undefined) throw cause;
@@ -241,7 +241,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     done.catch(() => {});
     const waitMs = probeMs === undefined ? Math.max(silentMs - sinceMs(), 0) : isFirst ? probeMs : 0;
     if (await settledWithin(done, waitMs)) return;
-    // Those who come now are served from memory until the pause is over, or the answer comes after all.
+    // Until the pause is over, or the late answer arrives, calls are answered from memory.
     if (!current.isLate) {
       current.isLate = true;
       pauses.failed();
@@ -258,7 +258,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     calledMs !== undefined ||
     lookedMs === undefined ||
     lookedMs() >= pauses.currentMs() ||
-    // There is nothing to serve instead, and nobody is told that nothing was published because the store failed.
+    // Without a HEAD there is nothing to serve, and a failed read does not mean that nothing was published.
     (seen === undefined && doubt !== undefined);
 
   /** How long whoever waits may sleep: until the next planned step, and where the store does not call by itself until the next look at it. */

@@ -29,7 +29,7 @@ const read = (platform: string, more: object = {}, now = Date.now) => {
   return readAuthentication(JSON.stringify({ certificates }), { now });
 };
 
-/** Asks with a certificate as each platform tells of it. */
+/** Requests with a certificate in the fields of each platform. */
 const ways = [
   {
     platform: "cloudflare",
@@ -53,7 +53,7 @@ describe.each(ways)("a client certificate that $platform has verified", ({ ident
     });
   });
 
-  it("is not believed after its end, be its connection open for longer", async () => {
+  it("is refused after its end, also on a connection that was opened before", async () => {
     const pem = certificateOf(web);
     const endMs = Date.parse(new X509Certificate(pem).validTo);
     expect(await identify(pem, () => endMs - 1)).toMatchObject({ kind: "identified" });
@@ -98,19 +98,19 @@ describe.each(ways)("a client certificate that $platform has verified", ({ ident
   });
 });
 
-describe("what Cloudflare says besides", () => {
+describe("Cloudflare's other fields", () => {
   it.each([
     ["has not verified", "FAILED:self signed certificate", { certVerified: "FAILED:self signed certificate" }],
-    ["says nothing of", "it says nothing", { certVerified: undefined }],
+    ["reports without a result", "no certVerified", { certVerified: undefined }],
     ["has seen revoked", "is revoked", { certRevoked: "1" }],
     ["does not pass on for its size", "above 10 KB", { certRFC9440: "", certRFC9440TooLarge: true }],
-  ])("refuses a certificate that it %s", async (_what, reason, other) => {
+  ])("refuse a certificate that Cloudflare %s", async (_what, reason, other) => {
     const { tlsClientAuth } = verifiedByCloudflare(certificateOf(web));
     const cf = { tlsClientAuth: { ...tlsClientAuth, ...other } };
     expect(await read("cloudflare").identify({ header: none, cf })).toMatchObject(refusedFor(reason));
   });
 
-  it("refuses one that was revoked after it was believed", async () => {
+  it("refuse one that was revoked after it was accepted", async () => {
     const authentication = read("cloudflare");
     const cf = verifiedByCloudflare(certificateOf(web));
     expect(await authentication.identify({ header: none, cf })).toMatchObject({ kind: "identified" });
@@ -119,10 +119,10 @@ describe("what Cloudflare says besides", () => {
   });
 });
 
-describe("a client certificate that its platform does not tell of", () => {
-  const nobody = { kind: "refused", status: 401, reason: "the request proves nobody's identity" };
+describe("a client certificate outside the platform's own field", () => {
+  const unidentified = { kind: "refused", status: 401, reason: "the request proves nobody's identity" };
 
-  it("counts in no header, whatever the client writes", async () => {
+  it("is not read from any header", async () => {
     const pem = certificateOf(web);
     const base64 = new X509Certificate(pem).raw.toString("base64");
     const headers: Readonly<Record<string, string>> = {
@@ -133,18 +133,18 @@ describe("a client certificate that its platform does not tell of", () => {
       "x-forwarded-client-cert": `URI=${web}`,
     };
     for (const { platform } of ways)
-      expect(await read(platform).identify({ header: (name) => headers[name] })).toEqual(nobody);
+      expect(await read(platform).identify({ header: (name) => headers[name] })).toEqual(unidentified);
   });
 
-  it("counts for its own platform alone", async () => {
+  it("is not read from the field of another platform", async () => {
     const [cf, platform] = [verifiedByCloudflare(certificateOf(web)), gatewayEvent(certificateOf(web))];
-    expect(await read("cloudflare").identify({ header: none, platform })).toEqual(nobody);
-    expect(await read("api-gateway").identify({ header: none, cf })).toEqual(nobody);
+    expect(await read("cloudflare").identify({ header: none, platform })).toEqual(unidentified);
+    expect(await read("api-gateway").identify({ header: none, cf })).toEqual(unidentified);
     // Cloudflare's placeholder where the client has none, and a function URL's.
     const absent = { tlsClientAuth: { certPresented: "0", certVerified: "NONE", certRevoked: "0", certRFC9440: "" } };
-    expect(await read("cloudflare").identify({ header: none, cf: absent })).toEqual(nobody);
+    expect(await read("cloudflare").identify({ header: none, cf: absent })).toEqual(unidentified);
     const url = { requestContext: { authentication: null } };
-    expect(await read("api-gateway").identify({ header: none, platform: url })).toEqual(nobody);
+    expect(await read("api-gateway").identify({ header: none, platform: url })).toEqual(unidentified);
   });
 });
 

@@ -6,7 +6,7 @@ export const verifiedByCloudflare = (pem: string) => ({
     certPresented: "1",
     certVerified: "SUCCESS",
     certRevoked: "0",
-    // What is no certificate goes on as it is, so that whoever reads it has to refuse it.
+    // Text that is no certificate stays as it is: the front has to refuse it.
     certRFC9440: `:${derOf(pem).toString("base64")}:`,
     certRFC9440TooLarge: false,
   },

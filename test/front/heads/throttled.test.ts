@@ -10,7 +10,7 @@ import { nodeOf, pollBody, testFront } from "../fixtures.ts";
 
 const mesh = (service: string) => worldOf({ web: { clusters: { [service]: "1" } } });
 
-/** A store that answers `SlowDown` to reads of HEAD as long as it throttles, as S3 does, and counts them. It calls nobody by itself. */
+/** A store that answers `SlowDown` to reads of HEAD as long as it throttles, as S3 does, and counts them. It has no watch. */
 function throttlingStore() {
   const { watch: _watch, time: _time, ...whole } = memoryStore();
   const state = { throttles: false, reads: 0 };
@@ -30,7 +30,7 @@ function throttlingStore() {
   return { store, state, publish };
 }
 
-/** HEAD's reader over such a store, whose time passes when it is told to. Pauses are as long as they can be. */
+/** HEAD's reader over such a store, with a clock of the test's. Pauses are as long as they can be. */
 function reader() {
   const { store, state, publish } = throttlingStore();
   let nowMs = 0;
