@@ -1,4 +1,7 @@
-/** The front as a Lambda function behind a function URL: serves the snapshots in an S3 bucket, without the compiler. */
+/**
+ * The front as a Lambda function: serves the snapshots in an S3 bucket over REST, Connect and gRPC-Web, without the compiler. `handler` stands
+ * behind a function URL, `gatewayHandler` behind an HTTP API of API Gateway.
+ */
 import { choiceIn, flagIn } from "../lib/config/setting-values.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
@@ -10,7 +13,7 @@ import { loadConsole } from "../lib/front/shell/load-console.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
-import { streamedHandler } from "./function-url.ts";
+import { streamedHandler, wholeHandler } from "./function-url.ts";
 import { copyFromEnvironment, s3FromEnvironment } from "./s3-from-environment.ts";
 
 const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;
@@ -43,4 +46,25 @@ const front = createFront({
   onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
 });
 
-export const handler = streamedHandler(frontApp(front, loadConsole));
+const app = frontApp(front, loadConsole);
+
+/** Connect and gRPC-Web weigh more than the rest of the front: a start waits for them only if it is for such a call. */
+let loading: Promise<typeof app> | undefined;
+const appWithCalls = () =>
+  (loading ??= import("../lib/front/connect/mount.ts").then(({ mountConnect }) => {
+    const whole = frontApp(front);
+    mountConnect(whole, front);
+    return whole;
+  }));
+
+/** Paths of methods: `/envoy.service.…/Fetch…` and `/portolan.v1.…/DeltaFetch`. */
+const isCall = (request: Request): boolean =>
+  request.method === "POST" && /^\/(?:envoy\.service|portolan\.v1)\./.test(new URL(request.url).pathname);
+
+const served = {
+  fetch: async (request: Request, event: object) =>
+    (isCall(request) ? await appWithCalls() : app).fetch(request, event),
+};
+
+export const handler = streamedHandler(served);
+export const gatewayHandler = wholeHandler(served);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-/** A request as a function URL hands it on, payload format 2.0. */
+/** A request as a function URL and an HTTP API of API Gateway hand it on, payload format 2.0. */
 interface UrlEvent {
   readonly rawPath: string;
   readonly rawQueryString: string;
@@ -28,18 +28,55 @@ interface App {
   fetch(request: Request, event: object): Response | Promise<Response>;
 }
 
+/** An answer in one piece, as API Gateway takes it. */
+interface WholeAnswer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly isBase64Encoded: true;
+}
+
+/** Lambda buffers 6 MB of JSON, in which base64 makes four bytes of three; the rest is for headers. */
+const maxWholeBytes = 4_500_000;
+
+/**
+ * The handler of a function behind an HTTP API of API Gateway, which takes no streams. Behind it a client may have to bring a certificate.
+ *
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
+ */
+export function wholeHandler(app: App): (event: UrlEvent) => Promise<WholeAnswer> {
+  return async (event) => {
+    const response = await answerTo(app, event);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (bytes.length <= maxWholeBytes) return wholeAnswer(response.status, Object.fromEntries(response.headers), bytes);
+    const why = `the answer has ${bytes.length} bytes, and API Gateway passes ${maxWholeBytes} on: use the function URL\n`;
+    return wholeAnswer(500, { "content-type": "text/plain; charset=utf-8" }, Buffer.from(why));
+  };
+}
+
+const wholeAnswer = (statusCode: number, headers: Readonly<Record<string, string>>, bytes: Buffer): WholeAnswer => ({
+  statusCode,
+  headers,
+  body: bytes.toString("base64"),
+  isBase64Encoded: true,
+});
+
+async function answerTo(app: App, event: UrlEvent): Promise<Response> {
+  const request = readable(event);
+  return request === undefined ? new Response("no request\n", { status: 400 }) : app.fetch(request, event);
+}
+
 /**
  * The handler of a function behind a URL whose invoke mode is RESPONSE_STREAM. Such answers may be of 200 MB, where buffered ones end
- * at 6, and the first byte leaves before the last is read.
+ * at 6, and the first byte leaves before the last is read. Hono's own handler ends an answer whose body fails as if it were whole, and
+ * Envoy would take the part for all.
  *
  * @throws Error where there is no Lambda runtime: the handler is of no use elsewhere
  */
 export function streamedHandler(app: App): StreamHandler {
   const runtime = lambdaRuntime();
   return runtime.streamifyResponse(async (event, stream) => {
-    const request = readable(event);
-    const response =
-      request === undefined ? new Response("no request\n", { status: 400 }) : await app.fetch(request, event);
+    const response = await answerTo(app, event);
     const told = { statusCode: response.status, headers: Object.fromEntries(response.headers) };
     const out = runtime.HttpResponseStream.from(stream, told);
     // Status and headers go with the first write; an answer without a body has one all the same.

@@ -1,4 +1,5 @@
 import { workloadCertificateFiles } from "./authentication.ts";
+import { loopbackAddress, loopbackListener, type TlsServer, tlsCluster } from "./bootstrap-tls.ts";
 import type { Cluster } from "./documents.ts";
 
 /** What the start-up file of a v1 Envoy depends on. Durations in milliseconds; addresses as `host:port`, "" for none. */
@@ -12,6 +13,8 @@ export interface BootstrapSettings {
   readonly statsdUdpAddress: string;
   /** Identities of the control plane. */
   readonly pilotIdentities: readonly string[];
+  /** A front over TLS, in place of `discoveryAddress`. */
+  readonly tls?: TlsServer | undefined;
 }
 
 /** Defaults of release 0.8. */
@@ -31,7 +34,8 @@ export const defaultBootstrapSettings: BootstrapSettings = {
  * @see docs/how-istio-does-it/legacy-v1.md#bootstrap
  */
 export function bootstrapDocument(settings: BootstrapSettings): object {
-  const { discoveryAddress, zipkinAddress, statsdUdpAddress } = settings;
+  const { zipkinAddress, statsdUdpAddress, tls } = settings;
+  const discoveryAddress = tls === undefined ? settings.discoveryAddress : loopbackAddress(tls);
   const discovery = (name: string): Cluster => ({
     ...plainCluster(name, discoveryAddress, settings.connectTimeoutMs),
     ...(settings.controlPlaneAuthPolicy === "MUTUAL_TLS"
@@ -40,12 +44,13 @@ export function bootstrapDocument(settings: BootstrapSettings): object {
   });
   const refresh_delay_ms = settings.discoveryRefreshDelayMs;
   const zipkin = zipkinAddress === "" ? [] : [plainCluster("zipkin", zipkinAddress, settings.connectTimeoutMs)];
+  const front = tls === undefined ? [] : [tlsCluster(tls, settings.connectTimeoutMs)];
   return {
-    listeners: [],
+    listeners: tls === undefined ? [] : [loopbackListener(tls)],
     lds: { cluster: "lds", refresh_delay_ms },
     admin: { access_log_path: "/dev/stdout", address: `tcp://127.0.0.1:${settings.proxyAdminPort}` },
     cluster_manager: {
-      clusters: [discovery("rds"), discovery("lds"), ...zipkin],
+      clusters: [discovery("rds"), discovery("lds"), ...front, ...zipkin],
       sds: { cluster: discovery("sds"), refresh_delay_ms },
       cds: { cluster: discovery("cds"), refresh_delay_ms },
     },

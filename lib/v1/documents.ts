@@ -31,7 +31,7 @@ export interface Cluster {
   readonly name: string;
   readonly service_name?: string;
   readonly connect_timeout_ms: number;
-  readonly type: "static" | "strict_dns" | "sds" | "original_dst";
+  readonly type: "static" | "strict_dns" | "logical_dns" | "sds" | "original_dst";
   readonly lb_type: "round_robin" | "least_request" | "random" | "original_dst_lb";
   readonly max_requests_per_connection?: number;
   readonly hosts?: readonly { readonly url: string }[];
@@ -49,6 +49,7 @@ export interface ClusterTls {
   readonly private_key_file?: string;
   readonly ca_cert_file?: string;
   readonly verify_subject_alt_name?: readonly string[] | null;
+  readonly sni?: string;
 }
 
 export interface CircuitBreakers {

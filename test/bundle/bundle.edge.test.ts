@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 180 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 350 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 184 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 354 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_060 },
-  { entry: "front.library.ts", runtime: "workerd", maxKiB: 174 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 975 },
+  { entry: "front.library.ts", runtime: "workerd", maxKiB: 178 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 1_150 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_100 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_700 },
@@ -63,6 +63,8 @@ const tracer = /lib\/front\/tracing\/tracer\.ts$/;
 const kms = /@aws-sdk\/client-kms/;
 /** The SDK: its API, which prom-client reads, is small. */
 const tracing = /@opentelemetry\/(?!api\/)/;
+/** 170 KiB, which a function on Lambda loads for the first such call. */
+const calls = /lib\/front\/connect\/mount\.ts$/;
 /** What the edge does without. */
 const onlyNode = /node_modules\/(?:@opentelemetry|prom-client|pino)\//;
 
@@ -80,6 +82,8 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     expect(atOnce.some((input) => tracer.test(input))).toBe(false);
     const servesKms = entry === "front.lambda.ts" || entry === "server.node.ts";
     expect(inputs.some((input) => kms.test(input))).toBe(servesKms);
+    if (entry === "front.lambda.ts")
+      expect([inputs, atOnce].map((files) => files.some((input) => calls.test(input)))).toEqual([true, false]);
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>

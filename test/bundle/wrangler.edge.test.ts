@@ -26,7 +26,7 @@ async function dryRun(config: string): Promise<string> {
 }
 
 describe.each([
-  { config: "wrangler.toml", maxKiB: 196, bindings: ["env.SNAPSHOTS", "env.RATE_LIMIT"], secrets: ["AUTHENTICATION"] },
+  { config: "wrangler.toml", maxKiB: 200, bindings: ["env.SNAPSHOTS", "env.RATE_LIMIT"], secrets: ["AUTHENTICATION"] },
   {
     config: "wrangler.compile.toml",
     maxKiB: 3_000,

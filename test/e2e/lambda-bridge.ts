@@ -42,6 +42,8 @@ async function eventOf(request: IncomingMessage): Promise<object> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const { pathname, search } = new URL(request.url ?? "/", "http://x");
+  // Whatever is not sure to be text comes in base64.
+  const isText = /^(?:$|text\/|application\/(?:json|javascript|xml)\b)/.test(request.headers["content-type"] ?? "");
   return {
     version: "2.0",
     routeKey: "$default",
@@ -56,8 +58,8 @@ async function eventOf(request: IncomingMessage): Promise<object> {
       stage: "$default",
       timeEpoch: Date.now(),
     },
-    body: Buffer.concat(chunks).toString("utf8"),
-    isBase64Encoded: false,
+    body: Buffer.concat(chunks).toString(isText ? "utf8" : "base64"),
+    isBase64Encoded: !isText,
   };
 }
 

@@ -90,12 +90,20 @@ async function stream(handler: Handler, event: unknown, id: string): Promise<voi
   await answer;
 }
 
-const { handler }: { handler: Handler } = await import(pathToFileURL(join(folder, "index.mjs")).href).catch(
+/** As a function is configured: the file, and what it exports. */
+const [, name = ""] = (process.env._HANDLER ?? "index.handler").split(".");
+
+const exported: Readonly<Record<string, Handler>> = await import(pathToFileURL(join(folder, "index.mjs")).href).catch(
   async (cause: unknown) => {
     await post("/init/error", JSON.stringify(toldOf(cause)));
     process.exit(1);
   },
 );
+const handler = exported[name];
+if (handler === undefined) {
+  await post("/init/error", JSON.stringify(toldOf(new Error(`index.mjs exports no ${name}`))));
+  process.exit(1);
+}
 for (;;) {
   const { sent, answer } = call("GET", "/invocation/next");
   sent.end();

@@ -69,4 +69,13 @@ describe("the start-up file", () => {
     const settings = { ...defaultBootstrapSettings, zipkinAddress: "zipkin:9411", statsdUdpAddress: "10.0.0.1:9125" };
     expect(validate("bootstrap", bootstrapDocument(settings))).toEqual([]);
   });
+
+  it("is what an Envoy of the time accepts for a front over TLS", () => {
+    const tls = { host: "front.example", port: 8443, caFile: "/etc/ca.pem", loopbackPort: 15_007 };
+    const files = { certificateFile: "/etc/cert.pem", keyFile: "/etc/key.pem", authorization: "Bearer a.b.c" };
+    for (const server of [tls, { ...tls, ...files }]) {
+      const document = bootstrapDocument({ ...defaultBootstrapSettings, tls: server });
+      expect(validate("bootstrap", document)).toEqual([]);
+    }
+  });
 });

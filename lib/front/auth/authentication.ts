@@ -4,8 +4,10 @@ import type { Caller } from "./caller.ts";
 export interface Credentials {
   /** Reads one header; names are lower-case. */
   header(name: string): string | undefined;
-  /** What the platform says of the request besides: of Lambda, `requestContext`. */
+  /** Lambda's event, where the front is a Lambda function. */
   readonly platform?: unknown;
+  /** Cloudflare's `request.cf`, where the front is a Worker. */
+  readonly cf?: unknown;
 }
 
 export type Identified =

@@ -1,37 +1,25 @@
 import { hashOf } from "../../snapshot/blob.ts";
 import { type Identified, type Method, refused } from "./authentication.ts";
-import type { NodeCaller } from "./caller.ts";
-import { callerOf, type Subjects } from "./subjects.ts";
+import { callerOfSpiffeId, type TrustedIdentities } from "./spiffe-caller.ts";
+import type { Subjects } from "./subjects.ts";
 
 /** A proxy in front that ends mutual TLS, and says whose certificate it saw. */
-export interface TrustedProxy {
+export interface TrustedProxy extends TrustedIdentities {
   /** SHA-256 of the secrets of which it sends one in `x-portolan-proxy`, lower-case hex: nobody else's word counts. */
   readonly secretHashes: ReadonlySet<string>;
-  /** Trust domains whose SPIFFE ids are believed. */
-  readonly trustDomains: ReadonlySet<string>;
-  /** Id of the cluster whose workloads it lets in; absent: not said, since a SPIFFE id names none. */
-  readonly clusterId?: string;
 }
 
 const certificateHeader = "x-forwarded-client-cert";
 const proxyHeader = "x-portolan-proxy";
 
 /** The client certificate that a trusted proxy has checked, by Envoy's `x-forwarded-client-cert`. */
-export function forwardedCertificates(
-  { secretHashes, trustDomains, clusterId }: TrustedProxy,
-  subjects: Subjects,
-): Method {
+export function forwardedCertificates(proxy: TrustedProxy, subjects: Subjects): Method {
   const identify = async (certificates: string, secret: string | undefined): Promise<Identified> => {
-    if (secret === undefined || !secretHashes.has(hashOf(secret)))
+    if (secret === undefined || !proxy.secretHashes.has(hashOf(secret)))
       return refused(401, `${certificateHeader} comes from nobody who may say it`);
     const id = spiffeIdOf(certificates);
     if (id === undefined) return refused(401, "the client's certificate has no one SPIFFE id");
-    const [, trustDomain = "", namespace = "", serviceAccount = ""] =
-      /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(id) ?? /^spiffe:\/\/([^/]+)\//.exec(id) ?? [];
-    if (!trustDomains.has(trustDomain)) return refused(401, `${id} is of no trusted domain`);
-    const cluster = clusterId === undefined ? {} : { clusterId };
-    const itself: NodeCaller = { kind: "node", subject: id, namespace, serviceAccount, ...cluster };
-    return callerOf(subjects, { subject: id, clusterId, itself: namespace === "" ? undefined : itself });
+    return callerOfSpiffeId(id, proxy, subjects);
   };
   return ({ header }) => {
     const certificates = header(certificateHeader);

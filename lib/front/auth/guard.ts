@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { problem } from "../polls/responses.ts";
-import type { Authentication, Identified } from "./authentication.ts";
+import type { Authentication, Credentials, Identified } from "./authentication.ts";
 import { type Caller, mayUse, type Scope } from "./caller.ts";
 
 declare module "hono" {
@@ -18,13 +18,21 @@ export function guard(authentication: Authentication): MiddlewareHandler {
   return async (c, next) => {
     const scope = scopeOf(c.req.path);
     if (scope === undefined) return next();
-    const found = await authentication.identify({ header: (name) => c.req.header(name), platform: c.env });
+    const found = await authentication.identify(credentialsOf(c));
     const refusal = refusalOf(found, scope);
     if (refusal !== undefined) return refusal;
     if (found.kind === "identified") c.set("caller", found.caller);
     return next();
   };
 }
+
+/** The request's headers, and the fields that its platform adds and no client can write. */
+const credentialsOf = (c: Context): Credentials => ({
+  header: (name) => c.req.header(name),
+  platform: c.env,
+  // The runtime's own, which the types of browsers do not know.
+  cf: Reflect.get(c.req.raw, "cf"),
+});
 
 /** Whom the guard has let pass. @throws when no guard stood before the handler, which is a bug of ours */
 export function callerOf(c: Context): Caller {
@@ -53,8 +61,8 @@ export function refusalOf(found: Identified, scope: Scope): Response | undefined
 function scopeOf(path: string): Scope | undefined {
   if (path === "/healthz" || isShell(path)) return undefined;
   if (/^\/(?:v3\/|envoy\.service\.[A-Za-z.0-9]+\/|portolan\.v1\.SnapshotService\/)/.test(path)) return "node";
-  // Lists of everything, and statistics, are for operators; what one node asks is not.
-  if (/^\/v1\/(?:clusters|listeners|routes|az)\//.test(path)) return "v1";
+  // Lists of everything, and statistics, are for operators; what one node asks is not, nor are the endpoints of one service.
+  if (/^\/v1\/(?:(?:clusters|listeners|routes|az)\/|registration\/[^/]+$)/.test(path)) return "v1";
   return "operator";
 }
 

@@ -1,9 +1,17 @@
+import type { X509Certificate } from "node:crypto";
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
 import { type Authentication, authenticateBy, type Method, noAuthentication } from "./authentication.ts";
 import { awsIam } from "./aws-iam.ts";
+import { readCertificate } from "./certificate-identity.ts";
+import {
+  certificatePlatforms,
+  clientCertificates,
+  isCertificatePlatform,
+  type PlatformCertificates,
+} from "./client-certificate.ts";
 import { forwardedCertificates } from "./forwarded-certificate.ts";
 import { type Issuer, issuedTokens, ownTokens } from "./jwt.ts";
 import { type FetchKeys, isKeySet, remoteKeys } from "./remote-keys.ts";
@@ -28,7 +36,8 @@ export function readAuthentication(text: string, options: AuthenticationOptions 
   const { onStaleKeys = () => {} } = options;
   if (text.trim() === "off") return noAuthentication;
   const wrong: Wrong = (path, what) => new PortolanError(`${name}: ${path === "" ? "it" : path} ${what}`);
-  const settings = record(parse(text), "", wrong, ["tokens", "issuers", "proxy", "iam", "subjects"]);
+  const known = ["tokens", "issuers", "proxy", "certificates", "iam", "subjects"];
+  const settings = record(parse(text), "", wrong, known);
   const subjects = readSubjects(settings.subjects, wrong);
   const methods: Method[] = [];
   const said: string[] = [];
@@ -44,6 +53,11 @@ export function readAuthentication(text: string, options: AuthenticationOptions 
   if (settings.proxy !== undefined) {
     methods.push(forwardedCertificates(readProxy(settings.proxy, wrong), subjects));
     said.push("certificates that a proxy has checked");
+  }
+  if (settings.certificates !== undefined) {
+    const certificates = readCertificates(settings.certificates, wrong);
+    methods.push(clientCertificates(certificates, subjects, now));
+    said.push(`certificates that ${certificates.platform} has verified`);
   }
   if (settings.iam !== undefined && typeof settings.iam !== "boolean") throw wrong("iam", "is neither true nor false");
   if (settings.iam === true) {
@@ -89,6 +103,36 @@ function readProxy(value: unknown, wrong: Wrong) {
     trustDomains: new Set(texts(settings.trustDomains, "proxy.trustDomains", wrong)),
     ...clusterIn(settings.clusterId, "proxy", wrong),
   };
+}
+
+/** More authorities than a change of two needs are a mistake. */
+const maxAuthorities = 8;
+
+function readCertificates(value: unknown, wrong: Wrong): PlatformCertificates {
+  const path = "certificates";
+  const known = ["platform", "issuers", "trustDomains", "clusterId"];
+  const settings = record(value, path, wrong, known);
+  const platform = required(settings.platform, `${path}.platform`, wrong);
+  if (!isCertificatePlatform(platform))
+    throw wrong(`${path}.platform`, `is none of ${certificatePlatforms.join(" and ")}`);
+  const authorities = texts(settings.issuers, `${path}.issuers`, wrong);
+  if (authorities.length > maxAuthorities) throw wrong(`${path}.issuers`, `holds more than ${maxAuthorities}`);
+  return {
+    platform,
+    issuers: authorities.map((pem, index) => readAuthority(pem, `${path}.issuers[${index}]`, wrong)),
+    trustDomains: new Set(texts(settings.trustDomains, `${path}.trustDomains`, wrong)),
+    ...clusterIn(settings.clusterId, path, wrong),
+  };
+}
+
+function readAuthority(pem: string, path: string, wrong: Wrong): X509Certificate {
+  // Of several Node reads the first, and the others would be left out in silence.
+  if (pem.split("-----BEGIN ").length !== 2) throw wrong(path, "is not one certificate as PEM");
+  const authority = readCertificate(pem);
+  if (authority === undefined) throw wrong(path, "is a certificate that cannot be read");
+  if (!authority.ca)
+    throw wrong(path, "is no authority's certificate: write that of the authority that signs clients'");
+  return authority;
 }
 
 function readSubjects(value: unknown, wrong: Wrong): Subjects {

@@ -1,11 +1,12 @@
-import { createFetchHandler } from "@connectrpc/connect/protocol";
+import { type ContextValues, createContextValues } from "@connectrpc/connect";
+import { createFetchHandler, type UniversalHandler } from "@connectrpc/connect/protocol";
 import type { Hono } from "hono/tiny";
 import { callerOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { isJson } from "../polls/discovery-call.ts";
 import { problem } from "../polls/responses.ts";
 import { callBinary } from "./binary-call.ts";
-import { type BinarySecrets, discoveryCalls } from "./calls.ts";
+import { type BinarySecrets, callerKey, discoveryCalls } from "./calls.ts";
 import { callJson } from "./json-call.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 
@@ -20,8 +21,15 @@ export function mountConnect(app: Hono, front: Front, secrets?: BinarySecrets): 
       const contentType = c.req.header("content-type") ?? "";
       if (call.json !== undefined && isJson(contentType)) return callJson(front, call.json, c, callerOf(c));
       if (/^application\/proto\b/.test(contentType)) return callBinary(front, call, c, callerOf(c));
-      if (grpcWeb?.supportedContentType(contentType)) return createFetchHandler(grpcWeb)(c.req.raw);
+      if (grpcWeb?.supportedContentType(contentType)) {
+        const contextValues = createContextValues().set(callerKey, callerOf(c));
+        return createFetchHandler(withValues(grpcWeb, contextValues))(c.req.raw);
+      }
       return problem(415, "send application/json, application/proto or application/grpc-web+proto");
     });
   }
 }
+
+/** The same handler for a request whose sender the app's guard has let pass: by more than its headers, which are all that is left of it here. */
+const withValues = (handler: UniversalHandler, contextValues: ContextValues): UniversalHandler =>
+  Object.assign((request: Parameters<UniversalHandler>[0]) => handler({ ...request, contextValues }), handler);

@@ -1,6 +1,7 @@
 import { type ConnectRouterOptions, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalHandler } from "@connectrpc/connect/protocol";
 import { bytesOf, readChunks } from "../../limits/read-body.ts";
+import { identified } from "../auth/authentication.ts";
 import { refusalOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { callerKey, type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
@@ -31,8 +32,12 @@ export function rpcHandlers(
 
 function limited(front: Front, handler: UniversalHandler, maxBytes: number): UniversalHandler {
   const handle: UniversalHandler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
-    // Before anything of the message is read.
-    const found = await front.authentication.identify({ header: (name) => request.header.get(name) ?? undefined });
+    // Before anything of the message is read, unless an app's guard knew it.
+    const known = request.contextValues?.get(callerKey);
+    const found =
+      known === undefined
+        ? await front.authentication.identify({ header: (name) => request.header.get(name) ?? undefined })
+        : identified(known);
     const refusal = refusalOf(found, "node");
     // gRPC's own codes follow from HTTP's: 401 is unauthenticated, 403 permission denied.
     if (found.kind === "refused" || refusal !== undefined) return { status: refusal?.status ?? 401 };

@@ -19,16 +19,18 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Alike } from "./alike.ts";
 import { type BelievedGenerations, memoryGenerations } from "./believed-generations.ts";
 import { createElapsed, createHeadClock } from "./head-clock.ts";
+import { createReadPauses } from "./read-pauses.ts";
 
 /** HEAD as this front sees it. */
 export interface Heads {
   /**
-   * HEAD, at most `ttlMs` old, or as it was last seen while the store is down or silent.
+   * HEAD, at most `ttlMs` old, or as it was last seen while the store is down, silent or throttles: then it is read again after pauses that
+   * grow to 30 s, and only the call that begins such a read waits for it, 2 s at most.
    * @returns undefined when nothing was ever published
    * @throws PortolanError when the store is down and was never reached
    */
   current(): Promise<Head | undefined>;
-  /** HEAD, if it was read no longer than `ttlMs` ago. */
+  /** HEAD, if it was read no longer than `ttlMs` ago, or a pause after a failed read lasts. */
   fresh(): Head | undefined;
   /** What the clock of HEAD's steps shows: the time that decides which is in force. */
   timeMs(): number;
@@ -61,6 +63,8 @@ export interface HeadsOptions {
   readonly generations?: BelievedGenerations | undefined;
   /** Told of every failed read of HEAD, and of one that is not believed. */
   readonly onError: (cause: unknown) => void;
+  /** From 0 to below 1, by which pauses differ. */
+  readonly random?: () => number;
 }
 
 /** What HEAD makes the front serve at a time: equal texts, equal answers for every node. */
@@ -117,6 +121,8 @@ interface Waiter {
 interface Reading {
   readonly done: Promise<void>;
   readonly sinceMs: () => number;
+  /** It was counted as one that takes too long. */
+  isLate: boolean;
 }
 
 /** Longer reasons quote what lies in the store. */
@@ -139,7 +145,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   /** Since the store called back for what was not read yet. */
   let calledMs: (() => number) | undefined;
   let reading: Reading | undefined;
-  let isSilent = false;
+  const pauses = createReadPauses(options.ttlMs, options.random ?? Math.random);
   /** Why the last look did not confirm what is `seen`. Anybody may read it: of a store's own errors it says nothing. */
   let doubt: string | undefined;
   let closed = false;
@@ -175,7 +181,6 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       confirmedMs = askedMs;
       doubt = undefined;
     } while (calledMs !== undefined);
-    isSilent = false;
     wakeConcerned();
   }
 
@@ -203,8 +208,14 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
 
   function startReading(): Reading {
     const done = read()
+      .then(() => {
+        // A late read was counted as a failure already: the store is slow.
+        if (!started.isLate) pauses.succeeded();
+      })
       .catch((cause: unknown) => {
         doubt = doubtOf(cause);
+        // A HEAD that is refused was read: the store answers.
+        if (seen !== undefined && !(cause instanceof UnbelievedHead) && !started.isLate) pauses.failed();
         options.onError(cause);
         if (seen === undefined) throw cause;
       })
@@ -212,21 +223,30 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
         lookedMs = createElapsed(options.now);
         if (reading === started) reading = undefined;
       });
-    const started = { done, sinceMs: createElapsed(options.now) };
+    const started: Reading = { done, sinceMs: createElapsed(options.now), isLate: false };
     reading = started;
     return started;
   }
 
   /** Reads HEAD, and waits for it as long as that is better than what is there. */
   async function refresh(): Promise<void> {
-    const { done, sinceMs } = reading === undefined || reading.sinceMs() > patienceMs ? startReading() : reading;
+    const probeMs = pauses.patienceMs();
+    const isFirst = reading === undefined || reading.sinceMs() > patienceMs;
+    const current = reading === undefined || isFirst ? startReading() : reading;
+    const { done, sinceMs } = current;
     if (seen === undefined) {
       if (!(await settledWithin(done, firstMs))) throw new PortolanError("the store does not answer");
       return done;
     }
-    // Nobody waits again for a store that was silent until now.
     done.catch(() => {});
-    isSilent = !(await settledWithin(done, isSilent ? 0 : Math.max(silentMs - sinceMs(), 0)));
+    const waitMs = probeMs === undefined ? Math.max(silentMs - sinceMs(), 0) : isFirst ? probeMs : 0;
+    if (await settledWithin(done, waitMs)) return;
+    // Until the pause is over, or the late answer arrives, calls are answered from memory.
+    if (!current.isLate) {
+      current.isLate = true;
+      pauses.failed();
+      lookedMs = createElapsed(options.now);
+    }
   }
 
   const stopWatching = store.watch?.(headKey, () => {
@@ -234,12 +254,17 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     if (waiters.size > 0 && reading === undefined) refresh().catch(() => {});
   });
 
-  const isDue = () => calledMs !== undefined || lookedMs === undefined || lookedMs() >= options.ttlMs;
+  const isDue = () =>
+    calledMs !== undefined ||
+    lookedMs === undefined ||
+    lookedMs() >= pauses.currentMs() ||
+    // Without a HEAD there is nothing to serve, and a failed read does not mean that nothing was published.
+    (seen === undefined && doubt !== undefined);
 
   /** How long whoever waits may sleep: until the next planned step, and where the store does not call by itself until the next look at it. */
   function sleepMs(): number {
     const stepMs = seen === undefined ? undefined : nextStepMs(seen.head, clock.timeMs());
-    const everyMs = stopWatching === undefined ? Math.max(options.ttlMs, 1) : unwatchedMs;
+    const everyMs = stopWatching === undefined ? Math.max(pauses.currentMs(), 1) : unwatchedMs;
     // A change seen while nobody waited is due at once, but not again and again while its read is under way.
     const lookMs = reading !== undefined ? everyMs : calledMs !== undefined ? 0 : everyMs - (lookedMs?.() ?? everyMs);
     return Math.min(stepMs === undefined ? lookMs : stepMs - clock.timeMs(), lookMs);
@@ -272,7 +297,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       const aheadMs = await clockAheadMs(store, options.now);
       const writerMs = seen === undefined ? 0 : writerAheadMs(seen);
       // A failed look was a look: that one is not due again says nothing of HEAD.
-      const isOld = doubt !== undefined || (ageMs > options.ttlMs + silentMs && isDue());
+      const isOld = doubt !== undefined || (ageMs > options.ttlMs + silentMs && (isDue() || reading?.isLate === true));
       const why = doubt === undefined ? "" : `; ${doubt}`;
       return {
         ...(isOld ? { headAgeMs: Math.round(ageMs) } : {}),

@@ -32,9 +32,64 @@ describe("portolan bootstrap-v1", () => {
     });
   });
 
-  it("refuses a front that speaks TLS, which that release cannot ask", async () => {
-    const { code, err } = await run("--server", "https://front.example");
-    expect(code).toBe(2);
-    expect(err).toContain("--server wants a URL such as http://127.0.0.1:8080, not https://front.example");
+  it("puts a listener on loopback before a front that speaks TLS, which writes the front's name", async () => {
+    const { code, out } = await run(
+      ...["--server", "https://front.example", "--ca", "/etc/ca.pem", "--loopback-port", "15999"],
+      ...["--certificate", "/etc/proxy.pem", "--key", "/etc/proxy-key.pem"],
+    );
+    const hosts = [{ url: "tcp://127.0.0.1:15999" }];
+    expect(code).toBe(0);
+    const route = { prefix: "/v1/", cluster: "portolan", host_rewrite: "front.example" };
+    expect(JSON.parse(out)).toMatchObject({
+      listeners: [
+        {
+          address: "tcp://127.0.0.1:15999",
+          filters: [{ config: { route_config: { virtual_hosts: [{ domains: ["*"], routes: [route] }] } } }],
+        },
+      ],
+      cluster_manager: {
+        clusters: [
+          { name: "rds", hosts },
+          { name: "lds", hosts },
+          {
+            name: "portolan",
+            hosts: [{ url: "tcp://front.example:443" }],
+            ssl_context: {
+              ca_cert_file: "/etc/ca.pem",
+              cert_chain_file: "/etc/proxy.pem",
+              private_key_file: "/etc/proxy-key.pem",
+              verify_subject_alt_name: ["front.example"],
+              sni: "front.example",
+            },
+          },
+        ],
+        sds: { cluster: { name: "sds", hosts } },
+        cds: { cluster: { name: "cds", hosts } },
+      },
+    });
+  });
+
+  it("has no listener, and no other cluster, for a front without TLS", async () => {
+    const { listeners, cluster_manager } = JSON.parse((await run("--server", "http://front.example")).out);
+    expect([listeners, cluster_manager.clusters.map(({ name }: { name: string }) => name)]).toEqual([
+      [],
+      ["rds", "lds"],
+    ]);
+  });
+
+  it.each([
+    [["--server", "https://10.0.0.1"], 2, "write the front's DNS name instead of 10.0.0.1"],
+    [["--server", "https://[::1]:8443"], 2, "write the front's DNS name instead of [::1]"],
+    [["--server", "localhost:8080"], 2, "--server wants a URL of http or https"],
+    [["--token-file", "token"], 1, "--token-file needs --server with https"],
+    [["--server", "https://front.example", "--key", "k"], 1, "--certificate and --key must be used together"],
+    [
+      ["--server", "https://front.example", "--token-file", "/nowhere/token"],
+      1,
+      "cannot read the token /nowhere/token",
+    ],
+  ])("says what is wrong with %j", async (args, wantCode, message) => {
+    const { code, err } = await run(...args);
+    expect([code, err]).toEqual([wantCode, expect.stringContaining(message)]);
   });
 });

@@ -1,4 +1,4 @@
-import { createRegistry, fromJson, toBinary } from "@bufbuild/protobuf";
+import { createRegistry } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Code, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,35 +7,19 @@ import { ClusterDiscoveryService } from "../../../gen/envoy/service/cluster/v3/c
 import { RouteDiscoveryService } from "../../../gen/envoy/service/route/v3/rds_pb.ts";
 import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
 import { createFront } from "../../../lib/front/front.ts";
-import { hashOf } from "../../../lib/snapshot/blob.ts";
-import type { CompiledResource, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
-import { worldOf } from "../../snapshot/worlds.ts";
+import { clusterWorld } from "./cluster-world.ts";
 import { protocols, serveProtocols } from "./protocols.ts";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const registry = createRegistry(ClusterSchema);
 const node = { id: "sidecar~10.0.0.5~web.default~default.svc.cluster.local", cluster: "web.default" };
 
-function cluster(name: string, altStatName: string): CompiledResource {
-  const json = { name, altStatName };
-  const text = JSON.stringify({ "@type": typeUrl, ...json });
-  const binary = toBinary(ClusterSchema, fromJson(ClusterSchema, json));
-  return { name, text, version: hashOf(text), from: [], binary };
-}
-
-function world(stats: Readonly<Record<string, string>>): CompiledWorld {
-  const empty = worldOf({ web: {} });
-  const clusters = Object.entries(stats).map(([name, stat]) => cluster(name, stat));
-  const shape = { clusters: [clusters], endpoints: [], listeners: [], routes: [] };
-  return { ...empty, classes: [{ id: "web", stream: shape, poll: shape }] };
-}
-
 const store = memoryStore();
 const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
 const publish = async (stats: Readonly<Record<string, string>>) =>
-  publisher.publish(world(stats), await publisher.head());
+  publisher.publish(clusterWorld(stats), await publisher.head());
 
 let served: Awaited<ReturnType<typeof serveProtocols>>;
 

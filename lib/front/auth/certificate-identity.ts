@@ -1,0 +1,71 @@
+import { X509Certificate } from "node:crypto";
+
+/** What a certificate proves about its bearer, or why it proves nothing. */
+export type CertificateIdentity =
+  | { readonly kind: "proven"; readonly spiffeId: string; readonly expiresSeconds: number }
+  | { readonly kind: "unproven"; readonly reason: string };
+
+/** Longest certificate that is read: base64 of 10 KiB, the most that Cloudflare passes on, and the lines of PEM. */
+const maxCertificateLength = 16 * 1024;
+
+/**
+ * Reads the SPIFFE id of a client certificate whose bearer a platform has seen prove its key. The platform has checked the chain too;
+ * the signature and the dates are checked again, so that a platform that trusts more authorities than the front does not widen its trust.
+ *
+ * @param certificate as PEM or DER
+ * @param issuers certificates of the authorities that sign client certificates themselves
+ * @see https://github.com/spiffe/spiffe/blob/main/standards/X509-SVID.md: one URI, and no authority's certificate
+ */
+export function identityIn(
+  certificate: string | Uint8Array,
+  issuers: readonly X509Certificate[],
+  nowMs: number,
+): CertificateIdentity {
+  if (certificate.length > maxCertificateLength) return unproven("is too large");
+  const leaf = readCertificate(certificate);
+  if (leaf === undefined) return unproven("cannot be read");
+  if (!issuers.some((issuer) => leaf.checkIssued(issuer) && leaf.verify(issuer.publicKey)))
+    return unproven("is signed by none of the authorities of the setting certificates.issuers");
+  const [fromMs, untilMs] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
+  // What is no date compares as false.
+  if (!(fromMs <= nowMs && nowMs < untilMs)) return unproven(`holds from ${leaf.validFrom} to ${leaf.validTo} only`);
+  if (leaf.ca) return unproven("is that of an authority");
+  const spiffeId = onlyUriOf(leaf.subjectAltName ?? "");
+  if (spiffeId?.startsWith("spiffe://") !== true) return unproven("has no one SPIFFE id");
+  return { kind: "proven", spiffeId, expiresSeconds: untilMs / 1_000 };
+}
+
+const unproven = (what: string): CertificateIdentity => ({
+  kind: "unproven",
+  reason: `the client's certificate ${what}`,
+});
+
+/** @returns undefined for what is no certificate */
+export function readCertificate(certificate: string | Uint8Array): X509Certificate | undefined {
+  try {
+    return new X509Certificate(certificate);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One name of Node's text of subject alternative names, as `URI:spiffe://…`; one with special characters stands in quotes, as in JSON. */
+const oneName = /(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^",]*)/y;
+
+/**
+ * The URI among subject alternative names.
+ *
+ * @param names as Node writes them
+ * @returns undefined where there is not exactly one, where it stands in quotes, and for a text of another form
+ */
+export function onlyUriOf(names: string): string | undefined {
+  const uris: string[] = [];
+  oneName.lastIndex = 0;
+  for (let end = 0; end < names.length; end = oneName.lastIndex) {
+    const [, type = "", value = ""] = oneName.exec(names) ?? [];
+    if (oneName.lastIndex <= end) return undefined;
+    if (type === "URI") uris.push(value);
+  }
+  const [uri] = uris;
+  return uris.length === 1 && uri?.startsWith('"') === false ? uri : undefined;
+}
