@@ -38,6 +38,7 @@ import { createExtensionLists, type ExtensionLists } from "./polls/extension-lis
 import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
+import { createReadiness, type Readiness } from "./readiness.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
 import type { FindCauses } from "./tracing/causes.ts";
 import type { LoadTracer } from "./tracing/tracer.ts";
@@ -137,6 +138,8 @@ export interface Front {
    * before.
    */
   place(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
+  /** Whether polls can be answered. Cheap: strangers may ask. */
+  readiness(): Promise<Readiness>;
   /** Refusals that agents tell of, in delta requests. */
   readonly said: SaidRefusals;
   /** Where else refusals are heard of than in polls; streams add theirs. */
@@ -298,6 +301,7 @@ export function createFront(options: FrontOptions): Front {
       strangers.placed(askerOf(caller, claims), placement);
       return placement;
     },
+    readiness: createReadiness({ heads, reader, now, onError }),
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
       for (const source of heard) explained.push(...(await source.explained()));
