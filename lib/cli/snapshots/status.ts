@@ -75,7 +75,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       for (const line of statusLines(status, newest?.generation)) terminal.out(line);
       for (const { name, state } of sources)
         terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
-      if (garbage !== undefined) terminal.out(row("garbage", garbageText(garbage)));
+      if (garbage !== undefined) terminal.out(row("gc", garbageText(garbage)));
       if (errors.length > 0) terminal.out(row("errors", refusalsText(errors)));
       for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
       printDiagnostics(terminal, errors.map(toldWithInstead), maxErrors);
