@@ -91,8 +91,10 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     const head = await front.heads.current();
     if (head === undefined) return problem(503, "nothing was published yet");
     const readiness = await front.readiness();
-    if (!readiness.isReady) return problem(503, readiness.reason);
-    const { warnings, ...health } = await front.heads.health();
+    if (!readiness.isReady && !readiness.servesOlder) return problem(503, readiness.reason);
+    const { warnings: ofHead, ...health } = await front.heads.health();
+    const older = readiness.isReady ? [] : [`${readiness.reason}; the snapshot before it is served`];
+    const warnings = [...older, ...ofHead];
     const { generation, publication } = head;
     return c.json({ generation, publication, ...health, ...(warnings.length === 0 ? {} : { warnings }) });
   });

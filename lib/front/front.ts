@@ -138,7 +138,7 @@ export interface Front {
    * before.
    */
   place(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
-  /** Whether polls can be answered. Cheap: strangers may ask. */
+  /** Whether polls can be answered from what is in force. Cheap: strangers may ask. */
   readiness(): Promise<Readiness>;
   /** Refusals that agents tell of, in delta requests. */
   readonly said: SaidRefusals;
@@ -301,7 +301,7 @@ export function createFront(options: FrontOptions): Front {
       strangers.placed(askerOf(caller, claims), placement);
       return placement;
     },
-    readiness: createReadiness({ heads, reader, now, onError }),
+    readiness: createReadiness({ heads, reader, hasOlder: () => lastRoot.isThere(), now, onError }),
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
       for (const source of heard) explained.push(...(await source.explained()));

@@ -6,12 +6,20 @@ import { createElapsed } from "./heads/head-clock.ts";
 import type { Heads } from "./heads/heads.ts";
 import { whyUnread } from "./why-unread.ts";
 
-/** Whether a front can answer polls. A reason may be read by anybody: it says nothing of the mesh. */
-export type Readiness = { readonly isReady: true } | { readonly isReady: false; readonly reason: string };
+/**
+ * Whether a front can answer polls from the snapshot in force. A reason may be read by anybody: it says nothing of the mesh.
+ *
+ * `servesOlder`: it goes on with the snapshot before that one, for polls alone, and refuses those that may have something newer.
+ */
+export type Readiness =
+  | { readonly isReady: true }
+  | { readonly isReady: false; readonly reason: string; readonly servesOlder: boolean };
 
 export interface ReadinessOptions {
   readonly heads: Heads;
   readonly reader: Pick<SnapshotReader, "root">;
+  /** Whether a snapshot from before is at hand. */
+  readonly hasOlder: () => boolean;
   readonly now: () => number;
   /** Told why a root cannot be read, once for each root. */
   readonly onError: (cause: unknown) => void;
@@ -40,7 +48,7 @@ const ready: Readiness = { isReady: true };
  * Anybody may ask, so a look costs the store no more than polls do: HEAD comes from the front's memory for its time to live, and a root
  * is looked at once a second at most, however many ask and whatever came of it.
  */
-export function createReadiness({ heads, reader, now, onError }: ReadinessOptions): () => Promise<Readiness> {
+export function createReadiness({ heads, reader, hasOlder, now, onError }: ReadinessOptions): () => Promise<Readiness> {
   let last: Look | undefined;
   let reported: string | undefined;
 
@@ -69,10 +77,10 @@ export function createReadiness({ heads, reader, now, onError }: ReadinessOption
     if (head === undefined) return notReady(heads.isDoubted() ? headUnread : "nothing was published yet");
     const { trouble } = lookAt(rootAt(head, heads.timeMs()));
     // At the edge a read ends unfinished with the request that began it.
-    if (!(await settledWithin(trouble, silentMs))) return notReady("the store does not answer");
+    if (!(await settledWithin(trouble, silentMs))) return notReady("the store does not answer", hasOlder());
     const reason = await trouble;
-    return reason === undefined ? ready : notReady(reason);
+    return reason === undefined ? ready : notReady(reason, hasOlder());
   };
 }
 
-const notReady = (reason: string): Readiness => ({ isReady: false, reason });
+const notReady = (reason: string, servesOlder = false): Readiness => ({ isReady: false, reason, servesOlder });

@@ -79,12 +79,19 @@ describe("/readyz", () => {
   });
 
   it("is 503 when HEAD moves to a root that cannot be read, though an older one is at hand", async () => {
-    const { statusOf, publish, poll, loseRoot } = scene();
+    const { statusOf, request, publish, poll, loseRoot } = scene();
     await publish(world("1"));
     expect([await poll(), await statusOf("/readyz")]).toEqual([200, 200]);
     await publish(world("2"));
     await loseRoot();
     expect(await statusOf("/readyz")).toBe(503);
+    // A node that has nothing yet gets the older one, and /healthz says so.
+    expect(await poll()).toBe(200);
+    const health = await request("/healthz");
+    expect([health.status, await health.json()]).toMatchObject([
+      200,
+      { generation: 2, warnings: [expect.stringContaining("; the snapshot before it is served")] },
+    ]);
   });
 
   it("is 503 while HEAD is signed by nobody who is trusted", async () => {
