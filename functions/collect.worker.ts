@@ -4,7 +4,7 @@ import { type Collector, createCollector } from "../lib/collect/collector.ts";
 import { readShardState } from "../lib/compile/collected/shard-state.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { flagIn, sourceNamesIn, wholeNumberIn } from "../lib/config/setting-values.ts";
+import { flagIn, prefixIn, sourceNamesIn, wholeNumberIn } from "../lib/config/setting-values.ts";
 import type { ApiClient } from "../lib/registry/kubernetes/api/client.ts";
 import { kubernetesOrigin } from "../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { r2Store } from "../lib/storage/r2.ts";
@@ -47,6 +47,8 @@ interface Running {
 /** One collector for each isolate, which goes on where it ended; a fresh isolate compares with what lies in the bucket. */
 const known = new WeakMap<R2Bucket, Running>();
 
+const storeOf = ({ SNAPSHOTS, PREFIX }: Env) => r2Store(SNAPSHOTS, prefixIn("PREFIX", PREFIX));
+
 /** One source, as all names of one are checked: two of them are none. */
 function sourceOf({ SOURCE }: Env): string {
   const [source = "", ...more] = sourceNamesIn("SOURCE", SOURCE, "kubernetes");
@@ -55,7 +57,9 @@ function sourceOf({ SOURCE }: Env): string {
 }
 
 function collectorFor(env: Env): Collector {
-  const { CLUSTER: cluster = "Kubernetes", PORTOLAN_KUBE_TOKEN: token = "" } = env;
+  const { PORTOLAN_KUBE_TOKEN: token = "" } = env;
+  // An empty setting is none.
+  const cluster = env.CLUSTER || "Kubernetes";
   const source = sourceOf(env);
   const baseUrl = (env.KUBE_API ?? "").replace(/(?<!\/)\/+$/, "");
   if (!/^https?:\/\/[^/]+$/.test(baseUrl)) throw new PortolanError("KUBE_API has to be the address of an API server");
@@ -70,7 +74,7 @@ function collectorFor(env: Env): Collector {
     { cluster, width, pageSize },
   );
   return createCollector({
-    store: r2Store(env.SNAPSHOTS, env.PREFIX),
+    store: storeOf(env),
     source,
     origin,
     mostSize,
@@ -102,15 +106,26 @@ async function collect(env: Env): Promise<void> {
 }
 
 async function readiness(env: Env): Promise<Response> {
-  const state = await readShardState(r2Store(env.SNAPSHOTS, env.PREFIX), sourceOf(env));
+  const state = await readShardState(storeOf(env), sourceOf(env));
   const ageSeconds = state === undefined ? undefined : Math.round((Date.now() - state.asOfMs) / 1000);
   const isInSync = state?.failure === "";
   const isReady = isInSync && ageSeconds !== undefined && Math.abs(ageSeconds) <= staleAfter;
   return Response.json({ isReady, isInSync, ageSeconds }, { status: isReady ? 200 : 503 });
 }
 
+/** A setting that cannot be read is the operator's to see: the reason is in the log, not in the answer. */
+async function readinessOrReason(env: Env): Promise<Response> {
+  try {
+    return await readiness(env);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    console.error(JSON.stringify({ event: "not ready", reason: cause.message }));
+    return problem(503, "a setting or the bucket cannot be read; the log has more");
+  }
+}
+
 export default {
   fetch: (request: Request, env: Env) =>
-    new URL(request.url).pathname === "/readyz" ? readiness(env) : problem(404, "there is nothing but /readyz"),
+    new URL(request.url).pathname === "/readyz" ? readinessOrReason(env) : problem(404, "there is nothing but /readyz"),
   scheduled: (_event: unknown, env: Env) => collect(env),
 };

@@ -3,6 +3,7 @@ import type { R2Bucket } from "@cloudflare/workers-types";
 import { createSliceCompiler, type SliceCompiler } from "../lib/compile/slices/compile-slice.ts";
 import { compileMessages } from "../lib/compile/slices/messages.ts";
 import { consoleLog } from "../lib/compile/telemetry/log.ts";
+import { prefixIn } from "../lib/config/setting-values.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
 export interface Env {
@@ -22,7 +23,9 @@ const log = consoleLog(console.log);
 const compilers = new WeakMap<R2Bucket, SliceCompiler>();
 
 function compilerFor({ SNAPSHOTS, PREFIX }: Env): SliceCompiler {
-  const compile = compilers.get(SNAPSHOTS) ?? createSliceCompiler(r2Store(SNAPSHOTS, PREFIX), { remembers: false });
+  const compile =
+    compilers.get(SNAPSHOTS) ??
+    createSliceCompiler(r2Store(SNAPSHOTS, prefixIn("PREFIX", PREFIX)), { remembers: false });
   compilers.set(SNAPSHOTS, compile);
   return compile;
 }

@@ -1,5 +1,6 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
-import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
+import type { ExecutionContext, Queue, R2Bucket, ScheduledController } from "@cloudflare/workers-types";
+import { keptPublicationsIn, runGarbageCollection } from "../lib/compile/garbage.ts";
 import type { FanOut } from "../lib/compile/slices/fan-out.ts";
 import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
 import type { SliceJob } from "../lib/compile/slices/plan.ts";
@@ -16,9 +17,10 @@ import { readAudiences } from "../lib/compile/webhook/signature.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { sourceNamesIn } from "../lib/config/setting-values.ts";
+import { cronIn, prefixIn, sourceNamesIn } from "../lib/config/setting-values.ts";
 import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
+import { countedStore } from "./counted-store.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 
 export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "COMPILE_SLICES"> {
@@ -40,6 +42,10 @@ export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "C
   /** Private key that signs HEAD, and public keys of which one must have signed it before. */
   readonly PORTOLAN_SIGNING_KEY?: string;
   readonly PORTOLAN_TRUSTED_KEYS?: string;
+  /** The line of `crons` at which garbage is collected; absent or empty: never. */
+  readonly GC_CRON?: string;
+  /** Publications that can be rolled back to; 50 when absent. */
+  readonly GC_KEEP?: string;
   /** Where slices are sent to; without it everything is compiled here. */
   readonly SLICES?: Queue;
   /** How many requests an address may make; without it nothing is counted. The queue and the clock are no requests. */
@@ -53,9 +59,15 @@ const log = consoleLog(console.log);
 const logErrors = errorLog(log);
 const rates = createRateLimiter(console.error);
 
+/** An invocation may ask the bucket 10,000 times. What is left after these is for the batch under way and the end of a run. */
+const mostOperations = 9_000;
+
 interface Compiler {
   readonly recompile: LeasedCompiler;
   readonly app: ReturnType<typeof webhookApp>;
+  /** The line of `crons` at which `collect` runs; undefined: none. */
+  readonly gcCron: string | undefined;
+  readonly collect: () => Promise<unknown>;
 }
 
 /** One compiler for each isolate, so that what did not change is not compiled again. */
@@ -64,7 +76,7 @@ const compilers = new WeakMap<R2Bucket, Compiler>();
 function compilerFor(env: Env): Compiler {
   const known = compilers.get(env.SNAPSHOTS);
   if (known !== undefined) return known;
-  const store = r2Store(env.SNAPSHOTS, env.PREFIX);
+  const store = r2Store(env.SNAPSHOTS, prefixIn("PREFIX", env.PREFIX));
   const world = worldFromSettings(env);
   const publisher = readTrust(
     { signer: env.PORTOLAN_SIGNING_KEY, trusted: env.PORTOLAN_TRUSTED_KEYS },
@@ -110,7 +122,20 @@ function compilerFor(env: Env): Compiler {
     answer: { withinMs: forgeWaitMs },
     onError,
   });
-  const compiler = { recompile, app };
+  const gcCron = cronIn("GC_CRON", env.GC_CRON);
+  const keepPublications = keptPublicationsIn("GC_KEEP", env.GC_KEEP);
+  const collect = () => {
+    const { store: counted, spent } = countedStore(store, mostOperations);
+    return runGarbageCollection({
+      store: counted,
+      keepPublications,
+      trust: publisher,
+      log,
+      now: Date.now,
+      signal: spent,
+    });
+  };
+  const compiler = { recompile, app, gcCron, collect };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;
 }
@@ -150,7 +175,11 @@ export default {
     context.waitUntil(answered.catch(() => {}));
     return answered;
   },
-  scheduled: (_event: unknown, env: Env) => compile(env),
+  scheduled: async ({ cron }: Pick<ScheduledController, "cron">, env: Env) => {
+    const { gcCron, collect } = compilerFor(env);
+    if (cron !== gcCron) return compile(env);
+    await collect();
+  },
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
     const notice = readQueueBatch(messages, env.PREFIX);

@@ -1,7 +1,7 @@
 import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { maxHoldLimitMs, wholeNumberIn } from "../lib/config/setting-values.ts";
+import { maxHoldLimitMs, prefixIn, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
@@ -23,7 +23,7 @@ export interface FrontEnv {
   readonly SECRETS?: R2Bucket;
   /** Part of the bucket that this mesh lives in, with a slash at its end; empty for the whole bucket. */
   readonly PREFIX?: string;
-  /** Longest time to hold a poll, in milliseconds; 0 answers at once. */
+  /** Longest time to hold a poll, in milliseconds; 0 answers at once, 25000 when absent. More than 90000 is 90000. */
   readonly MAX_HOLD_MS?: string;
   /** `off`, or JSON; docs/security.md describes it. Nobody is served without. */
   readonly AUTHENTICATION?: string;
@@ -38,6 +38,18 @@ export interface FrontEnv {
 }
 
 type App = ReturnType<typeof frontApp>;
+
+/** Cloudflare ends a request whose answer does not begin within 100 s. @see docs/how-platforms-behave.md */
+const platformHoldMs = 90_000;
+
+/**
+ * How long polls are held, in milliseconds.
+ *
+ * @param text the setting MAX_HOLD_MS
+ * @throws PortolanError for what is no whole number in its bounds
+ */
+export const holdMsIn = (text: string | undefined): number =>
+  Math.min(wholeNumberIn("MAX_HOLD_MS", text, { least: 0, most: maxHoldLimitMs, usual: usualHoldMs }), platformHoldMs);
 
 /**
  * Finds or makes the app of a Worker's isolate, so that HEAD and segments stay in its memory from request to request.
@@ -70,15 +82,15 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { AUTHENTICATION: setting = "", RECOMPILE: queue } = env;
   // The runtime's own, which the types of browsers do not know.
   const { default: edgeCache }: { readonly default?: EdgeCache } = Reflect.get(globalThis, "caches") ?? {};
-  const original = r2Store(env.SNAPSHOTS, env.PREFIX);
-  const store =
-    env.SNAPSHOTS_COPY === undefined ? original : twoStores(original, r2Store(env.SNAPSHOTS_COPY, env.PREFIX));
-  const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, env.PREFIX);
+  const prefix = prefixIn("PREFIX", env.PREFIX);
+  const original = r2Store(env.SNAPSHOTS, prefix);
+  const store = env.SNAPSHOTS_COPY === undefined ? original : twoStores(original, r2Store(env.SNAPSHOTS_COPY, prefix));
+  const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, prefix);
   const front = createFront({
     store,
     ...secretsFromSetting(secretStore, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
     ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
-    maxHoldMs: wholeNumberIn("MAX_HOLD_MS", env.MAX_HOLD_MS, { least: 0, most: maxHoldLimitMs, usual: 0 }),
+    maxHoldMs: holdMsIn(env.MAX_HOLD_MS),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
     ...(edgeCache === undefined
       ? {}

@@ -80,6 +80,23 @@ export function compileAccess(bucket) {
   ];
 }
 
+/** What is collected besides blobs, by the folder it lies in. */
+const collectedKeys = ["blobs/*", "compile/slices/*", "confirmed/*", "heads/*", "hooks/*", "packs/*", "sources/*", "status/*"];
+
+/**
+ * The function that collects garbage alone may delete what was published. It reads what it deletes, since it writes an object again that a
+ * publish came to need meanwhile, and moves HEAD on, by which a publish under way finds out. It reaches no secret.
+ *
+ * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
+ */
+export function garbageAccess(bucket) {
+  return [
+    onKeys(bucket, ["GetObject", "PutObject"], ["HEAD", "gc/*", ...collectedKeys]),
+    onKeys(bucket, ["DeleteObject"], collectedKeys),
+    listing(bucket),
+  ];
+}
+
 /**
  * Whoever compiles slices reads sources and what is published, and writes blobs and records of slices: HEAD it never moves.
  *

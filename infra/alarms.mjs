@@ -9,10 +9,11 @@ import { Topic } from "aws-cdk-lib/aws-sns";
  * @param {import("constructs").Construct} scope
  * @param {{ front: import("aws-cdk-lib/aws-lambda").Function, hooks: import("aws-cdk-lib/aws-lambda").Function,
  *   compile: import("aws-cdk-lib/aws-lambda").Function, deadLetters: import("aws-cdk-lib/aws-sqs").Queue,
- *   slicesDead?: import("aws-cdk-lib/aws-sqs").Queue | undefined }} parts
+ *   slicesDead?: import("aws-cdk-lib/aws-sqs").Queue | undefined,
+ *   garbage?: import("aws-cdk-lib/aws-lambda").Function | undefined }} parts
  * @returns {Topic} where all of them are told
  */
-export function addAlarms(scope, { front, hooks, compile, deadLetters, slicesDead }) {
+export function addAlarms(scope, { front, hooks, compile, deadLetters, slicesDead, garbage }) {
   const topic = new Topic(scope, "Alarms", { enforceSSL: true });
   const period = Duration.minutes(5);
 
@@ -78,6 +79,12 @@ export function addAlarms(scope, { front, hooks, compile, deadLetters, slicesDea
       "SlicesAreLost",
       "Slices of a compile have failed again and again, and the compile with them; what was published goes on being served",
       slicesDead.metricApproximateNumberOfMessagesVisible({ period }),
+    );
+  if (garbage !== undefined)
+    alarm(
+      "GarbageStays",
+      "Garbage could not be collected; everything is served as ever, and the bucket grows",
+      garbage.metricErrors({ period }),
     );
   alarm(
     "HooksAreFlooded",

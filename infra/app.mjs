@@ -15,6 +15,14 @@ const settings = (names, suffix = "") =>
       .filter(([, text]) => text !== ""),
   );
 
+/** @param {string} name @returns {boolean} true unless it is said to be false */
+const unlessFalse = (name) => {
+  const text = process.env[name] ?? "";
+  if (!["", "true", "false"].includes(text))
+    throw new Error(`${name} is ${JSON.stringify(text)}; it may be true or false`);
+  return text !== "false";
+};
+
 const app = new App({ outdir, analyticsReporting: false });
 new PortolanStack(app, "Portolan", {
   code,
@@ -22,12 +30,13 @@ new PortolanStack(app, "Portolan", {
     ...settings([
       ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS"],
       ...["SECURITY_FAILURE", "TRUSTED_KEYS", "WEBHOOK_AUDIENCE"],
-      ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS", "COMPILE_SLICES"],
+      ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS", "COMPILE_SLICES", "GC_KEEP"],
       "REPOSITORIES",
     ]),
     // Where spans go, by OpenTelemetry's own names.
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
   },
+  garbage: unlessFalse("PORTOLAN_GC"),
   frontSettings: settings(["AUTHENTICATION", "CONFIRMATIONS", "STORE_COPY", "TRUSTED_KEYS", "WANTED"]),
   secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
   // What must not stand in a template is named by the ARN of its secret.

@@ -1,7 +1,7 @@
 /** Bundles the Lambda functions, each into a folder of its own below `outdir`. */
 export function buildFunctions(
   outdir: string,
-): Promise<{ readonly front: string; readonly compile: string; readonly slice: string }>;
+): Promise<{ readonly front: string; readonly compile: string; readonly slice: string; readonly garbage: string }>;
 
 /** Bundles the collector; `index.mjs` of the folder takes the arguments of `portolan`. */
 export function buildCollector(outdir: string): Promise<string>;

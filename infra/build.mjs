@@ -13,13 +13,14 @@ const banner = "import{createRequire}from'node:module';const require=createRequi
 
 /**
  * @param {string} outdir
- * @returns {Promise<{ front: string, compile: string, slice: string }>} the folders
+ * @returns {Promise<{ front: string, compile: string, slice: string, garbage: string }>} the folders
  */
 export async function buildFunctions(outdir) {
   return {
     front: await bundle(outdir, "front", "front.lambda.ts"),
     compile: await bundle(outdir, "compile", "compile.lambda.ts"),
     slice: await bundle(outdir, "slice", "compile-slice.lambda.ts"),
+    garbage: await bundle(outdir, "garbage", "collect-garbage.lambda.ts"),
   };
 }
 

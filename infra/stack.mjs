@@ -7,12 +7,15 @@ import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction, SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { Key } from "aws-cdk-lib/aws-kms";
 import {
+  ApplicationLogLevel,
   Architecture,
   Code,
   FunctionUrlAuthType,
   InvokeMode,
   Function as Lambda,
+  LoggingFormat,
   Runtime,
+  SystemLogLevel,
 } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -23,6 +26,7 @@ import {
   compileAccess,
   copyAccess,
   frontAccess,
+  garbageAccess,
   onlyComparedAndSwapped,
   secretsKeyPolicy,
   sliceAccess,
@@ -36,7 +40,7 @@ const hooksAtATime = 2;
 const slicesAtATime = 20;
 const sliceSeconds = 80;
 
-/** What S3 lets go of by itself. What is published goes with `portolan gc` alone, which knows what names it: no rule ends a current version of it. */
+/** What S3 lets go of by itself. What is published goes when garbage is collected, which knows what names it: no rule ends a current version of it. */
 const lifecycleRules = [
   {
     // Versions are a safety net below Portolan's own history: what was replaced, or collected by mistake, is there for a month.
@@ -53,15 +57,15 @@ export class PortolanStack extends Stack {
   /**
    * @param {import("constructs").Construct} scope
    * @param {string} id
-   * @param {{ code: { front: string, compile: string, slice: string }, sources?: string, compileSettings?: Record<string, string>,
+   * @param {{ code: { front: string, compile: string, slice: string, garbage: string }, garbage?: boolean, sources?: string, compileSettings?: Record<string, string>,
    *   frontSettings?: Record<string, string>, secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
-   *   folders of the built functions; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
+   *   folders of the built functions; whether garbage is collected, which it is when absent; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
    *   like); by the name of a setting the ARN of the secret in Secrets Manager that holds it; and the ARNs of those who write secrets,
    *   for whom a key is made with KMS
    */
   constructor(scope, id, props) {
     super(scope, id);
-    const { secretArns = {}, secretsWriters = [] } = props;
+    const { secretArns = {}, secretsWriters = [], garbage: collects = true } = props;
 
     const bucket = new Bucket(this, "Snapshots", {
       encryption: BucketEncryption.S3_MANAGED,
@@ -85,7 +89,15 @@ export class PortolanStack extends Stack {
           .map((name) => [name, SecretValue.secretsManager(secretArns[name] ?? "").unsafeUnwrap()]),
       );
 
-    const common = { runtime: Runtime.NODEJS_22_X, architecture: Architecture.ARM_64, handler: "index.handler" };
+    const common = {
+      runtime: Runtime.NODEJS_22_X,
+      architecture: Architecture.ARM_64,
+      handler: "index.handler",
+      // Lambda's own three lines for each invocation would cost half as much as the polls; what fails it still logs (docs/cost.md).
+      loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: SystemLogLevel.WARN,
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
+    };
     const logsOf = (/** @type {string} */ name) =>
       new LogGroup(this, `${name}Logs`, { retention: RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY });
     const front = new Lambda(this, "Front", {
@@ -203,8 +215,36 @@ export class PortolanStack extends Stack {
       }
       return dead;
     };
+    /** By a clock of its own and with a role of its own: nothing else may delete what was published. */
+    const addGarbage = () => {
+      const { PORTOLAN_TRUSTED_KEYS: trusted, PORTOLAN_GC_KEEP: keep } = props.compileSettings ?? {};
+      const made = new Lambda(this, "Garbage", {
+        ...common,
+        logGroup: logsOf("Garbage"),
+        code: Code.fromAsset(props.code.garbage),
+        memorySize: 1024,
+        timeout: Duration.minutes(15),
+        // A second one would only be in the first one's way.
+        reservedConcurrentExecutions: 1,
+        environment: {
+          // It moves HEAD, so it signs it.
+          ...secretSettings(["PORTOLAN_SIGNING_KEY"]),
+          ...(trusted === undefined ? {} : { PORTOLAN_TRUSTED_KEYS: trusted }),
+          ...(keep === undefined ? {} : { PORTOLAN_GC_KEEP: keep }),
+          PORTOLAN_BUCKET: bucket.bucketName,
+        },
+      });
+      for (const statement of garbageAccess(bucket)) made.addToRolePolicy(statement);
+      new Rule(this, "EveryDay", {
+        description: "Deletes objects that nothing names any more",
+        schedule: Schedule.cron({ hour: "3", minute: "17" }),
+        targets: [new LambdaFunction(made)],
+      });
+      return made;
+    };
+    const garbage = collects ? addGarbage() : undefined;
     const slicesDead = Number(props.compileSettings?.PORTOLAN_COMPILE_SLICES ?? "1") > 1 ? addSlices() : undefined;
-    const alarms = addAlarms(this, { front, hooks, compile, deadLetters, slicesDead });
+    const alarms = addAlarms(this, { front, hooks, compile, deadLetters, slicesDead, garbage });
 
     // Nodes and webhooks bring their own credentials; both apps check them.
     const frontUrl = front.addFunctionUrl({

@@ -12,7 +12,10 @@ function synthesise(props = {}) {
   writeFileSync(join(folder, "index.mjs"), "export const handler = () => {};");
   const app = new App({ analyticsReporting: false });
   return Template.fromStack(
-    new PortolanStack(app, "Portolan", { code: { front: folder, compile: folder, slice: folder }, ...props }),
+    new PortolanStack(app, "Portolan", {
+      code: { front: folder, compile: folder, slice: folder, garbage: folder },
+      ...props,
+    }),
   );
 }
 
@@ -175,7 +178,7 @@ describe("the stack", () => {
 
   it("lets whoever compiles publish, never delete what was published, and never see a secret", () => {
     for (const role of ["CompileServiceRole", "HooksServiceRole"]) {
-      const keys = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"];
+      const keys = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"];
       assert.deepEqual(
         s3Of(template, role),
         [
@@ -191,9 +194,51 @@ describe("the stack", () => {
     assert.deepEqual(services("HooksServiceRole"), ["s3"]);
   });
 
+  it("lets one function by itself delete what was published, once a day, and see no secret", () => {
+    const collected = ["blobs/*", "compile/slices/*", "confirmed/*", "heads/*", "hooks/*", "packs/*", "sources/*", "status/*"];
+    assert.deepEqual(
+      allowedOf(template, "GarbageServiceRole"),
+      [
+        ...collected.map((key) => `s3:DeleteObject ${key}`),
+        ...["HEAD", "gc/*", ...collected].flatMap((key) => [`s3:GetObject ${key}`, `s3:PutObject ${key}`]),
+        "s3:ListBucket -",
+      ].sort(),
+    );
+    for (const role of ["FrontServiceRole", "CompileServiceRole", "HooksServiceRole"])
+      assert.deepEqual(
+        s3Of(template, role).filter((line) => /^s3:DeleteObject (?:blobs|heads|HEAD|gc)/.test(line)),
+        [],
+      );
+    template.hasResourceProperties("AWS::Events::Rule", {
+      ScheduleExpression: "cron(17 3 * * ? *)",
+      Targets: [Match.objectLike({ Arn: { "Fn::GetAtt": [Match.stringLikeRegexp("^Garbage"), "Arn"] } })],
+    });
+    const key = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:portolan-abcdef";
+    const signed = synthesise({
+      secretArns: { PORTOLAN_SIGNING_KEY: key },
+      compileSettings: { PORTOLAN_TRUSTED_KEYS: "{}", PORTOLAN_GC_KEEP: "9" },
+    });
+    const names = ["PORTOLAN_BUCKET", "PORTOLAN_GC_KEEP", "PORTOLAN_SIGNING_KEY", "PORTOLAN_TRUSTED_KEYS"];
+    assert.deepEqual(Object.keys(environmentOf(signed, "Garbage")).sort(), names);
+  });
+
+  it("has no such function, role and schedule where that is turned off", () => {
+    const without = synthesise({ garbage: false });
+    without.resourceCountIs("AWS::Lambda::Function", 3);
+    assert.deepEqual(allowedOf(without, "GarbageServiceRole"), []);
+    without.resourceCountIs("AWS::Events::Rule", 2);
+  });
+
+  it("has functions log JSON, what fails of Lambda's own lines, and nothing for each invocation", () => {
+    for (const { Properties } of Object.values(template.findResources("AWS::Lambda::Function"))) {
+      const { LogFormat, SystemLogLevel, ApplicationLogLevel } = Properties.LoggingConfig;
+      assert.deepEqual([LogFormat, SystemLogLevel, ApplicationLogLevel], ["JSON", "WARN", "INFO"]);
+    }
+  });
+
   it("hands slices to a function of their own where that is asked for, which never moves HEAD", () => {
     const sliced = synthesise({ compileSettings: { PORTOLAN_COMPILE_SLICES: "8" } });
-    sliced.resourceCountIs("AWS::Lambda::Function", 4);
+    sliced.resourceCountIs("AWS::Lambda::Function", 5);
     const queueOf = (name) => ({ "Fn::GetAtt": [Match.stringLikeRegexp(`^${name}`), "Arn"] });
     sliced.hasResourceProperties("AWS::SQS::Queue", {
       SqsManagedSseEnabled: true,
@@ -274,7 +319,7 @@ describe("the stack", () => {
         ]),
       },
     });
-    template.resourceCountIs("AWS::Lambda::Function", 3);
+    template.resourceCountIs("AWS::Lambda::Function", 4);
   });
 
   it("says when compiles fail or stand still, when requests are turned away or lost, and to whom", () => {
@@ -283,6 +328,7 @@ describe("the stack", () => {
     assert.deepEqual(metrics, [
       "ApproximateNumberOfMessagesVisible",
       "Duration",
+      "Errors",
       "Errors",
       "Invocations",
       "Throttles",

@@ -49,5 +49,33 @@ export function sourceNamesIn(name: string, text: string | undefined, usual: str
   throw new PortolanError(`${name} names the source ${JSON.stringify(wrong)}; each is ${sourceNameRule}`);
 }
 
+/**
+ * A folder of a bucket that a Worker is bound to, which stands before every key.
+ *
+ * @returns "" for a text that is absent or empty: the whole bucket
+ * @throws PortolanError for one without a slash at its end, whose objects would lie beside the folder
+ */
+export function prefixIn(name: string, text: string | undefined): string {
+  if (text === undefined || text === "" || /^(?:[^/]{1,100}\/){1,5}$/.test(text)) return text ?? "";
+  throw new PortolanError(
+    `${name} is ${JSON.stringify(text)}; it is empty, or a folder with a slash at its end, like "prod/"`,
+  );
+}
+
+/**
+ * A line of a Worker's `crons`: five fields with blanks between them.
+ *
+ * @returns `undefined` for a text that is absent or empty
+ * @throws PortolanError for any other text
+ */
+export function cronIn(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (/^[\w*/,#-]{1,40}(?: [\w*/,#-]{1,40}){4}$/.test(text)) return text;
+  throw new PortolanError(`${name} is ${JSON.stringify(text)}; it is empty, or a line of crons, like "17 3 * * *"`);
+}
+
 /** The longest time that a front may be told to hold polls. */
 export const maxHoldLimitMs = 3_600_000;
+
+/** How long a front holds polls where waiting costs little: on Node and on Workers. */
+export const usualHoldMs = 25_000;

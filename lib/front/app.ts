@@ -22,6 +22,7 @@ import {
 } from "./polls/discovery-call.ts";
 import { noRoomForAnswer } from "./polls/outcome.ts";
 import { bodyResponse, changedHeaders, problem, sentOnce } from "./polls/responses.ts";
+import { probesApp } from "./probes.ts";
 import { createProof } from "./proof.ts";
 import { consoleFilesApp, type LoadConsole } from "./shell/console-files.ts";
 
@@ -32,6 +33,8 @@ import { consoleFilesApp, type LoadConsole } from "./shell/console-files.ts";
  */
 export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
   const app = new Hono();
+  // Before the guard: a probe has no token to bring.
+  app.route("/", probesApp(front));
   app.use(guard(front.authentication));
   if (loadConsole !== undefined) app.route("/", consoleFilesApp(loadConsole));
 
@@ -87,7 +90,11 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
   app.get("/healthz", async (c) => {
     const head = await front.heads.current();
     if (head === undefined) return problem(503, "nothing was published yet");
-    const { warnings, ...health } = await front.heads.health();
+    const readiness = await front.readiness();
+    if (!readiness.isReady && !readiness.servesOlder) return problem(503, readiness.reason);
+    const { warnings: ofHead, ...health } = await front.heads.health();
+    const older = readiness.isReady ? [] : [`${readiness.reason}; the snapshot before it is served`];
+    const warnings = [...older, ...ofHead];
     const { generation, publication } = head;
     return c.json({ generation, publication, ...health, ...(warnings.length === 0 ? {} : { warnings }) });
   });

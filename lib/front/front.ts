@@ -39,6 +39,7 @@ import { createExtensionLists, type ExtensionLists } from "./polls/extension-lis
 import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
+import { createReadiness, type Readiness } from "./readiness.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
 import type { FindCauses } from "./tracing/causes.ts";
 import type { LoadTracer } from "./tracing/tracer.ts";
@@ -138,6 +139,8 @@ export interface Front {
    * before.
    */
   place(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
+  /** Whether polls can be answered from what is in force. Cheap: strangers may ask. */
+  readiness(): Promise<Readiness>;
   /** Refusals that agents tell of, in delta requests. */
   readonly said: SaidRefusals;
   /** Where else refusals are heard of than in polls; streams add theirs. */
@@ -299,6 +302,7 @@ export function createFront(options: FrontOptions): Front {
       strangers.placed(askerOf(caller, claims), placement);
       return placement;
     },
+    readiness: createReadiness({ heads, reader, hasOlder: () => lastRoot.isThere(), now, onError }),
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
       for (const source of heard) explained.push(...(await source.explained()));

@@ -65,7 +65,7 @@ const front = z.strictObject({
   maxHoldMs: field(wholeNumber(0, maxHoldLimitMs), "Longest time to hold a poll that has nothing new; 0 never holds.", {
     env: ["PORTOLAN_MAX_HOLD_MS"],
     worker: "MAX_HOLD_MS",
-    usual: "25000; 0 in a Worker",
+    usual: "25000; 0 on Lambda",
   }),
   authentication: field(
     z.union([z.record(z.string(), z.unknown()), text()]),
@@ -401,7 +401,12 @@ export const settingsSchema = z.strictObject({
       keepPublications: field(
         wholeNumber(1, 100_000),
         "So many versions that were served can still be rolled back to.",
-        { usual: "50" },
+        { env: ["PORTOLAN_GC_KEEP"], worker: "GC_KEEP", usual: "50" },
+      ),
+      cron: field(
+        text(),
+        "In a Worker: the line of `crons` in wrangler.compile.toml at which garbage is collected; empty never does.",
+        { worker: "GC_CRON", usual: "once a day in wrangler.compile.toml; none without it" },
       ),
     }),
   ),

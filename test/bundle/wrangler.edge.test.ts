@@ -52,6 +52,20 @@ describe.each([
     expect(told).not.toMatch(/WARNING|unexpected field/i);
   });
 
+  it("sets nothing but settings, and has a line of crons for each that names one", () => {
+    const { vars, triggers } = unstable_readConfig({ config: join(root, config) });
+    const known = settingsFields().map(({ worker }) => worker);
+    expect(Object.keys(vars).filter((name) => !known.includes(name))).toEqual([]);
+    if (vars.GC_CRON !== undefined) expect(triggers.crons).toContain(vars.GC_CRON);
+  });
+
+  it("says how much of its invocations is logged: of the front's, which are many, none but what it writes itself", () => {
+    const { observability } = unstable_readConfig({ config: join(root, config) });
+    expect(observability).toMatchObject({ enabled: true, head_sampling_rate: 1 });
+    if (config === "wrangler.toml")
+      expect(observability?.logs).toMatchObject({ enabled: true, invocation_logs: false });
+  });
+
   it("declares the secrets that it is nothing without, each a secret of the settings", () => {
     const read = unstable_readConfig({ config: join(root, config) });
     expect(read.secrets).toEqual(secrets.length === 0 ? undefined : { required: secrets });

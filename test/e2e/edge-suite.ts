@@ -68,6 +68,16 @@ export function testEdge(name: string, open: () => Promise<Edge>): void {
       expect(await rejections(envoy)).toEqual([]);
     });
 
+    it("holds the polls of an Envoy that has everything, where it is deployed to", async () => {
+      if (edge.holds !== true) return;
+      // For clusters, for listeners, and for the one route table.
+      await eventually(
+        async () => edge.platform?.counts().waiting ?? 0,
+        (waiting) => waiting === 3,
+        30_000,
+      );
+    });
+
     it("is asked for by the name that its platform finds it by", () => {
       const { passed, foreign } = edge.platform?.counts() ?? { passed: 1, foreign: 0 };
       expect([passed > 0, foreign]).toEqual([true, 0]);

@@ -27,6 +27,8 @@ export interface Edge {
   readonly frontUrl: string;
   /** The front as its platform lets Envoys reach it; absent: as it is. */
   readonly platform?: Platform;
+  /** Whether the front holds polls as it is deployed. */
+  readonly holds?: boolean;
   /** Sends a signed request to the compile function. */
   post(path: string, body: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   close(): Promise<void>;
@@ -69,6 +71,7 @@ export async function workerdEdge(
   const platform = await startPlatform("cloudflare", url.origin);
   return {
     platform,
+    holds: true,
     store: r2Store(SNAPSHOTS),
     frontUrl: url.origin,
     post: signing(async (path, init) => {

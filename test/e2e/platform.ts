@@ -40,8 +40,8 @@ export interface PublicAddress {
 }
 
 export interface Platform extends PublicAddress {
-  /** How many requests were passed on, and how many had a foreign Host. */
-  counts(): { readonly passed: number; readonly foreign: number };
+  /** How many requests were passed on, how many of them wait for their answer, and how many had a foreign Host. */
+  counts(): { readonly passed: number; readonly waiting: number; readonly foreign: number };
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function startPlatform(kind: keyof typeof platforms, upstream: stri
   const folder = mkdtempSync(join(tmpdir(), "portolan-platform-"));
   const caFile = createAuthority(folder);
   const { certificate, key } = issueServer(caFile, name);
-  const counts = { passed: 0, foreign: 0 };
+  const counts = { passed: 0, waiting: 0, foreign: 0 };
   const answer = (request: Request, response: Response) => {
     const refuse = (status: number, body: string) => {
       response.statusCode = status;
@@ -70,6 +70,10 @@ export async function startPlatform(kind: keyof typeof platforms, upstream: stri
     if (request.rawHeaders.join("").length > rules.maxHeaderBytes) return refuse(431, "");
     if (Number(request.headers["content-length"] ?? 0) > rules.maxBodyBytes) return refuse(413, "");
     counts.passed += 1;
+    counts.waiting += 1;
+    response.once("close", () => {
+      counts.waiting -= 1;
+    });
     passOn(upstream, request, response, rules);
   };
   const server = createSecureServer(

@@ -1,22 +1,33 @@
+/** Polls that the front Worker holds with the settings that it is deployed with, behind what Cloudflare does to requests. */
+import { readFileSync } from "node:fs";
+import { request as requestHttps } from "node:https";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestHarness } from "wrangler";
+import { holdMsIn } from "../../functions/worker-front.ts";
 import { signRequest } from "../../lib/compile/webhook/signature.ts";
+import { type Platform, platforms, startPlatform } from "../e2e/platform.ts";
 import { weightedShop } from "./weighted-shop.ts";
 
 const secret = "a-shared-secret";
 const config = (file: string) => new URL(`../../${file}`, import.meta.url);
 const harness = createTestHarness({
   workers: [
-    { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off", MAX_HOLD_MS: "40000" } },
+    { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off" } },
     { configPath: config("wrangler.compile.toml"), secrets: { PORTOLAN_WEBHOOK_SECRET: secret } },
   ],
 });
 
-let url = "";
+let platform: Platform;
+let ca: Buffer;
 beforeAll(async () => {
-  url = (await harness.listen()).url.origin;
+  platform = await startPlatform("cloudflare", (await harness.listen()).url.origin);
+  ca = readFileSync(platform.caFile);
 }, 120_000);
-afterAll(() => harness.close());
+afterAll(async () => {
+  await platform.close();
+  await harness.close();
+});
 
 async function push(weight: number): Promise<number> {
   const body = JSON.stringify({ files: await weightedShop(weight) });
@@ -33,15 +44,23 @@ async function push(weight: number): Promise<number> {
 
 const node = { id: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", cluster: "x" };
 
-async function poll(type: string, more: object, signal?: AbortSignal) {
-  const answer = await fetch(`${url}/v3/discovery:${type}`, {
-    method: "POST",
-    headers: { "x-envoy-expected-rq-timeout-ms": "45000" },
-    body: JSON.stringify({ node, ...more }),
-    ...(signal === undefined ? {} : { signal }),
+/** Polls over the platform, as an Envoy that waits for 45 s. */
+function poll(type: string, more: object, signal?: AbortSignal): Promise<{ status: number | undefined; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "x-envoy-expected-rq-timeout-ms": "45000" };
+    const options = { method: "POST", headers, ca, ...(signal === undefined ? {} : { signal }) };
+    const sent = requestHttps(`${platform.url}/v3/discovery:${type}`, options, (answer) => {
+      text(answer).then((body) => resolve({ status: answer.statusCode, text: body }), reject);
+    });
+    sent.once("error", reject);
+    sent.end(JSON.stringify({ node, ...more }));
   });
-  return { status: answer.status, text: await answer.text() };
 }
+
+it("a poll is held for less time than Cloudflare waits for an answer, whatever is set", () => {
+  for (const setting of [undefined, "90000", "3600000"])
+    expect(holdMsIn(setting)).toBeLessThan(platforms.cloudflare.silence.ms);
+});
 
 it("a poll that a Worker holds is answered with the change though the one that was held before it has gone", async () => {
   expect(await push(10)).toBe(200);
@@ -56,10 +75,16 @@ it("a poll that a Worker holds is answered with the change though the one that w
   const gone = new AbortController();
   const left = poll("routes", current, gone.signal).catch(() => "gone");
   await new Promise((resolve) => setTimeout(resolve, 300));
-  const held = [1, 2, 3].map(() => poll("routes", current));
+  let answered = 0;
+  const held = [1, 2, 3].map(async () => {
+    const answer = await poll("routes", current);
+    answered += 1;
+    return answer;
+  });
   await new Promise((resolve) => setTimeout(resolve, 300));
   gone.abort();
   expect(await left).toBe("gone");
+  expect(answered).toBe(0);
   expect(await push(11)).toBe(200);
   // Whoever starves is told in the end that nothing is new.
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200]);

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { parseDuration } from "../../config/duration.ts";
+import { usualHoldMs } from "../../config/setting-values.ts";
 import { examplesText } from "../examples.ts";
 import { textOfFile } from "../named-file.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -17,6 +18,8 @@ interface Options {
   readonly changes: number;
   readonly answerBytes: number;
   readonly pollBytes: number;
+  readonly services: number;
+  readonly logged: number;
   readonly prices?: string;
   readonly json?: boolean;
 }
@@ -35,16 +38,32 @@ export function registerCost(program: Command, terminal: Terminal): void {
     .requiredOption("--proxies <count>", "proxies that poll", wholeNumber(1))
     .option("--loops <count>", "polls that a proxy has open at a time", wholeNumber(1), usualFleet.loops)
     .option("--delay <duration>", "the bootstraps' refresh_delay", milliseconds, usualFleet.delayMs)
-    .option("--hold <duration>", "how long Workers and Node hold a poll", milliseconds, 25_000)
+    .option("--hold <duration>", "how long Workers and Node hold a poll", milliseconds, usualHoldMs)
     .option("--fronts <count>", "processes, isolates or environments at a time", wholeNumber(1), usualFleet.fronts)
     .option("--changes <count>", "publishes a month", wholeNumber(0), usualFleet.changes)
     .option("--answer-bytes <bytes>", "size of an answer that brings something", wholeNumber(0), usualFleet.answerBytes)
     .option("--poll-bytes <bytes>", "size of a poll", wholeNumber(0), usualFleet.pollBytes)
+    .option(
+      "--services <count>",
+      "services of the mesh: what its first push writes",
+      wholeNumber(1),
+      usualFleet.services,
+    )
+    .option(
+      "--logged <share>",
+      "share of requests that the platform logs by itself, from 0 to 1; as deployed it logs none",
+      share,
+      usualFleet.loggedShare,
+    )
     .option("--prices <file>", 'other prices, as JSON: {"asOf": "2027-01", "aws": {"gbOut": 0.08}}')
     .option("--json", "as JSON, with the prices")
     .addHelpText(
       "after",
-      examplesText(["cost --proxies 1000", "cost --proxies 20000 --delay 10s --changes 300 --json"]),
+      examplesText([
+        "cost --proxies 1000",
+        "cost --proxies 1000 --logged 1",
+        "cost --proxies 20000 --delay 10s --changes 300 --json",
+      ]),
     )
     .action(async ({ prices: file, json = false, ...options }: Options) => {
       const prices = file === undefined ? listPrices : withPrices(await readPrices(file));
@@ -58,16 +77,18 @@ function waysOf(
   { delay: delayMs, hold: holdMs, ...options }: Omit<Options, "prices" | "json">,
   prices: Prices,
 ): readonly Way[] {
-  const { proxies, loops, fronts, changes, answerBytes, pollBytes } = options;
-  const atOnce: Fleet = { ...usualFleet, proxies, loops, delayMs, holdMs: 0, fronts, changes, answerBytes, pollBytes };
+  const { fronts, logged: loggedShare, ...fleet } = options;
+  const atOnce: Fleet = { ...usualFleet, ...fleet, fronts, loggedShare, delayMs, holdMs: 0 };
   const [polled, held] = [useOf(atOnce), useOf({ ...atOnce, holdMs })];
+  // On a machine of one's own no platform logs requests.
+  const onMachines = useOf({ ...atOnce, holdMs, loggedShare: 0 });
   const way = (name: string, use: Use, dollars: number): Way => ({ way: name, use, dollars });
   return [
     way("Cloudflare, answered at once", polled, workersMonth(polled, prices)),
     way("Cloudflare, held", held, workersMonth(held, prices)),
     way("AWS Lambda, answered at once", polled, lambdaMonth(polled, prices)),
     way("AWS Lambda, if it held", held, lambdaMonth(held, prices)),
-    way("Node on machines and S3, held", held, machinesMonth(held, { fronts }, prices)),
+    way("Node on machines and S3, held", onMachines, machinesMonth(onMachines, { fronts }, prices)),
   ];
 }
 
@@ -78,16 +99,23 @@ function linesOf(ways: readonly Way[], { asOf }: Prices): readonly string[] {
     count(use.requests),
     count(use.storeReads),
     count(use.storeWrites),
+    count(use.logLines),
     `${(use.bytesIn / 1e9).toFixed(1)} GB`,
     `${(use.bytesOut / 1e9).toFixed(1)} GB`,
     `$${dollars.toFixed(dollars < 100 ? 2 : 0)}`,
   ]);
-  const all = [["a month", "requests", "reads", "writes", "in", "out", "cost"], ...rows];
+  const [first] = ways;
+  const all = [["a month", "requests", "reads", "writes", "log lines", "in", "out", "cost"], ...rows];
   const widths = all[0]?.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0))) ?? [];
   return [
     ...all.map((row) =>
       row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "),
     ),
+    ...(first === undefined
+      ? []
+      : [
+          `writes are those of a first push, ${Math.round(first.use.firstWrites)} objects, and of every change after it`,
+        ]),
     `by the price lists of ${asOf}, without taxes and free tiers of AWS; --prices takes others`,
   ];
 }
@@ -118,6 +146,12 @@ async function readPrices(path: string): Promise<string> {
   } catch (cause) {
     throw new PortolanError(`${path} holds no prices in JSON`, [], cause);
   }
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (/^\d(?:\.\d{1,6})?$/.test(text) && value <= 1) return value;
+  throw new InvalidArgumentError("a share from 0 to 1, like 0.01");
 }
 
 function milliseconds(text: string): number {

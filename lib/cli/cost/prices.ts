@@ -5,7 +5,11 @@ import type { Fleet, Use } from "./use.ts";
 export interface Prices {
   /** When somebody last compared them with the lists. */
   readonly asOf: string;
-  /** @see https://developers.cloudflare.com/workers/platform/pricing/ @see https://developers.cloudflare.com/r2/pricing/ */
+  /**
+   * @see https://developers.cloudflare.com/workers/platform/pricing/
+   * @see https://developers.cloudflare.com/r2/pricing/
+   * @see https://developers.cloudflare.com/workers/observability/logs/workers-logs/
+   */
   readonly cloudflare: {
     readonly base: number;
     readonly requestsIncluded: number;
@@ -17,12 +21,14 @@ export interface Prices {
     readonly writesIncluded: number;
     readonly millionWrites: number;
     readonly storedGbMonth: number;
+    readonly logLinesIncluded: number;
+    readonly millionLogLines: number;
     /** CPU of a poll: more than was measured. */
     readonly pollCpuMs: number;
     /** CPU of each second that a poll is held, in which it looks at the clock, and one of all at HEAD: more than was measured. */
     readonly heldSecondCpuMs: number;
   };
-  /** us-east-1, arm64. @see https://aws.amazon.com/lambda/pricing/ @see https://aws.amazon.com/s3/pricing/ @see https://aws.amazon.com/ec2/pricing/on-demand/ */
+  /** us-east-1, arm64. @see https://aws.amazon.com/lambda/pricing/ @see https://aws.amazon.com/s3/pricing/ @see https://aws.amazon.com/ec2/pricing/on-demand/ @see https://aws.amazon.com/cloudwatch/pricing/ */
   readonly aws: {
     readonly millionRequests: number;
     readonly gbSecond: number;
@@ -30,6 +36,8 @@ export interface Prices {
     readonly thousandWrites: number;
     readonly storedGbMonth: number;
     readonly gbOut: number;
+    /** Taken in by CloudWatch, of the first 10 TB a month. */
+    readonly gbLogs: number;
     /** Time and memory of a poll: more than was measured. */
     readonly pollMs: number;
     readonly frontGb: number;
@@ -52,6 +60,8 @@ export const listPrices: Prices = {
     writesIncluded: 1e6,
     millionWrites: 4.5,
     storedGbMonth: 0.015,
+    logLinesIncluded: 20e6,
+    millionLogLines: 0.6,
     pollCpuMs: 1,
     heldSecondCpuMs: 0.15,
   },
@@ -62,6 +72,7 @@ export const listPrices: Prices = {
     thousandWrites: 0.005,
     storedGbMonth: 0.023,
     gbOut: 0.09,
+    gbLogs: 0.5,
     pollMs: 3,
     frontGb: 0.5,
     compileGb: 2,
@@ -80,6 +91,7 @@ export function workersMonth(use: Use, { cloudflare: price }: Prices): number {
     beyond(cpuMs, price.cpuMsIncluded) * price.millionCpuMs +
     beyond(use.storeReads, price.readsIncluded) * price.millionReads +
     beyond(use.storeWrites, price.writesIncluded) * price.millionWrites +
+    beyond(use.logLines, price.logLinesIncluded) * price.millionLogLines +
     (use.storedBytes / 1e9) * price.storedGbMonth
   );
 }
@@ -89,7 +101,10 @@ export function lambdaMonth(use: Use, { aws: price }: Prices): number {
   const frontMs = use.requests * price.pollMs + use.heldSeconds * 1_000;
   const gbSeconds = (frontMs * price.frontGb + use.compileMs * price.compileGb) / 1_000;
   return (
-    ((use.requests + use.compiles) / 1e6) * price.millionRequests + gbSeconds * price.gbSecond + s3Month(use, price)
+    ((use.requests + use.compiles) / 1e6) * price.millionRequests +
+    gbSeconds * price.gbSecond +
+    (use.logBytes / 1e9) * price.gbLogs +
+    s3Month(use, price)
   );
 }
 

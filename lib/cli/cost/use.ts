@@ -33,6 +33,16 @@ export interface Fleet {
   readonly compileMs: number;
   /** What lies in the store. */
   readonly storedBytes: number;
+  /** Services of the mesh, and objects that the first push writes for each. */
+  readonly services: number;
+  readonly writesPerService: number;
+  /** Share of requests of which the platform itself writes a log entry; 0 as Portolan is deployed. */
+  readonly loggedShare: number;
+  /** Size of what Lambda writes of a request then: START, END and REPORT. */
+  readonly loggedBytes: number;
+  /** Lines that the compile function writes of a compile, and their size together. */
+  readonly linesPerCompile: number;
+  readonly lineBytesPerCompile: number;
 }
 
 /** In a month. */
@@ -42,6 +52,11 @@ export interface Use {
   readonly heldSeconds: number;
   readonly storeReads: number;
   readonly storeWrites: number;
+  /** Those among them of the first push, which comes once. */
+  readonly firstWrites: number;
+  /** Log entries, as Workers count them, and their size, as Lambda does. */
+  readonly logLines: number;
+  readonly logBytes: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly compiles: number;
@@ -69,6 +84,12 @@ export const usualFleet: Omit<Fleet, "proxies"> = {
   idleCompiles: 30 * 24 * 6,
   compileMs: 2_000,
   storedBytes: 200e6,
+  services: 1_000,
+  writesPerService: 5.6,
+  loggedShare: 0,
+  loggedBytes: 300,
+  linesPerCompile: 2,
+  lineBytesPerCompile: 1_000,
 };
 
 /**
@@ -85,11 +106,16 @@ export function useOf(fleet: Fleet, periodMs = monthMs): Use {
   // Whoever is asked, or holds, looks at HEAD again when what it knows is old.
   const looks = Math.min((periodMs / fleet.headTtlMs) * fronts, holdMs > 0 ? Number.POSITIVE_INFINITY : requests);
   const compiles = changes + fleet.idleCompiles;
+  const firstWrites = fleet.services * fleet.writesPerService;
+  const logged = requests * fleet.loggedShare;
   return {
     requests,
     heldSeconds: (periodMs * proxies * loops * holdMs) / roundMs / 1_000,
     storeReads: looks + changes * fronts * fleet.readsPerChange + compiles * fleet.readsPerCompile,
-    storeWrites: changes * fleet.writesPerChange,
+    storeWrites: firstWrites + changes * fleet.writesPerChange,
+    firstWrites,
+    logLines: logged + compiles * fleet.linesPerCompile,
+    logBytes: logged * fleet.loggedBytes + compiles * fleet.lineBytesPerCompile,
     bytesIn: requests * fleet.pollBytes,
     bytesOut: (requests - news) * fleet.unchangedBytes + news * fleet.answerBytes,
     compiles,

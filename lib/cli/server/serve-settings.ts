@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from "node:os";
-import { choiceIn, maxHoldLimitMs, wholeNumberIn } from "../../config/setting-values.ts";
+import { choiceIn, maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../../config/setting-values.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 
 /** How a front on Node serves. Texts are as docs/run-on-one-machine.md describes the variables of the same names. */
@@ -69,7 +69,7 @@ export function settingsFromEnvironment(
     port: number("PORT", 8080, 0, maxPort),
     grpcPort: number("PORTOLAN_GRPC_PORT", undefined, 0, maxPort),
     hosts: hostsIn(env),
-    maxHoldMs: number("PORTOLAN_MAX_HOLD_MS", 25_000, 0, maxHoldLimitMs),
+    maxHoldMs: number("PORTOLAN_MAX_HOLD_MS", usualHoldMs, 0, maxHoldLimitMs),
     workers: number("PORTOLAN_WORKERS", workersFor(machine), 1, maxWorkers),
     authentication: settingText(env.PORTOLAN_AUTHENTICATION),
     trustedKeys: settingText(env.PORTOLAN_TRUSTED_KEYS),

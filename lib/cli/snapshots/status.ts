@@ -14,6 +14,7 @@ import { type HistoryEntry, publicationOf, readHistory } from "../../snapshot/he
 import { refusalsIn, refusalsText, toldWithInstead } from "../../snapshot/refusals.ts";
 import type { Pin } from "../../snapshot/root.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { type LastCollection, lastCollection } from "../../snapshot/upkeep/gc-ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
 import { unreadRecords } from "../inspect/unread-records.ts";
@@ -63,19 +64,27 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const errors = refusalsIn(await diagnosticsOfRoot(reader, status.newest));
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
+      // Whoever may read what is served need not be let to read the ledger.
+      const garbage = await lastCollection(store).catch(() => undefined);
       const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
       if (json === true)
-        return terminal.out(JSON.stringify({ ...status, sources, errors, warnings, ...trouble }, undefined, 2));
+        return terminal.out(
+          JSON.stringify({ ...status, sources, errors, garbage, warnings, ...trouble }, undefined, 2),
+        );
       const newest = await publicationOf(reader, read.head.publication, status.served);
       for (const line of statusLines(status, newest?.generation)) terminal.out(line);
       for (const { name, state } of sources)
         terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
+      if (garbage !== undefined) terminal.out(row("gc", garbageText(garbage)));
       if (errors.length > 0) terminal.out(row("errors", refusalsText(errors)));
       for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
       printDiagnostics(terminal, errors.map(toldWithInstead), maxErrors);
       for (const warning of warnings) terminal.err(warning);
     });
 }
+
+const garbageText = ({ at, deleted, doomed }: LastCollection): string =>
+  `last collected ${at}: ${deleted} deleted, ${doomed} to be deleted later`;
 
 const failureText = ({ failure }: ShardState): string => (failure === "" ? "" : `, cannot be read: ${failure}`);
 

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { ledgerRenewed, usualGc, usualKeptPublications } from "../../compile/garbage.ts";
 import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { recoverHead } from "../../snapshot/head/recover-head.ts";
@@ -11,7 +12,6 @@ import { openPlace, openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
-import { ledgerRenewed, usualGc, usualKeptPublications } from "../serve/scheduled-gc.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 

@@ -6,8 +6,8 @@ import { stateOf } from "../heads/heads.ts";
 import { readOptions } from "./calls.ts";
 
 /**
- * gRPC's own health protocol, for probes and load balancers. Like `/healthz` it is open to everybody, and says nothing of the mesh: a
- * front serves as soon as something was published, and until it is closed.
+ * gRPC's own health protocol, for probes and load balancers. Like `/readyz` it is open to everybody, and says nothing of the mesh: a
+ * front is serving while it can answer polls and streams.
  *
  * @param services full names of those that are served; "" stands for all
  * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
@@ -38,7 +38,9 @@ export function healthHandlers(
       if (isKnown(service) && status !== said) yield { status };
       said = status;
       if (front.heads.isClosed()) return;
-      await front.heads.waitForChange(state, Math.max(endMs - performance.now(), 1), signal);
+      // A snapshot that cannot be read becomes readable without a change of HEAD.
+      const leftMs = Math.max(endMs - performance.now(), 1);
+      await front.heads.waitForChange(state, status === Status.SERVING ? leftMs : Math.min(leftMs, lookMs), signal);
     }
   });
   const [check, watch] = router.handlers;
@@ -46,10 +48,14 @@ export function healthHandlers(
   return { check, watch };
 }
 
-/** Whether anything can be served, and what HEAD was like then. */
-async function healthNow({ heads }: Front): Promise<{ readonly status: Status; readonly state: string }> {
+/** How often a watcher's front that is not ready is looked at. */
+const lookMs = 5_000;
+
+/** Whether polls can be answered, and what HEAD was like then. */
+async function healthNow({ heads, readiness }: Front): Promise<{ readonly status: Status; readonly state: string }> {
   // Why a store cannot be read was said where it was read.
   const head = await heads.current().catch(() => undefined);
   const state = head === undefined ? "" : stateOf(head, heads.timeMs());
-  return { status: head === undefined || heads.isClosed() ? Status.NOT_SERVING : Status.SERVING, state };
+  const { isReady } = await readiness();
+  return { status: isReady ? Status.SERVING : Status.NOT_SERVING, state };
 }

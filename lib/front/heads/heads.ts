@@ -35,6 +35,8 @@ export interface Heads {
   /** What the clock of HEAD's steps shows: the time that decides which is in force. */
   timeMs(): number;
   health(): Promise<HeadHealth>;
+  /** Whether the last look at HEAD failed, or found one that is not believed. */
+  isDoubted(): boolean;
   /**
    * Waits until HEAD serves something else than it did in `state`.
    * @param alike tells, where the store calls back, whether that is news; absent: it always is
@@ -307,6 +309,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
         ],
       };
     },
+    isDoubted: () => doubt !== undefined,
     waitForChange(state, timeoutMs, signal, alike) {
       const endMs = performance.now() + timeoutMs;
       turn = (turn + 1) % spreadTurns;

@@ -16,6 +16,8 @@ export interface RootAtHand {
 export interface LastRoot {
   /** @throws PortolanError when the root cannot be read, and there is none before it */
   orLast(hash: string): Promise<RootAtHand>;
+  /** Whether there is a root to go on with. */
+  isThere(): boolean;
   /** To be told of each root that was read for everybody. */
   served(loaded: LoadedRoot): void;
 }
@@ -36,6 +38,7 @@ export function createLastRoot(reader: SnapshotReader, onError: (cause: unknown)
       }
       return { loaded: last, isBehind: true };
     },
+    isThere: () => last !== undefined,
     served(loaded) {
       last = loaded;
     },

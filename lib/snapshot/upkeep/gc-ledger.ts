@@ -84,6 +84,22 @@ export async function writeLedger(
   return put.kind === "stored" ? { ledger, etag: put.etag } : undefined;
 }
 
+/** What the last collection of garbage did. */
+export interface LastCollection {
+  /** When it named what is unused, RFC 3339. */
+  readonly at: string;
+  /** Objects that it has deleted, or is deleting. */
+  readonly deleted: number;
+  /** Unused objects that a later one deletes. */
+  readonly doomed: number;
+}
+
+/** @returns undefined where garbage was never collected, or the ledger is damaged */
+export async function lastCollection(store: ObjectStore): Promise<LastCollection | undefined> {
+  const ledger = (await readLedger(store))?.ledger;
+  return ledger && { at: ledger.since, deleted: ledger.deleted.length, doomed: ledger.doomed.length };
+}
+
 /** Whether the ledger is still the one that was written: publishers see what it announces. */
 export const isInForce = async (store: ObjectStore, { etag }: OwnLedger): Promise<boolean> =>
   (await store.get(ledgerKey, { ifNoneMatch: etag })).kind === "unchanged";

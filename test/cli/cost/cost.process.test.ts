@@ -6,6 +6,8 @@ import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { foldersFiles } from "../../bench/mesh-folder.ts";
+import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
 import { nodeOf, pollBody, testFront } from "../../front/fixtures.ts";
 import { weightedShop } from "../../integration/weighted-shop.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
@@ -143,8 +145,36 @@ describe("what a compile reads and writes", () => {
   });
 });
 
+describe("what a first push writes", () => {
+  it("is within a tenth of what the formula says, for a mesh of a hundred services", async () => {
+    const services = 100;
+    const { store, counts } = counting(memoryStore());
+    await writeShard(store, "main", foldersFiles(syntheticMesh(services).text));
+    await createRecompiler({ store })();
+    console.log(`a first push of ${services} services writes ${counts.writes} objects`);
+    within(0.1, counts.writes, useOf({ ...usualFleet, proxies: 1, services }).firstWrites);
+  });
+});
+
 describe("what a month costs", () => {
   const fleet = { ...usualFleet, proxies: 1_000 };
+
+  it("has logs of requests, which cost as much as the requests, only where the platform is let to write them", () => {
+    const of = (loggedShare: number, holdMs = 0) => useOf({ ...fleet, loggedShare, holdMs });
+    const more = (month: (use: ReturnType<typeof useOf>) => number, holdMs = 0) =>
+      month(of(1, holdMs)) - month(of(0, holdMs));
+    // Beyond 20 M: 6,912 M log entries × 0.60; 300 bytes of each invocation × 0.50 a GB.
+    expect(more((use) => workersMonth(use, listPrices))).toBeCloseTo((6_912 - 20 + 0.015) * 0.6, 0);
+    expect(more((use) => lambdaMonth(use, listPrices))).toBeCloseTo(6_912e6 * 300e-9 * 0.5, 0);
+    expect(more((use) => workersMonth(use, listPrices), 25_000)).toBeLessThan(240);
+    const own = workersMonth(of(0), listPrices) - workersMonth({ ...of(0), logLines: 0 }, listPrices);
+    expect(own).toBe(0);
+  });
+
+  it("has the writes of a first push", () => {
+    const more = useOf({ ...fleet, services: 101_000 }).storeWrites - useOf(fleet).storeWrites;
+    expect(more).toBe(100_000 * usualFleet.writesPerService);
+  });
 
   it("follows the lists, worked out here by hand for 1,000 proxies that are answered at once", () => {
     const use = useOf(fleet);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { gcGraceMs, runScheduledGc } from "../../../lib/cli/serve/scheduled-gc.ts";
+import { runScheduledGc } from "../../../lib/cli/serve/scheduled-gc.ts";
+import { gcGraceMs } from "../../../lib/compile/garbage.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";

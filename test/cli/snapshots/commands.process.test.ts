@@ -367,7 +367,10 @@ describe("portolan", () => {
     await expect(onStore("export", join(folder, "carried"))).rejects.toThrow("is not empty: name a folder that is");
     await expect(onStore("import", join(folder, "nowhere"))).rejects.toThrow("that `portolan export` has filled");
     expect(await onStore("fsck")).toContain("2 publications");
+    expect(await onStore("status")).not.toMatch(/^gc/m);
     expect(await onStore("gc")).toContain("0 deleted");
+    expect(await onStore("status")).toMatch(/^gc {6}last collected 20\S+Z: 0 deleted, 0 to be deleted later$/m);
+    expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ garbage: { deleted: 0, doomed: 0 } });
   });
 
   it("recover rebuilds a HEAD that is gone, and says what came of it", async () => {

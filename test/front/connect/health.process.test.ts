@@ -5,6 +5,9 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../ge
 import { authenticateBy } from "../../../lib/front/auth/authentication.ts";
 import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
 import type { FrontOptions } from "../../../lib/front/front.ts";
+import { blobKey } from "../../../lib/snapshot/blob.ts";
+import { readHead } from "../../../lib/snapshot/head/head.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { testFront } from "../fixtures.ts";
 
@@ -32,6 +35,14 @@ describe("gRPC's health check", () => {
     for (const service of ["", ads, "grpc.health.v1.Health", "portolan.v1.SnapshotService"])
       expect((await client.check({ service })).status).toBe(Status.SERVING);
     await expect(client.check({ service: "shop.Catalog" })).rejects.toThrow("not_found");
+  });
+
+  it("says that it does not serve while the snapshot in force cannot be read", async () => {
+    const store = memoryStore();
+    const { client, publish } = await serving({ store });
+    await publish();
+    await store.delete(blobKey((await readHead(store))?.head.steps.at(-1)?.root ?? ""));
+    expect((await client.check({ service: ads })).status).toBe(Status.NOT_SERVING);
   });
 
   it("is for everybody, whoever may read", async () => {
