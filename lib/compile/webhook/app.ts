@@ -85,7 +85,7 @@ export function webhookApp(options: WebhookOptions): Hono {
       once: true,
     };
     return guard(c, guarded, async (body, mayWrite, secret) => {
-      if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
+      if (!sources.includes(name)) return problem(404, noSource(name));
       const fill = readFill(new TextDecoder().decode(body));
       if (fill === undefined) return problem(422, fillForm);
       const long = tooLong(fill);
@@ -112,7 +112,7 @@ export function webhookApp(options: WebhookOptions): Hono {
     const name = c.req.param("name");
     const guarded = { secrets: secretsOf(secrets, name), target: targetOf(c.req.raw), maxBytes: 0, once: false };
     return guard(c, guarded, async () => {
-      if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
+      if (!sources.includes(name)) return problem(404, noSource(name));
       const newest = await statusesOfSource(store, name, c.req.query("known"));
       return Response.json(newest ?? null);
     });
@@ -137,6 +137,9 @@ export function webhookApp(options: WebhookOptions): Hono {
 
 const ofOthers =
   "the sources as they are now are not published, and HEAD is as it was; what is said of other sources is in the compile function's log";
+
+const noSource = (name: string): string =>
+  `there is no source ${name}: add it to the sources of the compile function (SOURCES of a Worker, PORTOLAN_SOURCES elsewhere)`;
 
 const ofOperators =
   "a canary decides for all sources: sign it with the secret that is good for all of them, or push without a share";
