@@ -1,6 +1,7 @@
 // Synthesises the stack into dist/cdk.out. `npx aws-cdk@2.1148 deploy --app dist/cdk.out` deploys it; docs/deploy-aws.md has the steps.
 
 import { App } from "aws-cdk-lib";
+import { choiceIn, sourceNamesIn } from "../lib/config/setting-values.ts";
 import { buildFunctions } from "./build.mjs";
 import { PortolanStack } from "./stack.mjs";
 
@@ -15,9 +16,14 @@ const settings = (names, suffix = "") =>
       .filter(([, text]) => text !== ""),
   );
 
+const { PORTOLAN_SOURCES, PORTOLAN_RESERVED_CONCURRENCY } = process.env;
+const reserved = choiceIn("PORTOLAN_RESERVED_CONCURRENCY", PORTOLAN_RESERVED_CONCURRENCY, ["on", "off"]);
+
 const app = new App({ outdir, analyticsReporting: false });
 new PortolanStack(app, "Portolan", {
   code,
+  sources: sourceNamesIn("PORTOLAN_SOURCES", PORTOLAN_SOURCES, "main").join(","),
+  reservedConcurrency: reserved !== "off",
   compileSettings: {
     ...settings([
       ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS"],

@@ -53,15 +53,16 @@ export class PortolanStack extends Stack {
   /**
    * @param {import("constructs").Construct} scope
    * @param {string} id
-   * @param {{ code: { front: string, compile: string, slice: string }, sources?: string, compileSettings?: Record<string, string>,
-   *   frontSettings?: Record<string, string>, secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
-   *   folders of the built functions; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
+   * @param {{ code: { front: string, compile: string, slice: string }, sources?: string, reservedConcurrency?: boolean,
+   *   compileSettings?: Record<string, string>, frontSettings?: Record<string, string>, secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
+   *   folders of the built functions; the sources, `main` when absent; whether the compile functions have room of their own, true when
+   *   absent; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
    *   like); by the name of a setting the ARN of the secret in Secrets Manager that holds it; and the ARNs of those who write secrets,
    *   for whom a key is made with KMS
    */
   constructor(scope, id, props) {
     super(scope, id);
-    const { secretArns = {}, secretsWriters = [] } = props;
+    const { secretArns = {}, secretsWriters = [], reservedConcurrency = true } = props;
 
     const bucket = new Bucket(this, "Snapshots", {
       encryption: BucketEncryption.S3_MANAGED,
@@ -134,7 +135,8 @@ export class PortolanStack extends Stack {
         code: Code.fromAsset(props.code.compile),
         memorySize: 2048,
         timeout: Duration.minutes(5),
-        reservedConcurrentExecutions: atATime,
+        // An account with a limit of 10 has none to reserve: what compiles one at a time there is the lease in the bucket.
+        ...(reservedConcurrency ? { reservedConcurrentExecutions: atATime } : {}),
         environment: {
           ...props.compileSettings,
           ...secretSettings(["PORTOLAN_SIGNING_KEY"]),

@@ -248,6 +248,19 @@ describe("the stack", () => {
     });
   });
 
+  it("reserves no executions where an account has none to reserve", () => {
+    const bare = synthesise({ reservedConcurrency: false });
+    const functions = Object.values(bare.findResources("AWS::Lambda::Function"));
+    assert.equal(functions.length, 3);
+    assert.ok(functions.every(({ Properties }) => Properties.ReservedConcurrentExecutions === undefined));
+  });
+
+  it("compiles the sources that it is told", () => {
+    const told = synthesise({ sources: "main,kubernetes" });
+    for (const name of ["Compile", "Hooks"])
+      assert.equal(environmentOf(told, name).PORTOLAN_SOURCES, "main,kubernetes");
+  });
+
   it("tells the compile function through the queue when a source was written, and of nothing else", () => {
     template.hasResourceProperties("AWS::S3::Bucket", {
       NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
