@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { join } from "node:path";
 
 const openssl = (...args: readonly string[]): void => {
@@ -65,9 +66,9 @@ function issue(authority: string, directory: string, subjectAltName: string, day
   return { certificate, key };
 }
 
-/** Gives a server the certificate for a name. @param days until it expires; it has, below 0 */
+/** Gives a server the certificate for a name or an address. @param days until it expires; it has, below 0 */
 export const issueServer = (authority: string, name: string, days = 1) =>
-  issue(authority, join(authority, "..", `${name}-${days}`), `DNS:${name}`, days);
+  issue(authority, join(authority, "..", `${name}-${days}`), `${isIP(name) === 0 ? "DNS" : "IP"}:${name}`, days);
 
 /**
  * Gives a workload an identity of the authority, in the files that `withCertificateFiles` names.

@@ -30,14 +30,24 @@ function frontFindings(answer: Answered): readonly Finding[] {
     return [passed("portolan", "a front of Portolan answers"), headFinding(generation, health)];
   const { detail } = problemIn(text);
   if (answer.status === 503 && /^nothing was published/.test(detail)) {
+    // A front whose store failed says the same until it looks again.
     const remedy =
-      "publish: `portolan push DIR --url COMPILE-URL`, or --store; both functions need the same bucket and prefix";
-    return [passed("portolan", "a front of Portolan answers"), failed("head", "the store has no HEAD", remedy)];
+      "publish: `portolan push DIR --url COMPILE-URL`; if you have, both functions need the same bucket and prefix: see the front's log";
+    return [
+      passed("portolan", "a front of Portolan answers"),
+      failed("head", `the store has no HEAD: ${shownText(detail)}`, remedy),
+    ];
   }
   const said = `/healthz answers ${answer.status}: ${shownText(detail)}`;
-  if (answer.status === 503)
+  if (answer.status === 503) {
+    const remedy =
+      "push first: S3 says of a HEAD that was never written that it is forbidden; else check bucket, prefix and rights, and the front's log";
+    return [failed("portolan", said, remedy)];
+  }
+  const { location } = answer.headers;
+  if (answer.status >= 300 && answer.status < 400 && location !== undefined)
     return [
-      failed("portolan", said, "the front cannot read its store: its log says why; check bucket, prefix and rights"),
+      failed("portolan", `it redirects to ${shownText(location)}`, "give that URL: Envoys follow no redirection"),
     ];
   if (answer.status === 500)
     return [failed("portolan", said, "a setting of the front cannot be read: its log says which")];

@@ -100,6 +100,10 @@ function nameFinding(host: string, certificate: PeerCertificate): Finding {
   const check = "certificate name";
   const names = shownText(certificate.subjectaltname ?? "none");
   const wrong = certificate.subjectaltname === undefined ? "none" : checkServerIdentity(host, certificate);
+  if (wrong === undefined && isIP(host) !== 0) {
+    const remedy = "use a name: the bootstrap has Envoy look for the server among the certificate's DNS names";
+    return warned(check, `is for the address ${host}, which Envoys do not look for`, remedy);
+  }
   if (wrong === undefined) return passed(check, `is for ${host}`);
   const remedy = `get a certificate with ${host} among its alternative names, or use a name that it has`;
   return failed(check, `the certificate is not for ${host}; its alternative names: ${names}`, remedy);

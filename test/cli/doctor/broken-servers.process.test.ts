@@ -6,6 +6,7 @@ import { createServer as createSocketServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { frontApp } from "../../../lib/front/app.ts";
 import { undecidedAuthentication } from "../../../lib/front/auth/authentication.ts";
 import { createFront, type FrontOptions } from "../../../lib/front/front.ts";
@@ -44,7 +45,7 @@ async function frontOf(options: FrontOptions): Promise<string> {
 
 describe("portolan doctor, of TLS that no Envoy would trust", () => {
   /** @returns the URL and the authority of a server that would answer well */
-  async function secure(name: string, days?: number) {
+  async function secure(name: string, days?: number, host = "localhost") {
     const authority = createAuthority(join(folder, `${name}${days}`));
     const { certificate, key } = issueServer(authority, name, days);
     const files = { cert: readFileSync(certificate), key: readFileSync(key) };
@@ -54,9 +55,10 @@ describe("portolan doctor, of TLS that no Envoy would trust", () => {
         requests += 1;
         response.end(healthy);
       }),
+      host,
     );
     closing.push(server.close);
-    return { url: `https://localhost:${server.port}`, authority, requests: () => requests };
+    return { url: `https://${host}:${server.port}`, authority, requests: () => requests };
   }
 
   it("names an authority that is not trusted, and asks nothing of that server", async () => {
@@ -86,6 +88,14 @@ describe("portolan doctor, of TLS that no Envoy would trust", () => {
     expect(found.said("certificate name")).toBe(
       "failed: the certificate is not for localhost; its alternative names: DNS:front.example.com",
     );
+  });
+
+  it("warns of a certificate for an address, which no Envoy looks for", async () => {
+    const { url, authority } = await secure("127.0.0.1", 1, "127.0.0.1");
+    const found = await doctor(url, "--ca", authority);
+    expect(found.said("certificate name")).toMatch(/^warning: is for the address 127\.0\.0\.1/);
+    const { url: other, authority: of } = await secure("localhost", 3, "127.0.0.1");
+    expect((await doctor(other, "--ca", of)).said("certificate name")).toMatch(/^failed: .* not for 127\.0\.0\.1/);
   });
 
   it("says of a port of plain HTTP that it speaks no TLS", async () => {
@@ -132,6 +142,15 @@ describe("portolan doctor, of a server that is no front", () => {
     expect(found.said("authentication")).toBe("skipped: needs portolan to pass");
   });
 
+  it("says where a redirection leads, and does not follow it", async () => {
+    const url = await serving((_request, response) => {
+      response.writeHead(308, { location: "https://front.example.com/healthz" });
+      response.end();
+    });
+    const found = await doctor(url);
+    expect(found.said("portolan")).toBe("failed: it redirects to https://front.example.com/healthz");
+  });
+
   it.each([
     ["garbage", "%%% no HTTP at all\r\n\r\n", /^failed: its answer is no HTTP/],
     ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`, /^failed: its answer is no HTTP/],
@@ -164,10 +183,17 @@ describe("portolan doctor, of a server that is no front", () => {
 });
 
 describe("portolan doctor, of a front that cannot serve", () => {
+  it("says that the store cannot be read, with the front's reason", async () => {
+    const store = { ...memoryStore(), get: () => Promise.reject(new PortolanError("HEAD: 403 AccessDenied")) };
+    const found = await doctor(await frontOf({ store, headTtlMs: 0 }));
+    expect(found.said("portolan")).toMatch(/^failed: \/healthz answers 503: the store cannot be read$/);
+    expect(found.remedy("portolan")).toContain("push first");
+  });
+
   it("says that nothing was published, and how to publish", async () => {
     const found = await doctor(await frontOf({ store: memoryStore() }), "--node", gateway);
     expect(found.said("portolan")).toBe("passed: a front of Portolan answers");
-    expect(found.said("head")).toBe("failed: the store has no HEAD");
+    expect(found.said("head")).toBe("failed: the store has no HEAD: nothing was published yet");
     expect(found.remedy("head")).toContain("portolan push");
     expect(found.said("authentication")).toBe("skipped: needs head to pass");
   });

@@ -25,7 +25,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-export async function listening(server: Server): Promise<Listening> {
+export async function listening(server: Server, host = "localhost"): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -33,7 +33,7 @@ export async function listening(server: Server): Promise<Listening> {
     // Whoever asks may go away in the middle.
     socket.on("error", () => {});
   });
-  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo; // a TCP server's address is never a text
   return {
     port,

@@ -24,7 +24,7 @@ describe.each([
     closing.push(() => rm(folder, { recursive: true, force: true }));
     const { url = "", caFile = "" } = edge.platform ?? {};
     const before = await doctor(url, "--ca", caFile);
-    expect(before.said("head")).toBe("failed: the store has no HEAD");
+    expect(before.said("head")).toBe("failed: the store has no HEAD: nothing was published yet");
 
     const pushed = await edge.post("/sources/main", JSON.stringify({ files: await readFolder(samples) }));
     expect(pushed.status).toBe(200);
