@@ -19,6 +19,7 @@ import { ownDiagnostics } from "./own-diagnostics.ts";
 import { createQuota } from "./quota.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
 import { refuseExpanded } from "./refuse-expanded.ts";
+import { sourcesSetting } from "./sources-setting.ts";
 import { askingSecrets, secretsOf, sourcesShownTo, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
@@ -138,8 +139,7 @@ export function webhookApp(options: WebhookOptions): Hono {
 const ofOthers =
   "the sources as they are now are not published, and HEAD is as it was; what is said of other sources is in the compile function's log";
 
-const noSource = (name: string): string =>
-  `there is no source ${name}: add it to the sources of the compile function (SOURCES of a Worker, PORTOLAN_SOURCES elsewhere)`;
+const noSource = (name: string): string => `there is no source ${name}: add it to ${sourcesSetting}`;
 
 const ofOperators =
   "a canary decides for all sources: sign it with the secret that is good for all of them, or push without a share";
