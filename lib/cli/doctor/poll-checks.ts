@@ -16,9 +16,11 @@ export async function pollChecks(deployment: Deployment): Promise<readonly Findi
   const found: Finding[] = [];
   const held: (readonly [Poll, Polled])[] = [];
   for (const type of coreTypes) {
-    const names = namesFor(type, held);
-    if (names?.length === 0) {
-      found.push(skipped(checkOf(type), unnamed[type] ?? ""));
+    const named = namedBy[type];
+    const from = named && held.find(([poll]) => poll.type === named.from)?.[1];
+    const names = named && from && named.names(from.resources);
+    if (named !== undefined && (names === undefined || names.length === 0)) {
+      found.push(skipped(checkOf(type), from === undefined ? `needs ${checkOf(named.from)} to pass` : named.none));
       continue;
     }
     const poll: Poll = { type, node, ...(names === undefined ? {} : { names: names.slice(0, 1) }) };
@@ -29,24 +31,15 @@ export async function pollChecks(deployment: Deployment): Promise<readonly Findi
   return [...found, await unchangedFinding(deployment, held)];
 }
 
-/** Why there is nothing to poll for of a type that is asked for by name. */
-const unnamed: Readonly<Partial<Record<CoreType, string>>> = {
-  endpoints: "this node's clusters bring their endpoints with them",
-  routes: "no listener of this node names a route table",
-};
-
-/**
- * What a node asks for by name, as it finds the names in what it has.
- *
- * @returns undefined for a type that is asked for as a whole
- */
-function namesFor(type: CoreType, held: readonly (readonly [Poll, Polled])[]): readonly string[] | undefined {
-  const resources = (of: CoreType) => held.find(([poll]) => poll.type === of)?.[1].resources ?? [];
-  if (type === "endpoints") return endpointsIn(resources("clusters"));
-  return type === "routes" ? tablesIn(resources("listeners")) : undefined;
-}
-
 export const noNode = "no --node and no --bootstrap says which node to poll as";
+
+/** What a node asks for by name, and in which of the resources that it has it finds the names. */
+interface Named {
+  readonly from: CoreType;
+  readonly names: (resources: readonly unknown[]) => readonly string[];
+  /** Why there may be none. */
+  readonly none: string;
+}
 
 async function pollOnce(
   deployment: Deployment,
@@ -85,20 +78,25 @@ const endpointsIn = (clusters: readonly unknown[]): readonly string[] =>
     return [textOf(fieldsOf(edsClusterConfig).serviceName) || textOf(name)];
   });
 
-/** The route tables that listeners ask for. */
+/** The route tables that listeners ask for. An answer may nest to any depth, so nothing recurses. */
 function tablesIn(listeners: readonly unknown[]): readonly string[] {
   const found = new Set<string>();
-  const look = (value: unknown): void => {
-    if (typeof value !== "object" || value === null) return;
+  const left: unknown[] = [...listeners];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value !== "object" || value === null) continue;
     for (const [name, member] of Object.entries(value)) {
       const isName = /^route_?config_?name$/i.test(name) && typeof member === "string";
       if (isName) found.add(member);
-      else look(member);
+      else left.push(member);
     }
-  };
-  for (const listener of listeners) look(listener);
+  }
   return [...found];
 }
+
+const namedBy: Readonly<Partial<Record<CoreType, Named>>> = {
+  endpoints: { from: "clusters", names: endpointsIn, none: "this node's clusters bring their endpoints with them" },
+  routes: { from: "listeners", names: tablesIn, none: "no listener of this node names a route table" },
+};
 
 /** A node that has everything is to be told so with 304 and no body. */
 async function unchangedFinding(deployment: Deployment, held: readonly (readonly [Poll, Polled])[]): Promise<Finding> {

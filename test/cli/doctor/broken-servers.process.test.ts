@@ -182,6 +182,50 @@ describe("portolan doctor, of a server that is no front", () => {
   });
 });
 
+describe("portolan doctor, of what polls bring", () => {
+  const typed = (type: string, resources: string) =>
+    `{"version_info":"1","type_url":"type.googleapis.com/envoy.config.${type}","resources":[${resources}]}`;
+  /** Answers of a front to the first poll of each type; 304 to the next. */
+  async function polled(answers: Readonly<Record<string, string>>) {
+    const asked: Record<string, unknown>[] = [];
+    const url = await serving(async (request, response) => {
+      if (request.url === "/healthz") return void response.end(healthy);
+      let text = "";
+      for await (const chunk of request) text += String(chunk);
+      if (request.method !== "POST" || answers[request.url ?? ""] === undefined) return void response.end();
+      const body: Record<string, unknown> = JSON.parse(text);
+      asked.push(body);
+      if (body.version_info === undefined) return void response.end(answers[request.url ?? ""] ?? "");
+      response.writeHead(304);
+      response.end();
+    });
+    return { found: await doctor(url, "--node", gateway, "--timeout", "5"), asked };
+  }
+
+  it("asks for endpoints by the name of a cluster, and for a route table by that of a listener, however deep it stands", async () => {
+    const deep = `${'{"a":'.repeat(100_000)}{"route_config_name":"table"}${"}".repeat(100_000)}`;
+    const { found, asked } = await polled({
+      "/v3/discovery:clusters": typed("cluster.v3.Cluster", '{"name":"a","type":"EDS"}'),
+      "/v3/discovery:endpoints": typed("endpoint.v3.ClusterLoadAssignment", "{}"),
+      "/v3/discovery:listeners": typed("listener.v3.Listener", deep),
+      "/v3/discovery:routes": typed("route.v3.RouteConfiguration", "{}"),
+    });
+    expect(found.said("poll endpoints")).toMatch(/^passed: 1 resource, .*, for a$/);
+    expect(found.said("poll routes")).toMatch(/^passed: 1 resource, .*, for table$/);
+    expect(found.said("poll unchanged")).toBe("passed: clusters, endpoints, listeners, routes: 304");
+    expect(asked.map(({ resource_names: names }) => names)).toEqual(expect.arrayContaining([["a"], ["table"]]));
+  });
+
+  it("warns of a node that is served nothing", async () => {
+    const { found } = await polled({
+      "/v3/discovery:clusters": typed("cluster.v3.Cluster", ""),
+      "/v3/discovery:listeners": typed("listener.v3.Listener", ""),
+    });
+    expect(found.said("poll clusters")).toMatch(/^warning: 0 resources, .*: this node is served nothing$/);
+    expect(found.said("poll routes")).toBe("skipped: no listener of this node names a route table");
+  });
+});
+
 describe("portolan doctor, of a front that cannot serve", () => {
   it("says that the store cannot be read, with the front's reason", async () => {
     const store = { ...memoryStore(), get: () => Promise.reject(new PortolanError("HEAD: 403 AccessDenied")) };

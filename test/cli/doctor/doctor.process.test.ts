@@ -189,7 +189,9 @@ describe("portolan doctor, of a request that is refused", () => {
     const found = await doctor(open, "--node", "nobody.nowhere", "--timeout", "7");
     expect(found.said("poll clusters")).toMatch(/^failed: answers 404: node "nobody.nowhere" is not known/);
     expect(found.remedy("poll clusters")).toContain("portolan bootstrap");
-    expect(found.said("hold")).toBe("skipped: needs poll clusters to pass");
+    for (const name of ["poll endpoints", "hold"])
+      expect(found.said(name)).toBe("skipped: needs poll clusters to pass");
+    expect(found.said("poll routes")).toBe("skipped: needs poll listeners to pass");
   });
 
   it("fails with another secret, and for a source that the compile function has not", async () => {
