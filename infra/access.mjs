@@ -81,7 +81,16 @@ export function compileAccess(bucket) {
 }
 
 /** What is collected besides blobs, by the folder it lies in. */
-const collectedKeys = ["blobs/*", "compile/slices/*", "confirmed/*", "heads/*", "hooks/*", "packs/*", "sources/*", "status/*"];
+const collectedKeys = [
+  "blobs/*",
+  "compile/slices/*",
+  "confirmed/*",
+  "heads/*",
+  "hooks/*",
+  "packs/*",
+  "sources/*",
+  "status/*",
+];
 
 /**
  * The function that collects garbage alone may delete what was published. It reads what it deletes, since it writes an object again that a

@@ -1,6 +1,7 @@
 // Synthesises the stack into dist/cdk.out. `npx aws-cdk@2.1148 deploy --app dist/cdk.out` deploys it; docs/deploy-aws.md has the steps.
 
 import { App } from "aws-cdk-lib";
+import { choiceIn, sourceNamesIn } from "../lib/config/setting-values.ts";
 import { buildFunctions } from "./build.mjs";
 import { PortolanStack } from "./stack.mjs";
 
@@ -15,17 +16,14 @@ const settings = (names, suffix = "") =>
       .filter(([, text]) => text !== ""),
   );
 
-/** @param {string} name @returns {boolean} true unless it is said to be false */
-const unlessFalse = (name) => {
-  const text = process.env[name] ?? "";
-  if (!["", "true", "false"].includes(text))
-    throw new Error(`${name} is ${JSON.stringify(text)}; it may be true or false`);
-  return text !== "false";
-};
+const { PORTOLAN_SOURCES, PORTOLAN_RESERVED_CONCURRENCY } = process.env;
+const reserved = choiceIn("PORTOLAN_RESERVED_CONCURRENCY", PORTOLAN_RESERVED_CONCURRENCY, ["on", "off"]);
 
 const app = new App({ outdir, analyticsReporting: false });
 new PortolanStack(app, "Portolan", {
   code,
+  sources: sourceNamesIn("PORTOLAN_SOURCES", PORTOLAN_SOURCES, "main").join(","),
+  reservedConcurrency: reserved !== "off",
   compileSettings: {
     ...settings([
       ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS"],
@@ -36,7 +34,7 @@ new PortolanStack(app, "Portolan", {
     // Where spans go, by OpenTelemetry's own names.
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
   },
-  garbage: unlessFalse("PORTOLAN_GC"),
+  garbage: choiceIn("PORTOLAN_GC", process.env.PORTOLAN_GC, ["true", "false"]) !== "false",
   frontSettings: settings(["AUTHENTICATION", "CONFIRMATIONS", "STORE_COPY", "TRUSTED_KEYS", "WANTED"]),
   secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
   // What must not stand in a template is named by the ARN of its secret.

@@ -57,15 +57,17 @@ export class PortolanStack extends Stack {
   /**
    * @param {import("constructs").Construct} scope
    * @param {string} id
-   * @param {{ code: { front: string, compile: string, slice: string, garbage: string }, garbage?: boolean, sources?: string, compileSettings?: Record<string, string>,
-   *   frontSettings?: Record<string, string>, secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
-   *   folders of the built functions; whether garbage is collected, which it is when absent; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
+   * @param {{ code: { front: string, compile: string, slice: string, garbage: string }, garbage?: boolean, sources?: string,
+   *   reservedConcurrency?: boolean, compileSettings?: Record<string, string>, frontSettings?: Record<string, string>,
+   *   secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
+   *   folders of the built functions; whether garbage is collected, true when absent; the sources, `main` when absent; whether the
+   *   compile functions have room of their own, true when absent; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
    *   like); by the name of a setting the ARN of the secret in Secrets Manager that holds it; and the ARNs of those who write secrets,
    *   for whom a key is made with KMS
    */
   constructor(scope, id, props) {
     super(scope, id);
-    const { secretArns = {}, secretsWriters = [], garbage: collects = true } = props;
+    const { secretArns = {}, secretsWriters = [], garbage: collects = true, reservedConcurrency = true } = props;
 
     const bucket = new Bucket(this, "Snapshots", {
       encryption: BucketEncryption.S3_MANAGED,
@@ -146,7 +148,8 @@ export class PortolanStack extends Stack {
         code: Code.fromAsset(props.code.compile),
         memorySize: 2048,
         timeout: Duration.minutes(5),
-        reservedConcurrentExecutions: atATime,
+        // An account with a limit of 10 has none to reserve: what compiles one at a time there is the lease in the bucket.
+        ...(reservedConcurrency ? { reservedConcurrentExecutions: atATime } : {}),
         environment: {
           ...props.compileSettings,
           ...secretSettings(["PORTOLAN_SIGNING_KEY"]),

@@ -195,7 +195,16 @@ describe("the stack", () => {
   });
 
   it("lets one function by itself delete what was published, once a day, and see no secret", () => {
-    const collected = ["blobs/*", "compile/slices/*", "confirmed/*", "heads/*", "hooks/*", "packs/*", "sources/*", "status/*"];
+    const collected = [
+      "blobs/*",
+      "compile/slices/*",
+      "confirmed/*",
+      "heads/*",
+      "hooks/*",
+      "packs/*",
+      "sources/*",
+      "status/*",
+    ];
     assert.deepEqual(
       allowedOf(template, "GarbageServiceRole"),
       [
@@ -291,6 +300,19 @@ describe("the stack", () => {
     template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
       FunctionName: { Ref: Match.stringLikeRegexp("^Compile") },
     });
+  });
+
+  it("reserves no executions where an account has none to reserve", () => {
+    const bare = synthesise({ reservedConcurrency: false });
+    const functions = Object.values(bare.findResources("AWS::Lambda::Function"));
+    assert.equal(functions.length, 3);
+    assert.ok(functions.every(({ Properties }) => Properties.ReservedConcurrentExecutions === undefined));
+  });
+
+  it("compiles the sources that it is told", () => {
+    const told = synthesise({ sources: "main,kubernetes" });
+    for (const name of ["Compile", "Hooks"])
+      assert.equal(environmentOf(told, name).PORTOLAN_SOURCES, "main,kubernetes");
   });
 
   it("tells the compile function through the queue when a source was written, and of nothing else", () => {

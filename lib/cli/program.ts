@@ -9,6 +9,7 @@ import { registerValidate } from "./config/config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "./config/config-write.ts";
 import { registerCost } from "./cost/cost.ts";
 import { registerDev } from "./dev/dev.ts";
+import { registerDoctor } from "./doctor/doctor.ts";
 import { registerHistory } from "./history.ts";
 import { registerProxyConfig } from "./inspect/proxy-config.ts";
 import { registerProxyStatus } from "./inspect/proxy-status.ts";
@@ -46,6 +47,7 @@ const commands: readonly Register[] = [
   registerDelete,
   registerHistory,
   registerSnapshots,
+  registerDoctor,
   registerTrace,
   registerProxyStatus,
   registerProxyConfig,

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { join } from "node:path";
 
 const openssl = (...args: readonly string[]): void => {
@@ -40,7 +41,7 @@ export function createAuthority(directory: string): string {
 }
 
 /** Has the authority sign a key pair of its own for somebody. @returns the files of the certificate and the key */
-function issue(authority: string, directory: string, subjectAltName: string) {
+function issue(authority: string, directory: string, subjectAltName: string, days = 1) {
   mkdirSync(directory, { recursive: true });
   const file = (name: string) => join(directory, name);
   const [key, request] = [file("key.pem"), file("csr.pem")];
@@ -49,13 +50,25 @@ function issue(authority: string, directory: string, subjectAltName: string) {
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/O=test"];
   openssl("req", ...curve, "-keyout", key, "-out", request);
   const signer = ["-CA", authority, "-CAkey", join(authority, "..", "root-key.pem")];
-  openssl("x509", "-req", "-in", request, ...signer, "-days", "1", "-extfile", extensions, "-out", certificate);
+  openssl(
+    "x509",
+    "-req",
+    "-in",
+    request,
+    ...signer,
+    "-days",
+    String(days),
+    "-extfile",
+    extensions,
+    "-out",
+    certificate,
+  );
   return { certificate, key };
 }
 
-/** Gives a server the certificate for a name. */
-export const issueServer = (authority: string, name: string) =>
-  issue(authority, join(authority, "..", name), `DNS:${name}`);
+/** Gives a server the certificate for a name or an address. @param days until it expires; it has, below 0 */
+export const issueServer = (authority: string, name: string, days = 1) =>
+  issue(authority, join(authority, "..", `${name}-${days}`), `${isIP(name) === 0 ? "DNS" : "IP"}:${name}`, days);
 
 /**
  * Gives a workload an identity of the authority, in the files that `withCertificateFiles` names.

@@ -14,7 +14,7 @@ export type BlockMark =
   | { readonly kind: "run" }
   /** Goes on until it prints this, and is then stopped. */
   | { readonly kind: "until"; readonly text: string }
-  /** Is done while this other command runs, which says Ctrl-C, or that it is serving, when it is up. */
+  /** Is done while this other command runs, which says Ctrl-C, `serving` or, as wrangler does, `Ready on` when it is up. */
   | { readonly kind: "beside"; readonly command: string }
   /** Cannot be run by everybody. */
   | { readonly kind: "skip"; readonly why: string }

@@ -28,7 +28,7 @@ function copyTree(): void {
   }
   // What takes long to fetch is lent: Envoy, the S3 server.
   mkdirSync(join(clone, ".cache"));
-  for (const lent of [".venv", ".cache/bin", ...(isFresh ? [] : ["node_modules", "gen"])]) {
+  for (const lent of [".venv", ".cache/bin", ...(isFresh ? [] : ["node_modules", "gen", "infra/node_modules"])]) {
     if (existsSync(join(root, lent))) symlinkSync(join(root, lent), join(clone, lent));
   }
   // `portolan` by itself is what a global install gives.
@@ -37,7 +37,12 @@ function copyTree(): void {
   writeFileSync(join(scratch, "bin/portolan"), shim, { mode: 0o755 });
   if (isFresh) return;
   const npm = execFileSync("bash", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
-  const withoutCi = `#!/bin/sh\n[ "$1" = ci ] && exit 0\nexec "${npm}" "$@"\n`;
+  // What is not lent is installed.
+  const withoutCi = `#!/bin/sh
+[ "$1" = ci ] && exit 0
+[ "$*" = "--prefix infra ci" ] && [ -e infra/node_modules ] && exit 0
+exec "${npm}" "$@"
+`;
   writeFileSync(join(scratch, "bin/npm"), withoutCi, { mode: 0o755 });
 }
 
@@ -47,7 +52,7 @@ async function problemOf({ text, mark }: CommandBlock): Promise<string | undefin
   // The other command is up when it says how to stop it; the block is done while it runs. What the one before said is gone by then.
   const script = `rm -f beside.log; touch beside.log
     ${mark.command} > beside.log 2>&1 & other=$!
-    for i in $(seq 600); do grep -q -e Ctrl-C -e '^serving' beside.log && break; sleep 0.1; done
+    for i in $(seq 600); do grep -q -e Ctrl-C -e '^serving' -e 'Ready on' beside.log && break; sleep 0.1; done
     (${text}\n) || code=$?
     kill $other; wait $other || true; [ -z "\${code-}" ] || cat beside.log; exit "\${code-0}"`;
   return ran(script, undefined);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, identityCluster, type Transport, tokenSecret } from "../../agent/bootstrap.ts";
 import type { BootstrapExtras } from "../../agent/bootstrap-extras.ts";
@@ -151,12 +151,14 @@ async function writeInto(folder: string, file: string, text: string): Promise<vo
  *
  * @returns undefined when it names none, and was told of all
  * @throws PortolanError when there is none of that name
+ * @throws InvalidArgumentError when it names none, and is to write a bootstrap
  */
 async function proxyFor(
   node: string | undefined,
-  { dir, kube, json, node: file, thisPod = false, gateway = false, podInfo }: Options,
+  options: Options,
   terminal: Terminal,
 ): Promise<BootstrapProxy | WorkloadProxy | undefined> {
+  const { dir, kube, json, node: file, thisPod = false, gateway = false, podInfo } = options;
   if (file !== undefined) return proxyInFile(file);
   if (thisPod) {
     const environment = Object.fromEntries(
@@ -170,6 +172,7 @@ async function proxyFor(
   const { value: proxies, diagnostics } = proxiesOf(loaded);
   printDiagnostics(terminal, diagnostics.filter(isTrouble));
   if (node === undefined) {
+    refuseNameless(options, proxies);
     const nodes = proxies.map((proxy) => proxy.node);
     if (json === true) terminal.out(JSON.stringify(nodes));
     else for (const { proxy } of proxies) terminal.out(`${proxy.id}\t${proxy.type}`);
@@ -187,6 +190,22 @@ async function proxyFor(
     );
   }
   return found;
+}
+
+const maxNamed = 20;
+
+/** Without a name the proxies are listed and nothing is written, so options of a bootstrap that is written need one. */
+function refuseNameless({ out, at, tokenFile }: Options, proxies: readonly WorkloadProxy[]): void {
+  const [option] =
+    Object.entries({ "--out": out, "--token-file": tokenFile, "--at": at }).find(([, value]) => value !== undefined) ??
+    [];
+  if (option === undefined) return;
+  const names = proxies.map(({ proxy }) => proxy.id);
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+  throw new InvalidArgumentError(
+    `${option} needs the name of a proxy, such as \`portolan bootstrap ${names[0] ?? "POD.NAMESPACE"} ${option} …\`; ` +
+      `there are: ${names.slice(0, maxNamed).join(", ") || "none"}${more}`,
+  );
 }
 
 /** Name of the file that leads a bootstrap to its token. */

@@ -56,7 +56,8 @@ export function askFront(
   };
 }
 
-async function tokenIn(file: string): Promise<string> {
+/** The token of `--token-file`. @throws PortolanError for a file that has none */
+export async function tokenIn(file: string): Promise<string> {
   const text = await textOfFile(file, `--token-file: ${file}`);
   if (!/^[\x21-\x7e]+$/.test(text.trim())) throw new PortolanError(`--token-file: ${file} holds no token on one line`);
   return text.trim();

@@ -20,6 +20,7 @@ import { createQuota } from "./quota.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
 import { FetchFailure } from "./repository/fetch-failure.ts";
 import { noRepositories, type Repositories } from "./repository/read-repositories.ts";
+import { sourcesSetting } from "./sources-setting.ts";
 import { askingSecrets, secretsOf, sourcesShownTo, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
@@ -96,7 +97,7 @@ export function webhookApp(options: WebhookOptions): Hono {
       once: true,
     };
     return guard(c, guarded, async (body, mayWrite, secret) => {
-      if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
+      if (!sources.includes(name)) return problem(404, noSource(name));
       const read = readFill(new TextDecoder().decode(body));
       if (read === undefined) return problem(422, fillForm);
       const long = tooLong(read);
@@ -118,7 +119,7 @@ export function webhookApp(options: WebhookOptions): Hono {
     const name = c.req.param("name");
     const guarded = { secrets: secretsOf(secrets, name), target: targetOf(c.req.raw), maxBytes: 0, once: false };
     return guard(c, guarded, async () => {
-      if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
+      if (!sources.includes(name)) return problem(404, noSource(name));
       const newest = await statusesOfSource(store, name, c.req.query("known"));
       return Response.json(newest ?? null);
     });
@@ -155,6 +156,8 @@ export function webhookApp(options: WebhookOptions): Hono {
 
 const ofOthers =
   "the sources as they are now are not published, and HEAD is as it was; what is said of other sources is in the compile function's log";
+
+const noSource = (name: string): string => `there is no source ${name}: add it to ${sourcesSetting}`;
 
 const ofOperators =
   "a canary decides for all sources: sign it with the secret that is good for all of them, or push without a share";

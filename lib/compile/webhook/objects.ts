@@ -11,6 +11,7 @@ import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
 import type { Quota } from "./quota.ts";
 import { checkWrite, isRead, type SourceObject } from "./source-objects.ts";
+import { sourcesSetting } from "./sources-setting.ts";
 import { allSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface ObjectsOptions {
@@ -42,7 +43,8 @@ export function objectsApp({ store, secrets, sources, guard, quota, isPart = isS
       // Lists are asked for by folders, objects never.
       if (key === undefined || !isKey(prefix === undefined ? key : key.replace(/\/$/, "")))
         return problem(400, `not a storage key: ${path.slice(0, 200)}`);
-      if (source === undefined) return problem(403, `${key} is in none of the sources taken here`);
+      if (source === undefined)
+        return problem(403, `${key} is in none of the sources taken here: add its source to ${sourcesSetting}`);
       if (prefix !== undefined) return method === "GET" ? list(store, prefix) : problem(405, "a list is only read");
       const object: SourceObject = { source: source.name, key, part: key.slice(source.prefix.length) };
       const ifMatch = c.req.header("if-match");

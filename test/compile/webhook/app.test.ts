@@ -407,15 +407,16 @@ describe("POST /sources/<name>", () => {
   });
 
   it.each([
-    ["another source", "/sources/other", '{"files":[]}', 404],
+    ["another source", "/sources/other", '{"files":[]}', 404, "add it to the sources of the compile function (SOURCES"],
     ["broken JSON", "/sources/main", "{", 422],
     ["too many files", "/sources/main", JSON.stringify({ files: Array(20_001).fill({ file: "a", text: "" }) }), 413],
     ["a file without text", "/sources/main", '{"files":[{"file":"a"}]}', 422],
     ["a share above all", "/sources/main", '{"files":[],"share":{"percent":101}}', 422],
     ["a share by other labels than texts", "/sources/main", '{"files":[],"share":{"percent":1,"labels":{"a":1}}}', 422],
-  ])("refuses %s and writes nothing", async (_what, path, body, status) => {
+  ])("refuses %s and writes nothing", async (_what, path, body, status, remedy = "") => {
     const { post, store } = testApp();
-    expect((await post(path, await sign(secret, path, body), body)).status).toBe(status);
+    const response = await post(path, await sign(secret, path, body), body);
+    expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(remedy)]);
     expect(await readShard(store, "main")).toBeUndefined();
   });
 

@@ -76,6 +76,12 @@ describe("writes to a source under /objects", () => {
     await expect(recompile()).resolves.toMatchObject({ kind: "published" });
   });
 
+  it("are refused for a source that is not compiled, with the setting that lists those that are", async () => {
+    await expect(tenant.put("sources/elsewhere/list", bytes("[]"))).rejects.toThrow(
+      "add its source to the sources of the compile function (SOURCES of a Worker, PORTOLAN_SOURCES elsewhere)",
+    );
+  });
+
   it.each(["list", "head", `files/${absent}`, `nodes/${absent}`, `versions/${absent}`])(
     "take nothing away that a compile reads: %s",
     async (part) => {

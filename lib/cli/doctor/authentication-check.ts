@@ -1,0 +1,44 @@
+import { type Deployment, isHere } from "./deployment.ts";
+import { type Finding, failed, passed, warned } from "./finding.ts";
+import { pollRemedy, refusalIn, sendPoll } from "./polls.ts";
+
+const check = "authentication";
+
+/** A node that no mesh has: whoever is let in is told so with 404. */
+const nobody = { id: "sidecar~0.0.0.0~portolan-doctor.invalid~invalid.svc.cluster.local", cluster: "", metadata: {} };
+
+/** Whether the front serves a request without a token, and takes the one that was given. */
+export async function authenticationCheck(deployment: Deployment): Promise<readonly Finding[]> {
+  const { token, node, url } = deployment;
+  const poll = { type: "clusters", node: node ?? nobody } as const;
+  const bare = await sendPoll(deployment, poll, undefined);
+  if (bare.kind === "failed") return [failed(check, bare.reason, "check the front's log, and --timeout")];
+  if (bare.status === 503) {
+    const said = refusalIn(bare.bytes);
+    const isUndecided = said.includes("not configured");
+    const remedy = "set who may read, AUTHENTICATION or PORTOLAN_AUTHENTICATION (docs/security.md#who-may-read)";
+    return [failed(check, `answers 503: ${said}`, isUndecided ? remedy : pollRemedy(503, token))];
+  }
+  if (bare.status !== 401) return [openFinding(bare.status, refusalIn(bare.bytes), isHere(url), token)];
+  if (token === undefined) {
+    const text = "requests without a token are refused";
+    return [
+      node === undefined ? passed(check, text) : failed(check, `${text}, and none was given`, pollRemedy(401, token)),
+    ];
+  }
+  const proven = await sendPoll(deployment, poll, token);
+  if (proven.kind === "failed") return [failed(check, proven.reason, "check the front's log, and --timeout")];
+  const isRefused = proven.status === 401 || (proven.status === 403 && node !== undefined);
+  if (!isRefused) return [passed(check, "requests without a token are refused, and this token is taken")];
+  const text = `the token is refused with ${proven.status}: ${refusalIn(proven.bytes)}`;
+  return [failed(check, text, pollRemedy(proven.status, token))];
+}
+
+function openFinding(status: number, said: string, isHereOnly: boolean, token: string | undefined): Finding {
+  // A poll is answered with 200, or with 404 for a node that has no class.
+  if (status !== 200 && status !== 404)
+    return failed(check, `a poll gets ${status}: ${said}`, pollRemedy(status, token));
+  if (isHereOnly) return passed(check, "off, and only this machine can connect");
+  const text = `off: whoever can connect reads the mesh${token === undefined ? "" : "; the token is not looked at"}`;
+  return warned(check, text, "set who may read (docs/security.md#who-may-read), unless the network keeps others out");
+}

@@ -1,0 +1,48 @@
+import { isLoopback } from "../../front/auth/open-to.ts";
+
+/** A server, and what an exchange with it may take. */
+export interface Server {
+  /** Without a path. */
+  readonly url: URL;
+  /** Certificates in PEM that its own is checked against; absent: those that Node brings. */
+  readonly ca?: string;
+  /** For each request. */
+  readonly timeoutMs: number;
+}
+
+/** A node as polls name it. */
+export interface PolledNode {
+  readonly id: string;
+  readonly cluster: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly locality?: Readonly<Record<string, unknown>>;
+}
+
+/** What a deployment is checked with. */
+export interface Deployment extends Server {
+  /** How messages name `ca`. */
+  readonly caName: string;
+  readonly token?: string;
+  readonly node?: PolledNode;
+  /** The text of an Envoy's bootstrap for this front. */
+  readonly bootstrap?: string;
+  readonly compile?: CompileFunction;
+}
+
+/** The other function of a deployment. */
+export interface CompileFunction {
+  readonly url: URL;
+  readonly secret: string;
+  /** The source that pushes are for. */
+  readonly source: string;
+}
+
+/** The host as sockets take it: an address of IPv6 has no brackets. */
+export const hostIn = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+export const portIn = ({ port, protocol }: URL): number => Number(port) || (protocol === "https:" ? 443 : 80);
+
+export const isSecure = ({ protocol }: URL): boolean => protocol === "https:";
+
+/** Whether only this machine can connect. */
+export const isHere = (url: URL): boolean => isLoopback(hostIn(url));
