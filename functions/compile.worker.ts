@@ -151,8 +151,11 @@ function fanOutTo({ SLICES, COMPILE_SLICES }: Env, pace: Pace): { readonly fanOu
   return { fanOut: fanOutByQueue(dispatch, { slices, pace, log }) };
 }
 
+/** What an invocation is told of its platform, as far as Hono wants it. */
+type Context = Pick<ExecutionContext, "waitUntil" | "passThroughOnException" | "props">;
+
 /** A setting that cannot be read is the operator's to see, not a bare "exception thrown". */
-function answer(request: Request, env: Env, context: ExecutionContext): Response | Promise<Response> {
+function answer(request: Request, env: Env, context: Context): Response | Promise<Response> {
   try {
     return compilerFor(env).app.fetch(request, env, context);
   } catch (cause) {
@@ -169,7 +172,7 @@ async function compile(env: Env, sentMs?: number): Promise<void> {
 }
 
 export default {
-  fetch: async (request: Request, env: Env, context: ExecutionContext) => {
+  fetch: async (request: Request, env: Env, context: Context) => {
     const answered = rates.turnedAway(request, env.RATE_LIMIT).then((away) => away ?? answer(request, env, context));
     // Whoever asks may go away: what was begun for him is finished.
     context.waitUntil(answered.catch(() => {}));

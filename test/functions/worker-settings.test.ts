@@ -25,7 +25,11 @@ async function compileSays(env: Partial<CompileEnv>): Promise<string> {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   const request = new Request("https://compile.example/hooks/recompile", { method: "POST" });
   const all = { SNAPSHOTS: Object.create(null), PORTOLAN_WEBHOOK_SECRET: "s", ...env };
-  const response = await compileWorker.fetch(request, all, { waitUntil() {} });
+  const response = await compileWorker.fetch(request, all, {
+    waitUntil() {},
+    passThroughOnException() {},
+    props: {},
+  });
   log.mockRestore();
   return `${response.status} ${await response.text()}`;
 }
