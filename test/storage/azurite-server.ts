@@ -41,7 +41,10 @@ export async function startAzurite(): Promise<AzureServer> {
   await whenUp(endpoint);
   const credential = new StorageSharedKeyCredential(account, key);
   const client = new ContainerClient(`${endpoint}/mesh`, credential, { retryOptions: { maxTries: 1 } });
-  await client.create();
+  await client.create().catch((cause: unknown) => {
+    child.kill("SIGKILL");
+    throw cause;
+  });
   return {
     account,
     key,

@@ -42,7 +42,10 @@ export async function startGcs(): Promise<GcsServer> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ name: bucket }),
   });
-  if (!made.ok) throw new Error(`no bucket: ${made.status} ${await made.text()}`);
+  if (!made.ok) {
+    child.kill("SIGKILL");
+    throw new Error(`no bucket: ${made.status} ${await made.text()}`);
+  }
 
   const failures: { readonly status: number; readonly isCarriedOut: boolean }[] = [];
   const answers: string[] = [];
