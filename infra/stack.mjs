@@ -228,7 +228,7 @@ export class PortolanStack extends Stack {
         memorySize: 1024,
         timeout: Duration.minutes(15),
         // A second one would only be in the first one's way.
-        reservedConcurrentExecutions: 1,
+        ...(reservedConcurrency ? { reservedConcurrentExecutions: 1 } : {}),
         environment: {
           // It moves HEAD, so it signs it.
           ...secretSettings(["PORTOLAN_SIGNING_KEY"]),

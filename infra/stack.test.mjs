@@ -107,7 +107,11 @@ describe("the stack", () => {
   });
 
   it("lets the front read HEAD and blobs, and nothing else", () => {
-    assert.deepEqual(allowedOf(template, "FrontServiceRole"), ["s3:GetObject HEAD", "s3:GetObject blobs/*"]);
+    assert.deepEqual(allowedOf(template, "FrontServiceRole"), [
+      "s3:GetObject HEAD",
+      "s3:GetObject blobs/*",
+      "s3:GetObject packs/*",
+    ]);
   });
 
   it("lets the front read secrets only where it has the key to them", () => {
@@ -116,6 +120,7 @@ describe("the stack", () => {
     assert.deepEqual(allowedOf(serving, "FrontServiceRole"), [
       "s3:GetObject HEAD",
       "s3:GetObject blobs/*",
+      "s3:GetObject packs/*",
       "s3:GetObject secrets/*",
       "s3:ListBucket -",
     ]);
@@ -305,7 +310,7 @@ describe("the stack", () => {
   it("reserves no executions where an account has none to reserve", () => {
     const bare = synthesise({ reservedConcurrency: false });
     const functions = Object.values(bare.findResources("AWS::Lambda::Function"));
-    assert.equal(functions.length, 3);
+    assert.equal(functions.length, 4);
     assert.ok(functions.every(({ Properties }) => Properties.ReservedConcurrentExecutions === undefined));
   });
 

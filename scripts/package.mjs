@@ -10,7 +10,7 @@ import { ownBuild } from "../lib/cli/own-build.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const outdir = join(root, "dist/package");
-const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** What is started, and what is imported; its files share what they have in common. */
 const entries = {
@@ -33,7 +33,7 @@ async function writeCode() {
     format: "esm",
     platform: "node",
     target: "node22",
-    external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+    external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
     define: { portolanBuild: JSON.stringify(await ownBuild()) },
     chunkNames: "parts/[name]-[hash]",
     sourcemap: true,

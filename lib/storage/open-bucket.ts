@@ -1,8 +1,11 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { PortolanError } from "../config/diagnostic.ts";
-import type { Bucket } from "./bucket-place.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { s3Store } from "./s3.ts";
+import type { S3Location } from "./store-location.ts";
+
+/** Where a bucket is, and the part of it that is a store. */
+type Bucket = Omit<S3Location, "kind">;
 
 /** A store in a bucket; credentials, and a region that is not said, come as the SDK finds them. */
 export function openBucket(bucket: Bucket): ObjectStore {
@@ -40,8 +43,7 @@ const optionsFor = ({ endpoint, region }: Bucket) => ({
 /** An empty setting is none. */
 const isSaid = (setting: string | undefined): setting is string => setting !== undefined && setting !== "";
 
-const storeIn = (client: S3Client, { bucket, prefix }: Bucket): ObjectStore =>
-  s3Store({ client, bucket, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` });
+const storeIn = (client: S3Client, { bucket, prefix }: Bucket): ObjectStore => s3Store({ client, bucket, prefix });
 
 const missing = ({ bucket }: Bucket, what: string, remedy: string, cause: unknown): PortolanError =>
   new PortolanError(`no ${what} for the bucket ${bucket}: set ${remedy}`, [], cause);

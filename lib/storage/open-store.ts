@@ -1,7 +1,8 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { readBucketPlace } from "./bucket-place.ts";
+import { unreachable } from "../config/diagnostic.ts";
 import { fileStore } from "./files.ts";
+import { lacking } from "./lacking.ts";
 import type { ObjectStore } from "./object-store.ts";
+import { readStoreLocation } from "./store-location.ts";
 
 export interface PlaceOptions {
   /** An S3 server other than AWS's, for buckets that name none themselves; it is asked in path style. */
@@ -11,24 +12,29 @@ export interface PlaceOptions {
 }
 
 /**
- * The store that a text names: `s3://bucket/prefix`, as `readBucketPlace` has it, or a folder.
+ * The store that a text names: a folder, or a URL as `readStoreLocation` has it.
  *
- * @throws PortolanError for any other scheme, and for a bucket without region or credentials
+ * @throws PortolanError for any other text, and for a bucket or container without credentials, with what to set
  */
 export async function openStore(where: string, options: PlaceOptions = {}): Promise<ObjectStore> {
-  const bucket = readBucketPlace(where);
-  if (bucket === undefined) {
-    refuseUnknownStore(where);
-    return fileStore(where, options);
+  const location = readStoreLocation(where);
+  // Clients of clouds are large, so each is loaded when a store of its kind is opened.
+  switch (location.kind) {
+    case "folder":
+      return fileStore(location.path, options);
+    case "s3": {
+      const { openBucketChecked } = await import("./open-bucket.ts");
+      return openBucketChecked({ ...location, endpoint: location.endpoint ?? options.s3Endpoint });
+    }
+    case "gs": {
+      const { openGcs } = await import("./open-gcs.ts").catch(lacking("google-auth-library"));
+      return openGcs(location);
+    }
+    case "az": {
+      const { openAzure } = await import("./open-azure.ts").catch(lacking("@azure/storage-blob"));
+      return openAzure(location);
+    }
+    default:
+      return unreachable(location);
   }
-  // The SDK is large, and only needed for buckets.
-  const { openBucketChecked } = await import("./open-bucket.ts");
-  return openBucketChecked({ ...bucket, endpoint: bucket.endpoint ?? options.s3Endpoint });
-}
-
-/** @throws PortolanError for a text that names neither a folder nor a bucket */
-export function refuseUnknownStore(where: string): void {
-  if (readBucketPlace(where) !== undefined || !/^[a-z0-9]+:\/\//.test(where)) return;
-  if (where.startsWith("s3://")) throw new PortolanError(`${where} names no bucket: write s3://BUCKET/PREFIX`);
-  throw new PortolanError(`a store of the kind ${where} is not known`);
 }

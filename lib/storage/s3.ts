@@ -9,10 +9,12 @@ import {
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { PortolanError } from "../config/diagnostic.ts";
+import { namingStore, sameBytes, timeoutsMs } from "./cloud-store.ts";
 import { createDateClock } from "./date-clock.ts";
 import { foldersOf } from "./folders-of.ts";
 import { checkKey, type GetResult, type ObjectStore, type PutCondition, type PutResult } from "./object-store.ts";
-import { untilAnswered } from "./s3-request.ts";
+import { dropIdleSockets } from "./s3-connections.ts";
+import { type RepeatableRequest, untilAnswered } from "./until-answered.ts";
 
 export interface S3Options {
   /** Ready to use: region, credentials, endpoint and path style are its business; so are retries after 5xx and throttling. */
@@ -22,11 +24,6 @@ export interface S3Options {
   readonly prefix?: string;
 }
 
-const getTimeoutMs = 4_000;
-const listTimeoutMs = 8_000;
-/** For a body of a mebibyte; larger ones get more. */
-const putTimeoutMs = 8_000;
-
 /**
  * A store in a bucket of S3, or of anything that speaks its protocol with conditional writes. A request that is not answered is
  * given up after some seconds and made anew on another connection.
@@ -35,6 +32,9 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + checkKey(key) });
   const clock = createDateClock();
   watchDates(client, clock.seen);
+  const onSilence = () => dropIdleSockets(client);
+  const answered = <T>(timeoutMs: number, send: RepeatableRequest<T>["send"]) =>
+    untilAnswered({ timeoutMs, send, onSilence });
 
   async function get(key: string, condition: { readonly ifNoneMatch?: string } = {}): Promise<GetResult> {
     const ifNoneMatch = condition.ifNoneMatch === undefined ? {} : { IfNoneMatch: condition.ifNoneMatch };
@@ -46,7 +46,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
       return { kind: "found", bytes, etag: ETag, ...modified };
     };
     try {
-      return await untilAnswered(client, { timeoutMs: getTimeoutMs, send });
+      return await answered(timeoutsMs.get, send);
     } catch (cause) {
       if (statusOf(cause) === 304) return { kind: "unchanged" };
       if (statusOf(cause) === 404 && !isNoBucket(cause)) return { kind: "absent" };
@@ -70,8 +70,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
       return { kind: "stored", etag: ETag } as const;
     };
     try {
-      const timeoutMs = putTimeoutMs * Math.max(1, bytes.length / 1024 / 1024);
-      return await untilAnswered(client, { timeoutMs, send });
+      return await answered(timeoutsMs.put(bytes), send);
     } catch (cause) {
       const status = statusOf(cause);
       if (status === 409) return "conflict";
@@ -104,13 +103,13 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
       const from = token === undefined ? {} : { ContinuationToken: token };
       const send = (abortSignal: AbortSignal) =>
         client.send(new ListObjectsV2Command({ Bucket: bucket, ...listing, ...from }), { abortSignal });
-      const page = await untilAnswered(client, { timeoutMs: listTimeoutMs, send });
+      const page = await answered(timeoutsMs.list, send);
       yield page;
       token = page.NextContinuationToken;
     } while (token !== undefined);
   }
 
-  return wrapErrors(bucket, {
+  return namingStore(`S3 bucket ${bucket}`, {
     get,
     async put(key, bytes, condition = {}) {
       for (let attempt = 1; attempt <= maxConflicts; attempt += 1) {
@@ -141,7 +140,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
     },
     async delete(key) {
       const send = (abortSignal: AbortSignal) => client.send(new DeleteObjectCommand(at(key)), { abortSignal });
-      await untilAnswered(client, { timeoutMs: getTimeoutMs, send });
+      await answered(timeoutsMs.get, send);
     },
     time: async () => clock.now(),
   });
@@ -176,28 +175,3 @@ const attemptsOf = (cause: unknown): number =>
   cause instanceof S3ServiceException ? (cause.$metadata.attempts ?? 1) : 1;
 
 const isNoBucket = (cause: unknown): boolean => cause instanceof S3ServiceException && cause.name === "NoSuchBucket";
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-
-function wrapErrors(bucket: string, store: ObjectStore): ObjectStore {
-  const fail = (cause: unknown): never => {
-    const reason = cause instanceof PortolanError ? cause.message : String(cause);
-    throw new PortolanError(`S3 bucket ${bucket}: ${reason}`, [], cause);
-  };
-  return {
-    ...store,
-    get: (key, condition) => store.get(key, condition).catch(fail),
-    put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
-    folders: (prefix) => store.folders(prefix).catch(fail),
-    delete: (key) => store.delete(key).catch(fail),
-    async *list(prefix, after) {
-      try {
-        yield* store.list(prefix, after);
-      } catch (cause) {
-        fail(cause);
-      }
-    },
-  };
-}

@@ -14,8 +14,8 @@ const ceilings = [
   { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_100 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_700 },
   { entry: "collect-garbage.lambda.ts", runtime: "node", maxKiB: 1_550 },
-  // With the compiler, which a rollback loads.
-  { entry: "server.node.ts", runtime: "node", maxKiB: 3_200 },
+  // With the compiler, which a rollback loads, and the clients of Google's and Azure's clouds, which their stores do.
+  { entry: "server.node.ts", runtime: "node", maxKiB: 4_700 },
 ] as const;
 
 interface Bundle {
@@ -62,6 +62,8 @@ async function bundle(entry: string, runtime: "workerd" | "node"): Promise<Bundl
 /** 190 KiB, only where modules can be loaded later. */
 const tracer = /lib\/front\/tracing\/tracer\.ts$/;
 const kms = /@aws-sdk\/client-kms/;
+/** A third of the server, and nothing that a function on Workers or Lambda has. */
+const clouds = /node_modules\/(?:@azure|@typespec|apache-arrow|google-auth-library)\/|storage\/(?:gcs|azure)\.ts$/;
 /** The SDK: its API, which prom-client reads, is small. */
 const tracing = /@opentelemetry\/(?!api\/)/;
 /** 170 KiB, which a function on Lambda loads for the first such call. */
@@ -76,7 +78,8 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     console.log(`${entry}: ${kib} KiB minified, ${Math.ceil(gzipSync(bytes).length / 1024)} KiB gzip`);
     expect(kib).toBeLessThanOrEqual(maxKiB);
     expect(atOnce.length).toBeGreaterThan(10);
-    expect(atOnce.filter((input) => kms.test(input) || tracing.test(input))).toEqual([]);
+    expect(atOnce.filter((input) => kms.test(input) || tracing.test(input) || clouds.test(input))).toEqual([]);
+    expect(inputs.some((input) => clouds.test(input))).toBe(entry === "server.node.ts");
     if (runtime === "workerd") expect(inputs.filter((input) => onlyNode.test(input))).toEqual([]);
     const followsRequests = entry === "front.lambda.ts" || entry === "server.node.ts";
     expect(inputs.some((input) => tracer.test(input))).toBe(followsRequests);

@@ -17,8 +17,8 @@ import {
   versionInManifest,
 } from "./install.ts";
 
-/** KiB: 10 % above what the tarball weighed when this was set. */
-const maxTarballKib = 2_950;
+/** KiB: a ceiling that somebody has to raise on purpose; the tarball was 2,959 when this was set. */
+const maxTarballKib = 3_000;
 
 /** The programs on a page, in TypeScript. */
 const programsOf = (page: string): readonly string[] =>
@@ -137,8 +137,20 @@ describe("what was installed", { timeout: 180_000 }, () => {
       const wrong = `import { openStore } from "portolan"; await openStore("ftp://x").catch((cause) => console.log(cause.stack));`;
       writeFileSync(join(one.folder, "wrong.js"), wrong);
       expect(await one.ran(node, "node", "--enable-source-maps", "wrong.js")).toMatch(
-        /lib\/storage\/open-store\.ts:\d+/,
+        /lib\/storage\/store-location\.ts:\d+/,
       );
+    });
+  });
+
+  it("says which package a store of a cloud needs that is not installed", async () => {
+    await everywhere(async (one, node) => {
+      const opened = ["gs://mesh", "az://account/mesh"].map(
+        (where) => `await openStore("${where}").catch((cause) => console.log(cause.name, cause.message));`,
+      );
+      writeFileSync(join(one.folder, "clouds.js"), `import { openStore } from "portolan";\n${opened.join("\n")}\n`);
+      const said = await one.ran(node, "node", "clouds.js");
+      expect(said).toMatch(/^PortolanError this store needs more npm packages: npm install google-auth-library,/);
+      expect(said).toMatch(/^PortolanError this store needs more npm packages: npm install @azure\/storage-blob,/m);
     });
   });
 

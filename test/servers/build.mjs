@@ -1,9 +1,9 @@
-// Builds the real servers that test/servers runs against, from the Go module registry: kube-apiserver, etcd and Consul, each once for
-// its version, into the ignored folder .cache/servers, which is a link into the user's cache; beside them go the Gateway API's released
+// Builds the real servers that test/servers runs against, from the Go module registry: kube-apiserver, etcd and Consul, and Helm, each once
+// for its version, into the ignored folder .cache/servers, which is a link into the user's cache; beside them go the Gateway API's released
 // CustomResourceDefinitions. Does nothing when they are there. Without Go, one line says so, and the tests that need them are skipped.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, renameSync } from "node:fs";
+import { cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { linkToCache } from "../../scripts/test-cache.mjs";
 
@@ -39,6 +39,20 @@ for (const { name, version, module, program, flags } of servers) {
   const build = ["go", "build", "-p", "2", "-trimpath", "-ldflags", `-s -w ${flags}`, "-o", `${target}.new`, program];
   execFileSync("nice", build, { cwd: join(here, module), stdio: "inherit" });
   renameSync(`${target}.new`, target);
+}
+
+const helm = { version: "3.22.0", target: join(folder, "helm-3.22.0") };
+if (!existsSync(helm.target)) {
+  const made = join(folder, "helm.new");
+  try {
+    console.log(`portolan: building Helm ${helm.version}, once; it takes some minutes`);
+    const install = ["go", "install", "-p", "2", "-trimpath", `helm.sh/helm/v3/cmd/helm@v${helm.version}`];
+    execFileSync("nice", install, { env: { ...process.env, GOBIN: made }, stdio: "inherit" });
+    renameSync(join(made, "helm"), helm.target);
+    rmSync(made, { recursive: true });
+  } catch {
+    console.error("portolan: no Go to build Helm with; install Go 1.25 or newer");
+  }
 }
 
 const definitions = join(folder, "gateway-api-1.5.1");

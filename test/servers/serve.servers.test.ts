@@ -1,24 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { load, loadAll } from "js-yaml";
+import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
 import { readSettings } from "../../lib/settings/read-settings.ts";
 import { type ApiServer, createObject, openApiServer } from "./api-server.ts";
+import { serveBase as base, ofKind, podOf, manifestText as textIn } from "./serve-base.ts";
 import { hasApiServer } from "./server-binaries.ts";
-
-const folder = resolve(import.meta.dirname, "../../infra/kubernetes");
-const textIn = (file: string): Promise<string> => readFile(join(folder, file), "utf8");
-
-/** What `kubectl apply -k` would apply, in its order. */
-async function base(): Promise<readonly Fields[]> {
-  const { resources } = fieldsOf(load(await textIn("serve/kustomization.yaml")));
-  const texts = await Promise.all(listOf(resources).map((file) => textIn(`serve/${textOf(file)}`)));
-  return texts.flatMap((text) => loadAll(text)).map(fieldsOf);
-}
-
-const ofKind = (manifests: readonly Fields[], kind: string): readonly Fields[] =>
-  manifests.filter((manifest) => manifest.kind === kind);
 
 describe("the base of infra/kubernetes/serve", () => {
   it("holds settings that are right", async () => {
@@ -81,12 +67,7 @@ describe.skipIf(!hasApiServer())("a real API server", { timeout: 180_000 }, () =
     for (const manifest of manifests) await create(manifest);
     const deployments = ofKind(manifests, "Deployment");
     expect(deployments).toHaveLength(2);
-    for (const { metadata, spec } of deployments) {
-      const template = fieldsOf(fieldsOf(spec).template);
-      const { name, namespace } = fieldsOf(metadata);
-      const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec: template.spec };
-      await create(pod);
-    }
+    for (const deployment of deployments) await create(podOf(deployment));
     const root = { name: "root", namespace: "portolan" };
     const careless = { containers: [{ name: "root", image: "portolan" }], serviceAccountName: "portolan" };
     await expect(create({ apiVersion: "v1", kind: "Pod", metadata: root, spec: careless })).rejects.toThrow(

@@ -3,8 +3,10 @@ import { lacks } from "../skip.ts";
 
 const folder = new URL("../../.cache/servers/", import.meta.url).pathname;
 
-/** Path of a real server that `npm run test:servers` has built; undefined where it has not. */
-export function serverBinary(name: "kube-apiserver-1.35.4" | "etcd-3.6.5" | "consul-1.15.4"): string | undefined {
+/** Path of a real server, or of Helm, that `npm run test:servers` has built; undefined where it has not. */
+export function serverBinary(
+  name: "kube-apiserver-1.35.4" | "etcd-3.6.5" | "consul-1.15.4" | "helm-3.22.0",
+): string | undefined {
   const path = folder + name;
   return existsSync(path) ? path : undefined;
 }

@@ -9,6 +9,20 @@ export interface OpenStore {
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (value: Uint8Array) => new TextDecoder().decode(value);
 
+/** @param store an empty one, whose pages hold two objects */
+export async function expectAllPages(store: ObjectStore): Promise<void> {
+  const keys = ["a/1", "a/2", "b/1", "c/1", "d", "e"];
+  for (const key of keys) await store.put(key, bytes(key));
+  const listed = async (after?: string) => {
+    const found: string[] = [];
+    for await (const { key } of store.list("", after)) found.push(key);
+    return found;
+  };
+  expect(await listed()).toEqual(keys);
+  expect(await listed("a/2")).toEqual(keys.slice(2));
+  expect(await store.folders("")).toEqual(["a", "b", "c"]);
+}
+
 /**
  * The rules that every store obeys; `open` gives an empty one, or one in which nobody else uses the prefix `t-…`.
  *

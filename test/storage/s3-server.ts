@@ -73,7 +73,7 @@ async function startProcess(directory: string, port: number, region: string, eve
   throw new Error("no S3 server: install Go (or Python 3 with venv), then run `npm run setup:e2e`");
 }
 
-async function whenUp(endpoint: string): Promise<void> {
+export async function whenUp(endpoint: string): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (
       await fetch(endpoint).then(
@@ -84,5 +84,5 @@ async function whenUp(endpoint: string): Promise<void> {
       return;
     await sleep(50);
   }
-  throw new Error(`no S3 server at ${endpoint}`);
+  throw new Error(`no server at ${endpoint}`);
 }

@@ -6,6 +6,7 @@ import { parseNodeId } from "../../snapshot/classifier.ts";
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { storeForms } from "../../storage/store-location.ts";
 import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeInstead } from "../named-store.ts";
@@ -59,9 +60,7 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
     .description("Shows which proxies run what is in force for them, which are behind, and which refuse it and why.");
   addFrontOptions(command, `the front that they ask (default: ${usualServer})`)
     .addOption(
-      storeInstead(
-        "instead of asking one: what fronts have written of their proxies into this folder, or s3://bucket/prefix",
-      ),
+      storeInstead(`instead of asking one: what fronts have written of their proxies into this store: ${storeForms()}`),
     )
     .option("--json", "as JSON")
     .addHelpText(

@@ -10,7 +10,7 @@ import { environmentOf } from "../../settings/environment.ts";
 import { inFieldNames } from "../../settings/field-names.ts";
 import type { CollectorSettings, Settings } from "../../settings/schema.ts";
 import { readTrusted } from "../../snapshot/head/signing-keys.ts";
-import { refuseUnknownStore } from "../../storage/open-store.ts";
+import { readStoreLocation } from "../../storage/store-location.ts";
 import { readConsulAddress } from "../collect/collect-consul.ts";
 import { refuseOpenMoves } from "../server/open-moves.ts";
 import { equalPortRules } from "./equal-ports.ts";
@@ -53,8 +53,8 @@ function rulesFor(settings: Settings): readonly Rule[] {
   const authentication = () => authenticationFor(setting, front.host ?? "127.0.0.1");
   const isDecided = setting !== undefined;
   return [
-    { path: ["store"], check: () => store !== undefined && refuseUnknownStore(store) },
-    { path: ["storeCopy"], check: () => storeCopy !== undefined && refuseUnknownStore(storeCopy) },
+    { path: ["store"], check: () => store !== undefined && readStoreLocation(store) },
+    { path: ["storeCopy"], check: () => storeCopy !== undefined && readStoreLocation(storeCopy) },
     {
       path: ["front", isDecided ? "authentication" : "host"],
       parts: ["front"],

@@ -11,8 +11,9 @@ import {
   unpin,
 } from "../../snapshot/head/head-operations.ts";
 import type { Pin } from "../../snapshot/root.ts";
+import { isFolder } from "../../storage/store-location.ts";
 import { examplesText } from "../examples.ts";
-import { holdsSomething, isFolder, openThere, openToWrite, storeOption } from "../named-store.ts";
+import { holdsSomething, openThere, openToWrite, storeOption } from "../named-store.ts";
 import { openRollout } from "../rollout.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { readBucketPlace } from "../../storage/bucket-place.ts";
+import { PortolanError, unreachable } from "../../config/diagnostic.ts";
+import { readStoreLocation } from "../../storage/store-location.ts";
 
 /**
  * Makes sure that neither of two stores lies in the other, also by way of symbolic links: everything in a folder, or below a prefix, is of
@@ -21,11 +21,19 @@ export async function needApart(original: string, copy: string): Promise<void> {
 
 /** A place with all its places around it in front, each ended by what no name has in it. */
 async function wayTo(place: string): Promise<string> {
-  const bucket = readBucketPlace(place);
-  if (bucket === undefined) return `${(await realFolder(resolve(place))).replace(/[/\\]$/, "")}${sep}`;
-  const { bucket: name, prefix, endpoint = "" } = bucket;
-  const folder = prefix.replace(/(?<!\/)\/+$/, "");
-  return `s3:${endpoint} ${name}/${folder === "" ? "" : `${folder}/`}`;
+  const location = readStoreLocation(place);
+  switch (location.kind) {
+    case "folder":
+      return `${(await realFolder(resolve(location.path))).replace(/[/\\]$/, "")}${sep}`;
+    case "s3":
+      return `s3:${location.endpoint ?? ""} ${location.bucket}/${location.prefix}`;
+    case "gs":
+      return `gs: ${location.bucket}/${location.prefix}`;
+    case "az":
+      return `az:${location.endpoint ?? ""} ${location.account}/${location.container}/${location.prefix}`;
+    default:
+      return unreachable(location);
+  }
 }
 
 /** A folder as it lies, without symbolic links; of one that is not there yet, the nearest around it that is. */

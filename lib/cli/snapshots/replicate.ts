@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { parseDuration } from "../../config/duration.ts";
 import { type Replicated, replicate } from "../../snapshot/regions/replicate.ts";
+import { isFolder } from "../../storage/store-location.ts";
 import { stopOnSignal } from "../collect/run-collector.ts";
 import { examplesText } from "../examples.ts";
 import { openPlace, openToWrite, placeThere, storeOption } from "../named-store.ts";
@@ -64,7 +65,7 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
 
 /** One text for each place: a folder as it lies, or what names a bucket, without slashes that say nothing. */
 function placeOf(store: string): string {
-  if (!store.startsWith("s3://")) return resolve(store);
+  if (isFolder(store)) return resolve(store);
   const [place = "", ...options] = store.split("?");
   return [place.replace(/(?<!\/)\/+$/, ""), ...options].join("?");
 }

@@ -1,4 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { sameBytes } from "../../storage/cloud-store.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { GetResult, ListedObject, ObjectStore } from "../../storage/object-store.ts";
 import { blobOfKey, hashOf, headKey } from "../blob.ts";
@@ -148,8 +149,4 @@ async function refuseDiverged(from: ObjectStore, source: Head, target: GetResult
     `the copy is at generation ${generation}, which is none of the original's, now at ${source.generation}: somebody has published into it. ` +
       "If it has taken over, copy the other way; what it has by itself is given up with --discard",
   );
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

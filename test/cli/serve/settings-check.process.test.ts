@@ -29,9 +29,9 @@ const refused: readonly (readonly [string, string])[] = [
   ["front:\n  host: 0.0.0.0\n  moves: 'on'\n  authentication: 'off'\n", ":3 .*front.moves lets operators"],
   ["front:\n  authentication: {tokenz: 1}\n", ":2 .*front.authentication: "],
   ["secretsKey: short\n", ":1 .*secretsKey is not one or two keys of 32 bytes"],
-  ["store: htp://x\n", ":1 .*a store of the kind htp://x is not known"],
-  ["store: s3://\n", ":1 .*s3:// names no bucket: write s3://BUCKET/PREFIX"],
-  ["storeCopy: s3://b/p?zone=1\n", ":1 .*a bucket has no zone"],
+  ["store: htp://x\n", ":1 .*htp://x is no store. Use a folder .*, s3://BUCKET/PREFIX .*, gs://BUCKET/PREFIX"],
+  ["store: s3://\n", ":1 .*s3:// is no store. Use a folder .*, s3://BUCKET/PREFIX"],
+  ["storeCopy: s3://b/p?zone=1\n", ":1 .*has no parameter zone; it accepts .region= and .endpoint="],
   [`trust:\n  trustedKeys: '${key}'\n`, ":2 .*trust.trustedKeys holds a private key"],
   [
     "front:\n  port: 9000\n  grpcPort: 9000\n",
