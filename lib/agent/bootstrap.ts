@@ -311,7 +311,7 @@ function authorityOf({ host, port, tls }: ControlPlane): string {
 }
 
 /** Name of the secret that holds the authority: it is none, but what a credential injector injects is one. */
-const authoritySecret = "portolan-authority";
+export const authoritySecret = "portolan-authority";
 
 /**
  * Envoy's REST client gives the name of the cluster as the authority of a request, and nothing in Envoy's configuration changes that. A

@@ -33,7 +33,7 @@ async function clientFor({ account, container, endpoint }: AzureLocation): Promi
     const client = readable("AZURE_STORAGE_CONNECTION_STRING", () => new ContainerClient(connection, container, once));
     if (client.accountName === account) return client;
   }
-  const url = `${(endpoint ?? `https://${account}.blob.core.windows.net`).replace(/\/+$/, "")}/${container}`;
+  const url = `${(endpoint ?? `https://${account}.blob.core.windows.net`).replace(/(?<!\/)\/+$/, "")}/${container}`;
   const isOwn = ofAccount === account;
   const clientAt = (query: string, credential?: StorageSharedKeyCredential | TokenCredential) =>
     readable(url, () => new ContainerClient(url + query, credential, once));

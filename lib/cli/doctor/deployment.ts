@@ -24,8 +24,8 @@ export interface Deployment extends Server {
   readonly caName: string;
   readonly token?: string;
   readonly node?: PolledNode;
-  /** The text of an Envoy's bootstrap for this front. */
-  readonly bootstrap?: string;
+  /** An Envoy's bootstrap for this front; absent: none was given. */
+  readonly bootstrap?: unknown;
   readonly compile?: CompileFunction;
 }
 

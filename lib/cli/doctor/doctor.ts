@@ -75,14 +75,10 @@ async function deploymentOf(given: string, options: Options): Promise<Deployment
   const url = serverIn(given);
   if (metadata !== undefined && node === undefined) throw new InvalidArgumentError("--metadata needs --node");
   if (file !== undefined && node !== undefined) throw new InvalidArgumentError("give one of --node and --bootstrap");
-  const bootstrap = file === undefined ? undefined : await textOfFile(file, `--bootstrap: ${file}`);
+  const bootstrap = file === undefined ? undefined : parsed(await textOfFile(file, `--bootstrap: ${file}`));
   const roots = ca === undefined ? await textIfThere(systemRoots) : await textOfFile(ca, `--ca: ${ca}`);
   const polled =
-    node !== undefined
-      ? await nodeNamed(node, metadata)
-      : bootstrap === undefined
-        ? undefined
-        : nodeIn(bootstrap, String(file));
+    node !== undefined ? await nodeNamed(node, metadata) : file === undefined ? undefined : nodeIn(bootstrap, file);
   const compile = compileIn(options);
   return {
     url,
@@ -116,8 +112,8 @@ async function nodeNamed(id: string, file: string | undefined): Promise<PolledNo
 }
 
 /** @throws PortolanError where there is none */
-function nodeIn(bootstrap: string, file: string): PolledNode {
-  const { node } = fieldsOf(parsed(bootstrap));
+function nodeIn(bootstrap: unknown, file: string): PolledNode {
+  const { node } = fieldsOf(bootstrap);
   const { id, cluster, metadata, locality } = fieldsOf(node);
   if (typeof id === "string") {
     const where = isFields(locality) ? { locality } : {};

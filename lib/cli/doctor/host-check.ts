@@ -1,3 +1,5 @@
+import { authoritySecret } from "../../agent/bootstrap.ts";
+import { fieldsOf, listOf } from "../../config/untyped.ts";
 import { bootstrapHost } from "../../front/host-guard.ts";
 import type { Deployment } from "./deployment.ts";
 import { type Answer, type Answered, exchange } from "./exchange.ts";
@@ -36,7 +38,7 @@ export async function hostCheck(deployment: Deployment): Promise<readonly Findin
 
 async function bootstrapFinding(
   url: URL,
-  bootstrap: string,
+  bootstrap: unknown,
   own: Answered,
   ask: (host: string) => Promise<Answer>,
 ): Promise<Finding> {
@@ -50,8 +52,12 @@ async function bootstrapFinding(
 }
 
 /** What the filter before the front's cluster writes; undefined without one. @see docs/decisions/054-authority-of-polls.md */
-const authorityIn = (bootstrap: string): string | undefined =>
-  /replace\(\\?["']:authority\\?["'], *\\?["']([^"'\\]+)/.exec(bootstrap)?.[1];
+function authorityIn(bootstrap: unknown): string | undefined {
+  const secrets = listOf(fieldsOf(fieldsOf(bootstrap).staticResources).secrets).map(fieldsOf);
+  const injected = secrets.find(({ name }) => name === authoritySecret)?.genericSecret;
+  const { inlineString } = fieldsOf(fieldsOf(injected).secret);
+  return typeof inlineString === "string" ? inlineString : undefined;
+}
 
 /** How platforms, and a front's own guard, say that they do not know a name. */
 const ownRefusals: readonly number[] = [400, 403, 409, 421, 530];

@@ -174,18 +174,27 @@ async function announce(
   read: ReadLedger | undefined,
   claim: GcLedger,
 ): Promise<OwnLedger | undefined> {
+  // What is not deleted now is found unnamed again by a later run.
+  const small = {
+    ...claim,
+    doomed: claim.doomed.slice(0, maxNamesWhenFull),
+    deleted: claim.deleted.slice(0, maxNamesWhenFull),
+  };
+  return withRoom(
+    store,
+    () => writeLedger(store, read, claim),
+    () => writeLedger(store, read, small),
+  );
+}
+
+/** Writes, and writes again with what is laid by where the disk may be full. @param again what is written then; absent: the same */
+async function withRoom<T>(store: ObjectStore, write: () => Promise<T>, again = write): Promise<T> {
   try {
-    return await writeLedger(store, read, claim);
+    return await write();
   } catch (cause) {
     if (store.makeRoom === undefined || !(cause instanceof PortolanError)) throw cause;
     await store.makeRoom();
-    // What is not deleted now is found unnamed again by a later run.
-    const small = {
-      ...claim,
-      doomed: claim.doomed.slice(0, maxNamesWhenFull),
-      deleted: claim.deleted.slice(0, maxNamesWhenFull),
-    };
-    return writeLedger(store, read, small);
+    return again();
   }
 }
 
@@ -202,5 +211,6 @@ async function fence(
   // Whoever publishes first depends on no HEAD, so nothing can make it lose.
   if (base === undefined) return false;
   const head = onClock(base, nowMs, defaultPace);
-  return (await moveHead(store, base, { ...head, reason: "collect" }, nowMs, signer)) !== undefined;
+  const move = () => moveHead(store, base, { ...head, reason: "collect" }, nowMs, signer);
+  return (await withRoom(store, move)) !== undefined;
 }

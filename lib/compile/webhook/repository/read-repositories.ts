@@ -44,7 +44,7 @@ export function readRepositories(
   return new Map(
     Object.entries(settings).map(([source, { host, repository, branch = "main", path = "", api = usualApi[host] }]) => [
       source,
-      { host, name: repository, branch, path, api: api.replace(/\/+$/, ""), token: tokens.get(source) },
+      { host, name: repository, branch, path, api: api.replace(/(?<!\/)\/+$/, ""), token: tokens.get(source) },
     ]),
   );
 }
