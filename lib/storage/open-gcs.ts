@@ -17,7 +17,7 @@ const scopes = ["https://www.googleapis.com/auth/devstorage.read_write"];
 export async function openGcs({ bucket, prefix }: GcsLocation): Promise<ObjectStore> {
   const { STORAGE_EMULATOR_HOST: emulator = "" } = process.env;
   if (emulator !== "") {
-    const endpoint = (/^https?:\/\//.test(emulator) ? emulator : `http://${emulator}`).replace(/\/+$/, "");
+    const endpoint = (/^https?:\/\//.test(emulator) ? emulator : `http://${emulator}`).replace(/(?<!\/)\/+$/, "");
     return gcsStore({ bucket, prefix, endpoint, authorize: async () => new Headers() });
   }
   const client = await new GoogleAuth({ scopes }).getClient().catch((cause: unknown) => {

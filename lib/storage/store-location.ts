@@ -131,7 +131,7 @@ const isCloud = (name: string): name is Cloud => Object.hasOwn(schemes, name);
 
 /** A folder of a bucket as a prefix of keys: slashes at its end say nothing. */
 export function asPrefix(text: string): string {
-  const folder = text.replace(/\/+$/, "");
+  const folder = text.replace(/(?<!\/)\/+$/, "");
   return folder === "" ? "" : `${folder}/`;
 }
 
