@@ -82,7 +82,8 @@ async function madeBy(files: readonly string[]): Promise<readonly Expression[]> 
   return made;
 }
 
-const timeoutMs = 60_000;
+/** Of one expression. Far beyond what one takes, also on a machine that does much else. */
+const timeoutMs = 600_000;
 
 /** Why an expression may take long for some text; undefined for one whose time follows the length of the text. */
 async function whySlow({ source, flags }: Expression): Promise<string | undefined> {

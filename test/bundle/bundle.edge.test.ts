@@ -2,20 +2,20 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 
-/** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
+/** What each function may weigh, minified, in KiB: some 10 % above what it weighed when this was set. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 184 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 354 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 210 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 390 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
-  { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_060 },
-  { entry: "front.library.ts", runtime: "workerd", maxKiB: 178 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 1_150 },
+  { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_130 },
+  { entry: "front.library.ts", runtime: "workerd", maxKiB: 200 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 1_260 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
-  { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_100 },
-  { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_700 },
-  { entry: "collect-garbage.lambda.ts", runtime: "node", maxKiB: 1_550 },
+  { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_280 },
+  { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_900 },
+  { entry: "collect-garbage.lambda.ts", runtime: "node", maxKiB: 1_630 },
   // With the compiler, which a rollback loads, and the clients of Google's and Azure's clouds, which their stores do.
-  { entry: "server.node.ts", runtime: "node", maxKiB: 4_700 },
+  { entry: "server.node.ts", runtime: "node", maxKiB: 5_100 },
 ] as const;
 
 interface Bundle {

@@ -26,17 +26,17 @@ async function dryRun(config: string): Promise<string> {
 }
 
 describe.each([
-  { config: "wrangler.toml", maxKiB: 200, bindings: ["env.SNAPSHOTS", "env.RATE_LIMIT"], secrets: ["AUTHENTICATION"] },
+  { config: "wrangler.toml", maxKiB: 225, bindings: ["env.SNAPSHOTS", "env.RATE_LIMIT"], secrets: ["AUTHENTICATION"] },
   {
     config: "wrangler.compile.toml",
     maxKiB: 3_000,
     bindings: ["env.SNAPSHOTS", "env.SOURCES", "env.RATE_LIMIT"],
     secrets: ["PORTOLAN_WEBHOOK_SECRET"],
   },
-  { config: "wrangler.slices.toml", maxKiB: 2_200, bindings: ["env.SNAPSHOTS"], secrets: [] },
+  { config: "wrangler.slices.toml", maxKiB: 2_400, bindings: ["env.SNAPSHOTS"], secrets: [] },
   {
     config: "wrangler.collect.toml",
-    maxKiB: 1_060,
+    maxKiB: 1_160,
     bindings: ["env.SNAPSHOTS", "env.RECOMPILE", "env.KUBE_API"],
     secrets: ["PORTOLAN_KUBE_TOKEN"],
   },

@@ -17,8 +17,8 @@ import {
   versionInManifest,
 } from "./install.ts";
 
-/** KiB: a ceiling that somebody has to raise on purpose; the tarball was 2,959 when this was set. */
-const maxTarballKib = 3_000;
+/** KiB: 10 % above what the tarball weighed when this was set. */
+const maxTarballKib = 3_300;
 
 /** The programs on a page, in TypeScript. */
 const programsOf = (page: string): readonly string[] =>
