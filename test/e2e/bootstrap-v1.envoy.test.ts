@@ -205,11 +205,11 @@ describe("portolan bootstrap-v1 --server https://…", () => {
         const { body } = answer(shop, { method: "GET", path });
         expect({ cluster, ...(await ask(cluster, path)) }).toEqual({ cluster, status: 200, body });
       }
-      expect(platform.counts()).toEqual({ passed: questions.length, foreign: 0 });
+      expect(platform.counts()).toMatchObject({ passed: questions.length, foreign: 0 });
       // What else a process of the machine asks for with the proxy's token goes no further.
       expect((await ask("cds", "/metrics")).status).toBe(404);
       expect((await ask("cds", "/v1/registration/a", "POST")).status).toBe(404);
-      expect(platform.counts()).toEqual({ passed: questions.length, foreign: 0 });
+      expect(platform.counts()).toMatchObject({ passed: questions.length, foreign: 0 });
     });
   });
 
