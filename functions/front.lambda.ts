@@ -19,7 +19,8 @@ import { copyFromEnvironment, s3FromEnvironment } from "./s3-from-environment.ts
 const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;
 
 const [original, copy] = [s3FromEnvironment(), copyFromEnvironment()];
-const store = copy === undefined ? original : twoStores(original, copy);
+const trust = readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS");
+const store = copy === undefined ? original : twoStores(original, copy, trust);
 
 // Time spent waiting is billed here, so no poll is held.
 const front = createFront({
@@ -30,7 +31,7 @@ const front = createFront({
     "PORTOLAN_SECRETS_KEY",
     awsKms({ onWarning: console.warn }),
   ),
-  ...readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS"),
+  ...trust,
   maxHoldMs: 0,
   // A function URL is open to the world: nobody is served before somebody has decided.
   authentication:

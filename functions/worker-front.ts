@@ -1,4 +1,4 @@
-import type { Queue, R2Bucket } from "@cloudflare/workers-types";
+import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { maxHoldLimitMs, prefixIn, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
@@ -12,7 +12,7 @@ import { problem } from "../lib/front/polls/responses.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 
 /** What wrangler.toml binds. */
 export interface FrontEnv {
@@ -84,12 +84,14 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { default: edgeCache }: { readonly default?: EdgeCache } = Reflect.get(globalThis, "caches") ?? {};
   const prefix = prefixIn("PREFIX", env.PREFIX);
   const original = r2Store(env.SNAPSHOTS, prefix);
-  const store = env.SNAPSHOTS_COPY === undefined ? original : twoStores(original, r2Store(env.SNAPSHOTS_COPY, prefix));
+  const trust = readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS");
+  const store =
+    env.SNAPSHOTS_COPY === undefined ? original : twoStores(original, r2Store(env.SNAPSHOTS_COPY, prefix), trust);
   const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, prefix);
   const front = createFront({
     store,
     ...secretsFromSetting(secretStore, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
-    ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
+    ...trust,
     maxHoldMs: holdMsIn(env.MAX_HOLD_MS),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
     ...(edgeCache === undefined
@@ -106,4 +108,19 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const app = frontApp(front);
   extend(app, front);
   return app;
+}
+
+/** A Worker that answers with the app of its environment. */
+export function frontHandler(appFor: (env: FrontEnv) => App) {
+  const rates = createRateLimiter(console.error);
+  return {
+    fetch: (request: Request, env: FrontEnv, context: Pick<ExecutionContext, "waitUntil">): Promise<Response> => {
+      const answered = rates
+        .turnedAway(request, env.RATE_LIMIT)
+        .then(async (away) => away ?? appFor(env).fetch(request, env));
+      // Whoever asks may go away. A read of HEAD that was begun for him is finished: others wait for it.
+      context.waitUntil(answered.catch(() => {}));
+      return answered;
+    },
+  };
 }

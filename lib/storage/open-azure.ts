@@ -44,13 +44,16 @@ async function clientFor({ account, container, endpoint }: AzureLocation): Promi
   const credential = new DefaultAzureCredential();
   await credential.getToken(scope).catch((cause: unknown) => {
     throw new PortolanError(
-      `no credentials for the container ${account}/${container}: run az login, give the workload an identity, or set AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING (${causeText(cause).slice(0, 1_000)})`,
+      `no credentials for the container ${account}/${container}: run az login, give the workload an identity, or set AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING (${firstLine(causeText(cause)).slice(0, 300)})`,
       [],
       cause,
     );
   });
   return clientAt("", credential);
 }
+
+/** The library tells of every way that it tried, in many lines. */
+const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
 /** What the library makes of a text of somebody's; it throws errors of no kind of its own. The text may be secret. */
 function readable<T>(what: string, make: () => T): T {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { twoStores } from "../../lib/front/heads/two-stores.ts";
 import { headKey } from "../../lib/snapshot/blob.ts";
 import { parseHead, readHead } from "../../lib/snapshot/head/head.ts";
 import { rollback, setCanary, signHeadAsIs } from "../../lib/snapshot/head/head-operations.ts";
@@ -6,6 +7,7 @@ import { signHead, type Trust } from "../../lib/snapshot/head/signatures.ts";
 import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
 import { worldOf } from "../snapshot/worlds.ts";
@@ -169,5 +171,26 @@ describe("whoever signs HEAD", () => {
     await publish(store, "first", { signer });
     await expect(publish(store, "second", {})).rejects.toThrow("HEAD is signed, and there is no key to sign it with");
     expect((await readHead(store))?.head.generation).toBe(1);
+  });
+});
+
+describe("a store and its copy, of which the copy is written by somebody else", () => {
+  it("go on at the newest HEAD that somebody trusted has signed", async () => {
+    const [first, copy] = [memoryStore(), memoryStore()];
+    const both = twoStores(first, copy, { trusted });
+    const generation = async () => {
+      const found = await both.get(headKey);
+      return found.kind === "found" ? parseHead(found.bytes).generation : found.kind;
+    };
+    await publish(first, "one", { signer });
+    await copy.put(headKey, await headBytes(first));
+    expect(await generation()).toBe(1);
+    await forge(copy, (head) => ({ ...head, generation: 1e15 }));
+    expect(await generation()).toBe(1);
+    await publish(first, "two", { signer });
+    expect(await generation()).toBe(2);
+    await copy.put(headKey, await headBytes(first));
+    await publish(first, "three", { signer });
+    expect(await generation()).toBe(3);
   });
 });

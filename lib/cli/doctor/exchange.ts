@@ -58,6 +58,11 @@ export function exchange(server: Server, ask: Ask): Promise<Answer> {
       ? requestHttps({ ...options, ...(ca === undefined ? {} : { ca }), servername: isIP(host) === 0 ? host : "" })
       : requestHttp(options);
     request.on("error", failBy);
+    request.on("upgrade", (response, socket) => {
+      socket.destroy();
+      fail(`it answers ${response.statusCode}, and leaves HTTP`);
+    });
+    request.on("close", () => hasBegun || fail("it closed the connection without an answer"));
     request.on("response", (response) => {
       hasBegun = true;
       const elapsedMs = performance.now() - begunMs;
@@ -86,6 +91,8 @@ const reasons: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "there is no way to it from here",
   ENETUNREACH: "there is no way to it from here",
   EPIPE: "it closed the connection without an answer",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "it does not speak TLS: is it an http:// address?",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS: is it an http:// address?",
   ETIMEDOUT: "it did not take the connection",
 };
 

@@ -1,13 +1,12 @@
 import type { BackendTLSPolicy } from "../gateway-api/backend-policy.ts";
-import { backendTlsPolicy } from "../gateway-api/schema/policies.ts";
 import type { DestinationRule } from "../kinds/destination-rule.ts";
 import { camelFieldName } from "../read-spec.ts";
 import { destinationRule } from "../schema/destination-rule.ts";
-import { fieldsOf } from "../untyped.ts";
+import { fieldsOf, listOf, textOf } from "../untyped.ts";
 import { validSpec } from "./valid-spec.ts";
 
-/** TLS settings other than those that ask for plain text. */
-const tls = /"tls":(?!\{"mode":"DISABLE"\})/;
+/** TLS settings other than those that ask for plain text, however they are misspelt: in capitals, or as a text in the object. */
+const tls = /tls\\?": ?(?!\{"mode":"DISABLE"\})/i;
 
 /** No workload has this identity, so no server is the right one. */
 const nobody = "spiffe://closed.invalid/nobody";
@@ -29,13 +28,30 @@ export function closeDestinationRule(raw: unknown): DestinationRule | undefined 
 }
 
 function readFields(raw: unknown, names: readonly string[]): DestinationRule | undefined {
-  const entries = Object.entries(fieldsOf(raw)).filter(([name]) => names.includes(camelFieldName(name)));
+  const entries = names.flatMap((name) => {
+    const value = fieldNamed(raw, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
   return validSpec(destinationRule, Object.fromEntries(entries), () => []);
 }
 
-/** The same for a refused BackendTLSPolicy; undefined where its targets cannot be read. */
+/** A field whose name may be written in capitals or in snake_case. */
+function fieldNamed(raw: unknown, name: string): unknown {
+  const isName = (written: string) => camelFieldName(written).toLowerCase() === name.toLowerCase();
+  return Object.entries(fieldsOf(raw)).find(([written]) => isName(written))?.[1];
+}
+
+/**
+ * The same for a refused BackendTLSPolicy: for each target whose name can be read, whatever else is wrong with it.
+ *
+ * @returns undefined where there is none
+ */
 export function closeBackendTls(raw: unknown): BackendTLSPolicy | undefined {
-  const { targetRefs } = fieldsOf(raw);
-  const validation = { hostname: "closed.invalid", caCertificateRefs: noAuthorities };
-  return validSpec(backendTlsPolicy, { targetRefs, validation }, () => []);
+  const written = [...listOf(fieldNamed(raw, "targetRefs")), fieldNamed(raw, "targetRef")];
+  const targetRefs = written.map(fieldsOf).flatMap(({ group, kind, name }) => {
+    if (typeof name !== "string" || name === "") return [];
+    return [{ group: textOf(group), kind: textOf(kind) || "Service", name }];
+  });
+  if (targetRefs.length === 0) return undefined;
+  return { targetRefs, validation: { hostname: "closed.invalid", caCertificateRefs: noAuthorities } };
 }

@@ -148,6 +148,8 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   let calledMs: (() => number) | undefined;
   let reading: Reading | undefined;
   const pauses = createReadPauses(options.ttlMs, options.random ?? Math.random);
+  /** What came of the first looks of all, as long as none was a success. */
+  let failure: unknown;
   /** Why the last look did not confirm what is `seen`. Anybody may read it: of a store's own errors it says nothing. */
   let doubt: string | undefined;
   let closed = false;
@@ -216,6 +218,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       })
       .catch((cause: unknown) => {
         doubt = doubtOf(cause);
+        failure = cause;
         // A HEAD that is refused was read: the store answers.
         if (seen !== undefined && !(cause instanceof UnbelievedHead) && !started.isLate) pauses.failed();
         options.onError(cause);
@@ -256,12 +259,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     if (waiters.size > 0 && reading === undefined) refresh().catch(() => {});
   });
 
-  const isDue = () =>
-    calledMs !== undefined ||
-    lookedMs === undefined ||
-    lookedMs() >= pauses.currentMs() ||
-    // Without a HEAD there is nothing to serve, and a failed read does not mean that nothing was published.
-    (seen === undefined && doubt !== undefined);
+  const isDue = () => calledMs !== undefined || lookedMs === undefined || lookedMs() >= pauses.currentMs();
 
   /** How long whoever waits may sleep: until the next planned step, and where the store does not call by itself until the next look at it. */
   function sleepMs(): number {
@@ -290,6 +288,8 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   return {
     async current() {
       if (isDue()) await refresh();
+      // A failed read does not mean that nothing was published.
+      else if (seen === undefined && doubt !== undefined) throw failure;
       return seen?.head;
     },
     fresh: () => (isDue() ? undefined : seen?.head),

@@ -1,6 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { headKey } from "../../snapshot/blob.ts";
 import { parseHead } from "../../snapshot/head/head.ts";
+import { needSigned, type Trust } from "../../snapshot/head/signatures.ts";
 import { settledWithin } from "../../snapshot/worlds/load-cache.ts";
 import type { GetResult, ObjectStore } from "../../storage/object-store.ts";
 
@@ -21,9 +22,15 @@ interface SeenHead {
  * else comes from the first that has it. A copy lags, so what it has counts only when it is no older than what was read, or when it has
  * taken over (`takeOver`), which lifts its generation above all that the lost store may have had.
  *
+ * A HEAD that is signed by nobody who is trusted counts as an answer that did not come, however new it says it is.
+ *
  * What the front writes goes to the first store alone. There is no `watch`: a store that is gone calls nobody.
  */
-export function twoStores(first: ObjectStore, copy: ObjectStore): ObjectStore {
+export function twoStores(
+  first: ObjectStore,
+  copy: ObjectStore,
+  { trusted }: Pick<Trust, "trusted"> = {},
+): ObjectStore {
   const stores = [first, copy];
   const seen: (SeenHead | undefined)[] = [];
   let newest: SeenHead | undefined;
@@ -32,7 +39,10 @@ export function twoStores(first: ObjectStore, copy: ObjectStore): ObjectStore {
   async function look(store: ObjectStore, i: number): Promise<SeenHead | undefined> {
     const known = seen[i];
     const result = await store.get(headKey, known === undefined ? {} : { ifNoneMatch: known.result.etag });
-    if (result.kind === "found") seen[i] = { generation: parseHead(result.bytes).generation, result };
+    if (result.kind === "found") {
+      const { generation } = await needSigned(trusted, parseHead(result.bytes));
+      seen[i] = { generation, result };
+    }
     return result.kind === "absent" ? undefined : seen[i];
   }
 

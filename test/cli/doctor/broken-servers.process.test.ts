@@ -152,6 +152,11 @@ describe("portolan doctor, of a server that is no front", () => {
   });
 
   it.each([
+    [
+      "another protocol",
+      "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      /^failed: it answers 101, and leaves HTTP/,
+    ],
     ["garbage", "%%% no HTTP at all\r\n\r\n", /^failed: its answer is no HTTP/],
     ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`, /^failed: its answer is no HTTP/],
     ["an answer that is cut off", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", /cut off before its end$/],

@@ -207,6 +207,9 @@ describe("a refused DestinationRule", () => {
     ["another mode", "{ host: bank, trafficPolicy: { tls: { mode: SIMPEL } } }"],
     ["a fault elsewhere", "{ host: bank, trafficPolicy: { tls: { mode: SIMPLE }, conectionPool: {} } }"],
     ["TLS of a subset", "{ host: bank, subsets: [{ name: a, trafficPolicy: { tls: { mode: MUTUAL } } }] }"],
+    ["TLS in capitals", "{ host: bank, trafficPolicy: { TLS: { mode: SIMPLE } } }"],
+    ["a host in capitals", "{ Host: bank, trafficPolicy: { tls: { mode: SIMPLE } } }"],
+    ["settings as a text", '{ host: bank, trafficPolicy: \'{"tls": {"mode": "SIMPLE"}}\' }'],
     ["a list of namespaces that is none", "{ host: bank, exportTo: 5, trafficPolicy: { tls: { mode: SIMPLE } } }"],
   ])("lets no connection to its host through in plain text, for %s", (_what, spec) => {
     expect(rule(spec)).toEqual(failing({ host: "bank" }));
@@ -245,5 +248,19 @@ describe("a refused BackendTLSPolicy", () => {
     ]);
     const [first] = readFiles([{ file: "a.yaml", text }]).closed;
     expect(first && closedDiagnostic(first, "istio-system").message).toMatch("connections to Service shop/bank fail");
+  });
+
+  const valid = { hostname: "bank.example", wellKnownCACertificates: "System" };
+  const bank = { group: "", kind: "Service", name: "bank" };
+  it.each([
+    ["a field of a target that is not known", { targetRefs: [{ ...bank, namespace: "shop" }], validation: valid }],
+    ["a port that is none", { targetRefs: [{ ...bank, sectionName: "a b" }], validation: valid }],
+    ["a target without a name", { targetRefs: [bank, { group: "", kind: "Service" }], validation: valid }],
+    ["names of fields in snake_case", { target_refs: [bank], validation: { hostname: "-" } }],
+    ["an older form", { targetRef: bank, tls: { hostname: "bank.example" } }],
+  ])("closes the targets that can be read, beside %s", (_what, spec) => {
+    const text = object("BackendTLSPolicy", JSON.stringify(spec), "shop", "gateway.networking.k8s.io/v1");
+    const made = readFiles([{ file: "a.yaml", text }]).closed.flatMap(({ configs }) => configs.map((one) => one.spec));
+    expect(made).toMatchObject([{ targetRefs: [bank], validation: { hostname: "closed.invalid" } }]);
   });
 });
