@@ -24,7 +24,7 @@ const counting = `import front from ${JSON.stringify(entry)};
 const counts = { requests: 0, reads: 0 };
 let bucket;
 export default {
-  fetch(request, env) {
+  fetch(request, env, context) {
     if (new URL(request.url).pathname === "/counts") return Response.json(counts);
     counts.requests += 1;
     bucket ??= {
@@ -33,7 +33,7 @@ export default {
       list: (...asked) => env.SNAPSHOTS.list(...asked),
       delete: (...asked) => env.SNAPSHOTS.delete(...asked),
     };
-    return front.fetch(request, { ...env, RATE_LIMIT: undefined, SNAPSHOTS: bucket });
+    return front.fetch(request, { ...env, RATE_LIMIT: undefined, SNAPSHOTS: bucket }, context);
   },
 };
 `;
