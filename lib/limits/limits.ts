@@ -25,6 +25,8 @@ export const limits = {
   archiveBytes: 64 * MiB,
   /** The same, decompressed. */
   archiveUnpackedBytes: 512 * MiB,
+  /** Its headers besides one for each entry: pax records and long names. 64 MiB of them take 3 seconds to parse. */
+  archiveHeaderBytes: 32 * MiB,
   /** Files, folders and links in it. Its files of configuration are also bounded by `sourceFiles` and `sourceBytes`. */
   archiveEntries: 200_000,
   /** One request to a repository's host, to the last byte of its answer. */

@@ -87,7 +87,8 @@ async function settled(
 
 type State = "begun" | "done" | "failed";
 
-const noteOf = (state: State, nowMs: number) => new TextEncoder().encode(`${state} ${nowMs}`);
+/** No two have the same bytes: a store takes a condition that failed on a retry as met if it finds the bytes that it was to write. */
+const noteOf = (state: State, nowMs: number) => new TextEncoder().encode(`${state} ${nowMs} ${crypto.randomUUID()}`);
 
 type Begun = { readonly kind: "begun"; readonly etag: string } | { readonly kind: "under way" | "done" };
 
@@ -98,7 +99,8 @@ async function begin(store: ObjectStore, key: string, now: () => number, silentM
   if (first.kind === "stored") return { kind: "begun", etag: first.etag };
   const seen = await store.get(key);
   if (seen.kind !== "found") return { kind: "under way" };
-  const [, state] = /^(begun|failed) (\d+)$/.exec(new TextDecoder().decode(seen.bytes)) ?? [];
+  // Earlier versions wrote no serial.
+  const [, state] = /^(begun|failed) \d+(?: [0-9a-f-]{36})?$/.exec(new TextDecoder().decode(seen.bytes)) ?? [];
   if (state === undefined) return { kind: "done" };
   if (state === "begun" && (await silentMs(seen)) <= underWayMs) return { kind: "under way" };
   const again = await store.put(key, note, { ifMatch: seen.etag });

@@ -1,6 +1,5 @@
 import { type Context, Hono } from "hono";
 import type { BodyPool } from "../../limits/body-pool.ts";
-import { createGate } from "../../limits/gate.ts";
 import { limits } from "../../limits/limits.ts";
 import { bytesOf, readBody } from "../../limits/read-body.ts";
 import { cutText } from "../../snapshot/free-text.ts";
@@ -10,6 +9,7 @@ import { type Once, problem } from "./delivery.ts";
 import type { FillSource } from "./fill-source.ts";
 import { judgeGithub, judgeGithubHeaders } from "./github.ts";
 import { judgeGitlab, judgeGitlabHeaders } from "./gitlab.ts";
+import { createFetchQueue, FetchAlreadyWaiting } from "./repository/fetch-queue.ts";
 import { fillFromRepository } from "./repository/fill-from-repository.ts";
 import { type PushEvent, pushOfGithub, pushOfGitlab, whyIgnored } from "./repository/push-event.ts";
 import type { Repositories, Repository } from "./repository/read-repositories.ts";
@@ -89,8 +89,7 @@ export function forgeHooks(options: ForgeOptions): Hono {
 const noSecret = (source: string) => ({ reason: `no secret of this forge is known for a source ${source}` });
 
 function createDeliver({ once, fill, recompiled, repositories, answer }: ForgeOptions) {
-  // A fetched folder is in memory until it is written, so this process fetches one repository at a time.
-  const gate = createGate(1);
+  const inTurn = createFetchQueue();
   return async (context: Context, { source, host, key, event }: Delivery): Promise<Response> => {
     const repository = repositories.get(source);
     if (repository === undefined) {
@@ -103,16 +102,22 @@ function createDeliver({ once, fill, recompiled, repositories, answer }: ForgeOp
     if (reason !== undefined || event === undefined) return Response.json({ kind: "ignored", source, reason });
     // Under a sender of its own: a delivery that came before its repository was set can be sent again.
     const filled = once(`${host} ${source} fetched`, key, async (stillMine) => {
-      const leave = await gate.enter(1);
-      const commit = await fillFromRepository({
-        repository,
-        event,
-        stillMine,
-        fill: (files, bytes, mayWrite) =>
-          fill(source, files, { bytes, allowEmpty: false, acceptClosed: false, mayWrite }),
-      }).finally(leave);
+      const { commit, events } = await inTurn(source, event, async (pushes) => ({
+        events: pushes,
+        commit: await fillFromRepository({
+          repository,
+          events: pushes,
+          stillMine,
+          fill: (files, bytes, mayWrite) =>
+            fill(source, files, { bytes, allowEmpty: false, acceptClosed: false, mayWrite }),
+        }),
+      }));
       if (commit instanceof Response) return commit;
-      return recompiled(source, wordsOf(commit, event, repository), { source, commit: commit.sha });
+      return recompiled(source, wordsOf(commit, events, repository), { source, commit: commit.sha });
+    }).catch((cause: unknown) => {
+      // Thrown, not returned: the delivery is not used up, and can be sent again if the fetch that waits fails.
+      if (!(cause instanceof FetchAlreadyWaiting)) throw cause;
+      return Response.json({ kind: "accepted", source, reason: alreadyWaiting }, { status: 202 });
     });
     return answerInTime(context, filled, answer);
   };
@@ -121,11 +126,15 @@ function createDeliver({ once, fill, recompiled, repositories, answer }: ForgeOp
 const nothingFetched = (source: string): string =>
   `nothing was fetched, since no repository is set for source ${source}; PORTOLAN_REPOSITORIES, or compile.webhook.repositories, sets one`;
 
+const alreadyWaiting =
+  "an earlier delivery of this source waits to be fetched, and brings this commit too; the compile function's log has the outcome";
+
 const maxNameBytes = 128;
 
 /** For the history. Anybody can set the name of a commit's author; the host vouches for the login of the pusher. */
-function wordsOf({ sha, author, title }: Commit, event: PushEvent, { name }: Repository): Publishing {
-  const pusher = sha === event.after && event.pusher !== "" ? `${cutText(event.pusher, maxNameBytes)}, ` : "";
+function wordsOf({ sha, author, title }: Commit, events: readonly PushEvent[], { name }: Repository): Publishing {
+  const login = events.findLast(({ after }) => after === sha)?.pusher ?? "";
+  const pusher = login === "" ? "" : `${cutText(login, maxNameBytes)}, `;
   return {
     by: `${pusher}by a push to ${name}`,
     why: `commit ${sha} by ${cutText(author, maxNameBytes)}: ${cutText(title, 1_024)}`,

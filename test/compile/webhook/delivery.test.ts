@@ -54,6 +54,33 @@ describe("a delivery that another process has begun", () => {
     expect((await again("portolan", "k", done)).status).toBe(200);
   });
 
+  it("is told from one of the same millisecond by a store that answers a write twice", async () => {
+    const written: string[] = [];
+    const store = memoryStore();
+    const put: ObjectStore["put"] = (key, bytes, condition) => {
+      written.push(new TextDecoder().decode(bytes));
+      return store.put(key, bytes, condition);
+    };
+    for (const key of ["k", "l"]) await createOnce({ ...store, put }, () => 5)("portolan", key, done);
+    expect(written.map((note) => note.split(" ").slice(0, 2).join(" "))).toEqual([
+      "begun 5",
+      "done 5",
+      "begun 5",
+      "done 5",
+    ]);
+    expect(new Set(written).size).toBe(4);
+  });
+
+  it.each([
+    ["begun 5", 503],
+    ["failed 5", 200],
+    ["done 5", 409],
+  ])("is read in the form of earlier versions: %s", async (note, status) => {
+    const store = memoryStore();
+    await store.put("hooks/portolan/k", new TextEncoder().encode(note), { ifNoneMatch: "*" });
+    expect((await createOnce(store, () => 5)("portolan", "k", done)).status).toBe(status);
+  });
+
   it("is another for each sender", async () => {
     const once = createOnce(memoryStore(), () => 0);
     expect((await once("portolan source b", "deploy-4711", done)).status).toBe(200);

@@ -10,8 +10,8 @@ import { type Commit, type RepositoryHost, repositoryHost } from "./repository-h
 
 export interface RepositoryFill {
   readonly repository: Repository;
-  /** The push that the delivery is about. */
-  readonly event: PushEvent;
+  /** The pushes that the fetch is for, the newest last. */
+  readonly events: readonly PushEvent[];
   /** Rejects where the delivery is another process's by now. */
   readonly stillMine: StillMine;
   /** Fills the source, unless `mayWrite` rejects before it is written. @returns a refusal; undefined where it was filled */
@@ -62,14 +62,11 @@ export async function fillFromRepository(filling: RepositoryFill): Promise<Commi
 }
 
 /** The newest commit. A host may send the event of a push before its API shows the commit. */
-async function newestFor(
-  host: RepositoryHost,
-  { repository, event: { before, after } }: RepositoryFill,
-): Promise<Commit> {
+async function newestFor(host: RepositoryHost, { repository, events }: RepositoryFill): Promise<Commit> {
   for (let look = 0; look < maxLooks; look += 1) {
     if (look > 0) await monotonicClock.pause(lookMs);
     const commit = await host.newest(AbortSignal.timeout(limits.fetchMs));
-    if (commit.sha === after || commit.sha !== before) return commit;
+    if (commit.sha === events.at(-1)?.after || events.every(({ before }) => commit.sha !== before)) return commit;
   }
   throw new FetchFailure(
     503,

@@ -11,8 +11,19 @@ import { isSha } from "./repository-host.ts";
 
 export type ArchiveLimits = Pick<
   Limits,
-  "archiveBytes" | "archiveUnpackedBytes" | "archiveEntries" | "sourceBytes" | "sourceFiles" | "nameBytes"
+  | "archiveBytes"
+  | "archiveUnpackedBytes"
+  | "archiveHeaderBytes"
+  | "archiveEntries"
+  | "sourceBytes"
+  | "sourceFiles"
+  | "nameBytes"
 >;
+
+/** pax records that hold for an entry: `git archive` writes one to three, tar up to ten. All global ones are copied to each entry. */
+const maxPaxRecords = 16;
+/** A header, and what the length of a file in a tar is rounded up to. */
+const blockBytes = 512;
 
 /** The files of a folder in an archive, as `SourceFile` has them. */
 export interface ArchiveFiles {
@@ -37,12 +48,16 @@ export async function readArchive(
   bounds: ArchiveLimits = limits,
 ): Promise<ArchiveFiles> {
   const counting = createCounting();
+  const taken = createTaken(sha, path, bounds);
   const entries = archive
     .pipeThrough(counting.upTo(bounds.archiveBytes, "the repository's archive"))
     .pipeThrough(new DecompressionStream("gzip"))
     .pipeThrough(counting.upTo(bounds.archiveUnpackedBytes, "the repository, unpacked,"))
+    // The decoder parses headers without end, and only the entries between them come out of it.
+    .pipeThrough(
+      counting.upTo(bounds.archiveHeaderBytes, "the archive's metadata (pax headers and long names)", taken.entryBytes),
+    )
     .pipeThrough(createTarDecoder({ strict: true }));
-  const taken = createTaken(sha, path, bounds);
   try {
     for await (const entry of entries) await taken.add(entry);
     return taken.all();
@@ -62,12 +77,17 @@ function createCounting() {
   let refusal: FetchFailure | undefined;
   return {
     refusal: () => refusal,
-    upTo(maxBytes: number, what: string): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+    /** @param free bytes that do not count, of those that went through up to now */
+    upTo(
+      maxBytes: number,
+      what: string,
+      free: () => number = () => 0,
+    ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
       let bytes = 0;
       return new TransformStream({
         transform(chunk, controller) {
           bytes += chunk.length;
-          if (bytes <= maxBytes) return controller.enqueue(chunk);
+          if (bytes - free() <= maxBytes) return controller.enqueue(chunk);
           refusal ??= tooLarge(`${what} has more than ${maxBytes} bytes`);
           throw refusal;
         },
@@ -87,6 +107,7 @@ function createTaken(sha: string, path: string, bounds: ArchiveLimits) {
   const inFolder = path === "" ? "" : `${path}/`;
   let bytes = 0;
   let entries = 0;
+  let entryBytes = 0;
   let top: string | undefined;
 
   function take(file: SourceFile): void {
@@ -101,8 +122,16 @@ function createTaken(sha: string, path: string, bounds: ArchiveLimits) {
   }
 
   return {
+    /** Bytes of the entries up to now in the archive: the header of each and its body. */
+    entryBytes: () => entryBytes,
     async add({ header, body }: ParsedTarEntry): Promise<void> {
       entries += 1;
+      entryBytes += blockBytes * (1 + Math.ceil(header.size / blockBytes));
+      if (Object.keys(header.pax ?? {}).length > maxPaxRecords)
+        throw new FetchFailure(
+          422,
+          `a file of the archive has more than ${maxPaxRecords} pax records, which no \`git archive\` writes: look at the host`,
+        );
       if (entries > bounds.archiveEntries)
         throw tooLarge(`the repository holds more than ${bounds.archiveEntries} files`);
       const [first = "", ...parts] = partsOf(header.name);

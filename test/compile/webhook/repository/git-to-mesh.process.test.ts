@@ -406,6 +406,47 @@ describe("a host that takes long", () => {
   });
 });
 
+describe("a host that does not answer", () => {
+  it("holds up its own source alone, of which one more delivery waits for all later ones", async () => {
+    const { toGithub, toGitlab, holds } = compileFunction();
+    const sha = await host.commit({ "a.yaml": service("a") });
+    const hung = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    host.instead = (url, response) => {
+      if (url.startsWith("/api/v4/") || host.asked.filter((one) => one.url.startsWith("/repos/")).length > 1)
+        return false;
+      asked.resolve();
+      void hung.promise.then(() => response.writeHead(500).end());
+      return true;
+    };
+    const underWay = toGithub(sha, { delivery: "0" });
+    await asked.promise;
+    const deliveries = ["1", "2", "3", "4"];
+    const later = deliveries.map((delivery) => toGithub(sha, { delivery }).then((answer) => ({ ...answer, delivery })));
+    const accepted: string[] = [];
+    const fetched: string[] = [];
+    const threeAccepted = Promise.withResolvers<void>();
+    for (const one of later)
+      void one.then(({ kind, status, reason, delivery }) => {
+        if (kind !== "accepted") return void fetched.push(delivery);
+        expect([status, reason]).toEqual([202, expect.stringContaining("waits to be fetched")]);
+        if (accepted.push(delivery) === 3) threeAccepted.resolve();
+      });
+    await threeAccepted.promise;
+    expect(fetched).toEqual([]);
+    expect(await toGitlab(sha)).toMatchObject({ status: 200, kind: "published", commit: sha });
+    hung.resolve();
+    expect(await underWay).toMatchObject({ status: 502 });
+    await Promise.all(later);
+    expect([fetched.length, await holds()]).toEqual([1, { "a.yaml": service("a") }]);
+    // One that was accepted so is not used up; the one that was carried out is.
+    const [again] = accepted;
+    const [carriedOut] = fetched;
+    expect(await toGithub(sha, { delivery: again ?? "" })).toMatchObject({ status: 200, kind: "unchanged" });
+    expect(await toGithub(sha, { delivery: carriedOut ?? "" })).toMatchObject({ status: 409 });
+  });
+});
+
 describe("archives that tar makes", () => {
   it.each(["gnu", "pax", "ustar"])("are read in the format %s, with long names and links", async (format) => {
     const folder = await mkdtemp(join(tmpdir(), "portolan-tar-"));

@@ -167,6 +167,49 @@ describe("readArchive", () => {
     await expect(refused).rejects.toMatchObject({ status: 422, message: expect.stringContaining("nnn…") });
   });
 
+  it("refuses a file with more pax records than tar writes", async () => {
+    const records = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x${i}`, "v"]));
+    expect(await namesIn(archive(file(`${top}/a.yaml`, "", { pax: records(16) })))).toEqual(["a.yaml"]);
+    const refused = read(archive(file(`${top}/a.yaml`, "", { pax: records(17) })));
+    await expect(refused).rejects.toMatchObject({ status: 422, message: expect.stringContaining("16 pax records") });
+  });
+
+  it("refuses a global header of many records at the first file, before it is copied to all", async () => {
+    let made = 0;
+    function* many(): Generator<TarEntry> {
+      const body = Array.from({ length: 500 }, (_, i) => `10 x${i + 100}=v\n`).join("");
+      yield file("pax_global_header", body, { type: "pax-global-header" });
+      for (; made < 100_000; made += 1) yield file(`${top}/${made}`, "");
+    }
+    await expect(read(zipped(tar(many())))).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining("16 pax records"),
+    });
+    expect(made).toBeLessThan(50_000);
+  });
+
+  it("refuses pax headers without end, though each repeats one record and no file follows", async () => {
+    const body = "6 a=b\n".repeat(100_000);
+    let made = 0;
+    function* many(): Generator<TarEntry> {
+      yield file(`${top}/a.yaml`);
+      for (; made < 200; made += 1) yield file("x", body, { type: "pax-header" });
+    }
+    await expect(read(zipped(tar(many())), "", { archiveHeaderBytes: 2 * 1024 * 1024 })).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining("pax headers and long names"),
+    });
+    expect(made).toBeLessThan(100);
+  });
+
+  it("does not count bodies as headers", async () => {
+    function* bodies(): Generator<TarEntry> {
+      yield file(`${top}/a.yaml`);
+      for (let i = 0; i < 100; i += 1) yield file(`${top}/${i}.bin`, "0".repeat(100_001));
+    }
+    expect((await read(zipped(tar(bodies())), "", { archiveHeaderBytes: 4 * 1024 * 1024 })).length).toBe(1);
+  });
+
   it("gives up a bomb before it is unpacked", async () => {
     let made = 0;
     function* bomb(): Generator<TarEntry> {
