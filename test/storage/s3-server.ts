@@ -73,8 +73,9 @@ async function startProcess(directory: string, port: number, region: string, eve
   throw new Error("no S3 server: install Go (or Python 3 with venv), then run `npm run setup:e2e`");
 }
 
+/** Waits for a server as long as a machine with other work takes to start one: a minute. */
 export async function whenUp(endpoint: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
+  for (let attempt = 0; attempt < 1_200; attempt += 1) {
     if (
       await fetch(endpoint).then(
         () => true,
