@@ -151,7 +151,7 @@ function fanOutTo({ SLICES, COMPILE_SLICES }: Env, pace: Pace): { readonly fanOu
   return { fanOut: fanOutByQueue(dispatch, { slices, pace, log }) };
 }
 
-/** What an invocation is told of its platform, as far as Hono wants it. */
+/** The parts of a Worker's execution context that Hono needs. */
 type Context = Pick<ExecutionContext, "waitUntil" | "passThroughOnException" | "props">;
 
 /** A setting that cannot be read is the operator's to see, not a bare "exception thrown". */
@@ -172,12 +172,8 @@ async function compile(env: Env, sentMs?: number): Promise<void> {
 }
 
 export default {
-  fetch: async (request: Request, env: Env, context: Context) => {
-    const answered = rates.turnedAway(request, env.RATE_LIMIT).then((away) => away ?? answer(request, env, context));
-    // Whoever asks may go away: what was begun for him is finished.
-    context.waitUntil(answered.catch(() => {}));
-    return answered;
-  },
+  fetch: (request: Request, env: Env, context: Context): Promise<Response> =>
+    rates.answer({ request, limit: env.RATE_LIMIT, context }, () => answer(request, env, context)),
   scheduled: async ({ cron }: Pick<ScheduledController, "cron">, env: Env) => {
     const { gcCron, collect } = compilerFor(env);
     if (cron !== gcCron) return compile(env);

@@ -3,7 +3,7 @@ import type { ObjectStore } from "../lib/storage/object-store.ts";
 /**
  * A store whose operations are counted, for a platform that lets an invocation make so many and no more.
  *
- * @param most operations after which `spent` fires; whoever listens ends its work with the few that are left to it
+ * @param most operations after which `spent` fires; the few that are left are for ending the work under way
  */
 export function countedStore(
   store: ObjectStore,

@@ -15,6 +15,18 @@ const tellEveryMs = 60_000;
 export interface RateLimiter {
   /** @returns an answer for an address that asks too often; `undefined` for any other */
   turnedAway(request: Request, limit: RateLimit | undefined): Promise<Response | undefined>;
+  /**
+   * The answer to a request that is not turned away. It is finished though its sender may be gone: of what it began, a read of HEAD say,
+   * other requests may wait for the end.
+   */
+  answer(asked: Asked, answer: () => Response | Promise<Response>): Promise<Response>;
+}
+
+/** A request to a Worker, with what the Worker's environment and platform have for it. */
+interface Asked {
+  readonly request: Request;
+  readonly limit: RateLimit | undefined;
+  readonly context: { waitUntil(work: Promise<unknown>): void };
 }
 
 /**
@@ -38,7 +50,7 @@ export function createRateLimiter(tell: (line: string) => void, now: () => numbe
     uncounted = 0;
   }
 
-  return {
+  const limiter: RateLimiter = {
     async turnedAway(request, limit) {
       if (limit === undefined) return undefined;
       try {
@@ -51,7 +63,13 @@ export function createRateLimiter(tell: (line: string) => void, now: () => numbe
         return letIn(cause);
       }
     },
+    answer({ request, limit, context }, answer) {
+      const answered = limiter.turnedAway(request, limit).then(async (away) => away ?? answer());
+      context.waitUntil(answered.catch(() => {}));
+      return answered;
+    },
   };
+  return limiter;
 }
 
 function tooMany(): Response {

@@ -114,13 +114,7 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
 export function frontHandler(appFor: (env: FrontEnv) => App) {
   const rates = createRateLimiter(console.error);
   return {
-    fetch: (request: Request, env: FrontEnv, context: Pick<ExecutionContext, "waitUntil">): Promise<Response> => {
-      const answered = rates
-        .turnedAway(request, env.RATE_LIMIT)
-        .then(async (away) => away ?? appFor(env).fetch(request, env));
-      // Whoever asks may go away. A read of HEAD that was begun for him is finished: others wait for it.
-      context.waitUntil(answered.catch(() => {}));
-      return answered;
-    },
+    fetch: (request: Request, env: FrontEnv, context: Pick<ExecutionContext, "waitUntil">): Promise<Response> =>
+      rates.answer({ request, limit: env.RATE_LIMIT, context }, () => appFor(env).fetch(request, env)),
   };
 }

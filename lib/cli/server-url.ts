@@ -27,13 +27,15 @@ export function serverAt(
   tls: NonNullable<ControlPlane["tls"]> = { caFile: systemRoots },
 ): Pick<ControlPlane, "host" | "port" | "tls"> {
   const url = new URL(server);
-  const isSecure = url.protocol === "https:";
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: Number(url.port) || (isSecure ? 443 : 80),
-    ...(isSecure ? { tls } : {}),
-  };
+  return { host: hostIn(url), port: portIn(url), ...(isSecure(url) ? { tls } : {}) };
 }
+
+/** The host as sockets take it: an address of IPv6 has no brackets. */
+export const hostIn = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+export const portIn = (url: URL): number => Number(url.port) || (isSecure(url) ? 443 : 80);
+
+export const isSecure = ({ protocol }: URL): boolean => protocol === "https:";
 
 /** Where most systems have the certificates that they trust. */
 export const systemRoots = "/etc/ssl/certs/ca-certificates.crt";

@@ -25,3 +25,6 @@ const fileReasons: Readonly<Record<string, string>> = {
 export function fileTrouble(cause: unknown): string {
   return fileReasons[String(codeOf(cause))] ?? causeText(cause);
 }
+
+/** Of a text that may have several. */
+export const firstLine = (text: string): string => text.split(/\r?\n/, 1)[0] ?? "";

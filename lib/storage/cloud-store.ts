@@ -1,4 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { mapErrors } from "./map-errors.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /** How long one attempt of a request to a cloud may take, in milliseconds. */
@@ -24,11 +25,7 @@ export function namingStore(name: string, store: ObjectStore): ObjectStore {
     throw new PortolanError(`${name}: ${reason}`, [], cause);
   };
   return {
-    ...store,
-    get: (key, condition) => store.get(key, condition).catch(fail),
-    put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
-    folders: (prefix) => store.folders(prefix).catch(fail),
-    delete: (key) => store.delete(key).catch(fail),
+    ...mapErrors(store, fail),
     async *list(prefix, after) {
       try {
         yield* store.list(prefix, after);

@@ -10,6 +10,7 @@ import { foldersWithObjects, isFolder, isShown, removeEmpty } from "./file-folde
 import { inParallel } from "./in-parallel.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
 import { makeFolders } from "./make-folders.ts";
+import { mapErrors } from "./map-errors.ts";
 import {
   checkKey,
   type GetResult,
@@ -139,7 +140,7 @@ export function fileStore(
   }
 
   const fail = failOf(directory);
-  return wrapErrors(fail, {
+  const store: ObjectStore = {
     async get(key, condition = {}) {
       const current = await currentVersion(pathOf(key));
       if (current === undefined) return { kind: "absent" };
@@ -180,7 +181,8 @@ export function fileStore(
     },
     time: () => timeOf(temporary),
     makeRoom: () => rm(reserve, { force: true }).catch(fail),
-  });
+  };
+  return mapErrors(store, fail);
 }
 
 /** How often a folder may be taken away while one thing is put into it. */
@@ -331,13 +333,3 @@ const failOf =
 /** A disk, or what a user may have of it, that is full. */
 const remedyFor = (cause: unknown): string =>
   ["ENOSPC", "EDQUOT"].includes(String(codeOf(cause))) ? "; `portolan gc` makes room; or enlarge the disk" : "";
-
-function wrapErrors(fail: (cause: unknown) => never, store: ObjectStore): ObjectStore {
-  return {
-    ...store,
-    get: (key, condition) => store.get(key, condition).catch(fail),
-    put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
-    folders: (prefix) => store.folders(prefix).catch(fail),
-    delete: (key) => store.delete(key).catch(fail),
-  };
-}

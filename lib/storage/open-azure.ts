@@ -1,6 +1,6 @@
 import type { TokenCredential } from "@azure/identity";
 import { ContainerClient, StorageSharedKeyCredential } from "@azure/storage-blob";
-import { causeText } from "../config/cause-text.ts";
+import { causeText, firstLine } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { azureStore } from "./azure.ts";
 import { lacking } from "./lacking.ts";
@@ -43,6 +43,7 @@ async function clientFor({ account, container, endpoint }: AzureLocation): Promi
   const { DefaultAzureCredential } = await import("@azure/identity").catch(lacking("@azure/identity"));
   const credential = new DefaultAzureCredential();
   await credential.getToken(scope).catch((cause: unknown) => {
+    // The library reports each way that it tried, on many lines.
     throw new PortolanError(
       `no credentials for the container ${account}/${container}: run az login, give the workload an identity, or set AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING (${firstLine(causeText(cause)).slice(0, 300)})`,
       [],
@@ -51,9 +52,6 @@ async function clientFor({ account, container, endpoint }: AzureLocation): Promi
   });
   return clientAt("", credential);
 }
-
-/** The library tells of every way that it tried, in many lines. */
-const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
 /** What the library makes of a text of somebody's; it throws errors of no kind of its own. The text may be secret. */
 function readable<T>(what: string, make: () => T): T {

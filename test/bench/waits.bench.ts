@@ -4,7 +4,7 @@
  */
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { packWhenDue } from "../../lib/snapshot/packs/write-packs.ts";
+import { createPacker } from "../../lib/snapshot/packs/write-packs.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -90,7 +90,7 @@ export async function waitsBench({ report, services, quick }: BenchOptions): Pro
   const edgePoll = () => firstPoll(edge.store, firstNode(text));
   const where = `${edgeConnections} requests at a time of ${edgeWaitMs} ms`;
   rows.push(await rowOf(`the same, ${where}`, edge, edgePoll));
-  await packWhenDue(store, { version, generation: head.generation });
+  await createPacker(store)({ version, generation: head.generation });
   rows.push(await rowOf(`the same with packs, ${where}`, edge, edgePoll));
   report.line(`the clusters of a sidecar: ${Math.round(bytes / 1024)} KiB`);
   report.table(`A store that takes ${waitMs} ms for each request, ${size} services`, rows);

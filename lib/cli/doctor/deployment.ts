@@ -1,4 +1,5 @@
 import { isLoopback } from "../../front/auth/open-to.ts";
+import { hostIn } from "../server-url.ts";
 
 /** A server, and what an exchange with it may take. */
 export interface Server {
@@ -36,13 +37,6 @@ export interface CompileFunction {
   /** The source that pushes are for. */
   readonly source: string;
 }
-
-/** The host as sockets take it: an address of IPv6 has no brackets. */
-export const hostIn = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
-
-export const portIn = ({ port, protocol }: URL): number => Number(port) || (protocol === "https:" ? 443 : 80);
-
-export const isSecure = ({ protocol }: URL): boolean => protocol === "https:";
 
 /** Whether only this machine can connect. */
 export const isHere = (url: URL): boolean => isLoopback(hostIn(url));

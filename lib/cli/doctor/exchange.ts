@@ -2,8 +2,9 @@ import { type IncomingHttpHeaders, type RequestOptions, request as requestHttp }
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import { causeText, codeOf } from "../../config/cause-text.ts";
+import { hostIn, isSecure, portIn } from "../server-url.ts";
 import { oneLine } from "../terminal.ts";
-import { hostIn, isSecure, portIn, type Server } from "./deployment.ts";
+import type { Server } from "./deployment.ts";
 
 /** A request of a check. */
 export interface Ask {

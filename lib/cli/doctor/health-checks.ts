@@ -30,7 +30,6 @@ function frontFindings(answer: Answered): readonly Finding[] {
     return [passed("portolan", "a front of Portolan answers"), headFinding(generation, health)];
   const { detail } = problemIn(text);
   if (answer.status === 503 && /^nothing was published/.test(detail)) {
-    // A front whose store failed says the same until it looks again.
     const remedy =
       "publish: `portolan push DIR --url COMPILE-URL`; if you have, both functions need the same bucket and prefix: see the front's log";
     return [

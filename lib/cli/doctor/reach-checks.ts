@@ -2,7 +2,8 @@ import { lookup } from "node:dns/promises";
 import { connect, isIP } from "node:net";
 import { codeOf } from "../../config/cause-text.ts";
 import { counted } from "../numbers.ts";
-import { type Deployment, hostIn, portIn } from "./deployment.ts";
+import { hostIn, portIn } from "../server-url.ts";
+import type { Deployment } from "./deployment.ts";
 import { troubleIn } from "./exchange.ts";
 import { type Finding, failed, passed, skipped, warned } from "./finding.ts";
 

@@ -2,7 +2,8 @@ import { isIP } from "node:net";
 import { checkServerIdentity, connect, type PeerCertificate } from "node:tls";
 import { codeOf } from "../../config/cause-text.ts";
 import { counted } from "../numbers.ts";
-import { type Deployment, hostIn, isHere, isSecure, portIn } from "./deployment.ts";
+import { hostIn, isSecure, portIn } from "../server-url.ts";
+import { type Deployment, isHere } from "./deployment.ts";
 import { shownText, troubleIn } from "./exchange.ts";
 import { type Finding, failed, passed, skipped, warned } from "./finding.ts";
 

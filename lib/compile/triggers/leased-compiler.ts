@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { packWhenDue } from "../../snapshot/packs/write-packs.ts";
+import { createPacker } from "../../snapshot/packs/write-packs.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { staleSources } from "../collected/stale-sources.ts";
@@ -33,11 +33,12 @@ export function createLeasedCompiler(
     return [...(await diagnosticsOfRoot(reader, root)), ...(await staleSources(store, names, now()))];
   };
   const turns = createTurns({ ...options, compile, diagnosticsOf });
+  const pack = createPacker(store);
   return async (publishing, askedMs) => {
     observer.asked(askedMs);
     const told = await turns(publishing);
     // What was published stands, whatever comes of packs.
-    if (writesPacks && told.kind === "published") await packWhenDue(store, told).catch(onError);
+    if (writesPacks && told.kind === "published") await pack(told).catch(onError);
     return told;
   };
 }

@@ -13,7 +13,7 @@ export interface Pack {
   /** Hash of the names of its blobs. */
   readonly name: string;
   readonly blobs: readonly PackedBlob[];
-  /** Whoever reads it reads the next one in the index, too. */
+  /** A reader of it reads the next one in the index, too. */
   readonly leadsOn?: true;
 }
 
@@ -27,7 +27,7 @@ export const packIndexKey = `${packsFolder}index`;
 /** @param name of a pack */
 export const packKey = (name: string): string => `${packsFolder}${name}`;
 
-/** So much of a hash tells the blobs of one snapshot apart. Whoever reads one checks all of it. */
+/** So much of a hash tells the blobs of one snapshot apart. A reader checks all of it. */
 export const startOfHash = (hash: string): string => hash.slice(0, 16);
 
 export const noPacks: PackIndex = { format: 1, generation: 0, packs: [] };

@@ -14,7 +14,7 @@ const maxBlobs = 32;
 export interface PlannedPack {
   /** Of its blobs, in order. */
   readonly hashes: readonly string[];
-  /** Whoever reads it reads the next one, too. */
+  /** A reader of it reads the next one, too. */
   readonly leadsOn: boolean;
 }
 

@@ -2,7 +2,7 @@ import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, concatBytes, hashOf } from "../blob.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
-import { type PackedBlob, packKey, readPackIndex, startOfHash, writePackIndex } from "./pack-index.ts";
+import { type PackedBlob, type PackIndex, packKey, readPackIndex, startOfHash, writePackIndex } from "./pack-index.ts";
 import { packedBlobs } from "./packed-blobs.ts";
 import { planPacks } from "./plan-packs.ts";
 
@@ -20,14 +20,28 @@ const readerBytes = 4 * 1024 * 1024;
 
 /**
  * Writes packs of what a root names, where those that are there were written some publishes ago. For stores behind a wire, where a
- * reader that starts cold would ask for hundreds of blobs.
+ * reader that starts cold would ask for hundreds of blobs. Between, nothing is read.
  *
- * @returns how many packs were written; undefined where it is too early
+ * @returns a function to be called with each published root, which returns how many packs were written; undefined where it is too early
  */
-export async function packWhenDue(store: ObjectStore, { version, generation }: Packable): Promise<number | undefined> {
-  const before = await readPackIndex(store);
-  const isEarly = generation >= before.generation && generation - before.generation < publishesBetween;
-  if (before.packs.length > 0 && isEarly) return undefined;
+export function createPacker(store: ObjectStore): (published: Packable) => Promise<number | undefined> {
+  /** Of the newest index that was read or written here, if it lists packs. */
+  let packed: number | undefined;
+  const isEarly = (generation: number) =>
+    packed !== undefined && generation >= packed && generation - packed < publishesBetween;
+  return async (published) => {
+    if (isEarly(published.generation)) return undefined;
+    const before = await readPackIndex(store);
+    packed = before.packs.length === 0 ? undefined : before.generation;
+    if (isEarly(published.generation)) return undefined;
+    const written = await writePacks(store, published, before);
+    packed = published.generation;
+    return written;
+  };
+}
+
+/** @returns how many packs were written */
+async function writePacks(store: ObjectStore, { version, generation }: Packable, before: PackIndex): Promise<number> {
   const reader = createSnapshotReader(packedBlobs(store), readerBytes);
   const { root } = await reader.root(version);
   const known = new Map(before.packs.map((pack) => [pack.name, pack]));

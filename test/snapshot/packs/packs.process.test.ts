@@ -3,7 +3,7 @@ import { blobKey, blobOfKey } from "../../../lib/snapshot/blob.ts";
 import { loadInOrder } from "../../../lib/snapshot/long/read-long.ts";
 import { packIndexKey, packsFolder, readPackIndex } from "../../../lib/snapshot/packs/pack-index.ts";
 import { packedBlobs } from "../../../lib/snapshot/packs/packed-blobs.ts";
-import { packWhenDue } from "../../../lib/snapshot/packs/write-packs.ts";
+import { createPacker } from "../../../lib/snapshot/packs/write-packs.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import type { SegmentRef } from "../../../lib/snapshot/root.ts";
 import { type BlobSource, createSnapshotReader, type SnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
@@ -63,7 +63,7 @@ function watched(store: BlobSource) {
 async function packed(): Promise<{ readonly store: ObjectStore; readonly version: string; readonly whole: string }> {
   const store = memoryStore();
   const root = await publish(store, "first");
-  expect(await packWhenDue(store, root)).toBeGreaterThan(5);
+  expect(await createPacker(store)(root)).toBeGreaterThan(5);
   return { store, version: root.version, whole: await read(store, root.version) };
 }
 
@@ -95,9 +95,9 @@ describe("packs", () => {
     let latest = { version: "", generation: 0 };
     for (let edit = 1; edit <= 8; edit += 1) {
       latest = await publish(store, `edit ${edit}`);
-      if (edit < 8) expect(await packWhenDue(store, latest)).toBeUndefined();
+      if (edit < 8) expect(await createPacker(store)(latest)).toBeUndefined();
     }
-    const written = await packWhenDue(store, latest);
+    const written = await createPacker(store)(latest);
     expect(written).toBeGreaterThan(0);
     expect(written).toBeLessThanOrEqual(3);
     expect((await packsOf(store)).filter((key) => before.has(key)).length).toBeGreaterThan(5);
@@ -106,12 +106,24 @@ describe("packs", () => {
     expect(count("blobs/")).toBeLessThan(16);
   });
 
+  it("are not asked for between, by a process that knows when they were written", async () => {
+    const below = memoryStore();
+    const { source, keys } = watched(below);
+    const store = { ...below, get: source.get };
+    const pack = createPacker(store);
+    const root = await publish(store, "first");
+    await pack(root);
+    keys.length = 0;
+    expect(await pack({ ...root, generation: root.generation + 7 })).toBeUndefined();
+    expect(keys).toEqual([]);
+  });
+
   it("that are no longer listed are collected as garbage, and no others", async () => {
     const { store } = await packed();
     const before = await packsOf(store);
     let latest = { version: "", generation: 0 };
     for (let edit = 1; edit <= 8; edit += 1) latest = await publish(store, `edit ${edit}`);
-    await packWhenDue(store, latest);
+    await createPacker(store)(latest);
     const after = await packsOf(store);
     const day = 24 * 3_600_000;
     const options = { keepPublications: 1, graceMs: 1_000, others: collectables };
@@ -159,7 +171,7 @@ describe("blobs are read by themselves", () => {
     await read(source, root.version);
     const missing = keys.findLast((key) => blobOfKey(key) !== undefined) ?? "";
     await store.delete(missing);
-    await packWhenDue(store, root);
+    await createPacker(store)(root);
     const found = packedBlobs(store);
     await found.get(blobKey(root.version));
     expect((await found.get(missing)).kind).toBe("absent");

@@ -1,5 +1,5 @@
 import { answerText } from "../../../config/answer-text.ts";
-import { causeText } from "../../../config/cause-text.ts";
+import { causeText, firstLine } from "../../../config/cause-text.ts";
 import { isLoopback } from "../../../config/repository-settings.ts";
 import { fieldsOf, jsonIn, textOf } from "../../../config/untyped.ts";
 import { FetchFailure } from "./fetch-failure.ts";
@@ -53,8 +53,6 @@ export function repositoryHost(repository: Repository): RepositoryHost {
     },
   };
 }
-
-const firstLine = (text: string): string => text.split(/\r?\n/, 1)[0] ?? "";
 
 function githubCommit({ sha, commit }: Readonly<Record<string, unknown>>): Commit {
   const { author, message } = fieldsOf(commit);
