@@ -45,7 +45,10 @@ describe.skipIf(!hasApiServer())("the collector in workerd, on a real API server
       () => Promise.race([tickOnce().catch(String), late()]),
       (outcome) => outcome === "ok",
       180_000,
-    );
+    ).catch((cause: unknown) => {
+      const logs = harness.getLogs().map(({ message }) => message);
+      throw new Error(`${String(cause)}\n${logs.slice(-20).join("\n")}`);
+    });
   };
   const keys = async () => [...((await createCollectedReader(store, "kubernetes")())?.objects.keys() ?? [])].sort();
   const service = (name: string) =>
