@@ -10,7 +10,7 @@ import {
 } from "./bookshop.ts";
 import { startDev } from "./dev-process.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
-import { failures, startTraffic } from "./traffic.ts";
+import { failures, movedTo, startTraffic } from "./traffic.ts";
 
 const closing: (() => unknown)[] = [];
 let shop: Bookshop;
@@ -66,11 +66,8 @@ describe("the bookshop's gateway", () => {
       times.push(Math.round(performance.now() - startMs));
     }
     console.log(`from a saved file to the new version in Envoy: ${times.join(", ")} ms`);
-    traffic.reset();
-    await eventually(
-      async () => traffic.counts().get("catalog-v1") ?? 0,
-      (count) => count > 100,
-    );
+    expect(failures(traffic, serverNames)).toEqual(new Map());
+    await movedTo(traffic, "catalog-v1");
     await traffic.stop();
     expect([...traffic.counts().keys()]).toEqual(["catalog-v1"]);
     expect(await rejections(envoy)).toEqual([]);

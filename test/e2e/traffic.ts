@@ -1,4 +1,5 @@
 import { Agent, request } from "node:http";
+import { eventually } from "./envoy.ts";
 
 export interface Traffic {
   /** How many answers came from whom since the start or the last `reset`; failures count under their reason. */
@@ -50,4 +51,20 @@ export function startTraffic(port: number, host: string, path = "/", parallel = 
 /** What was answered by nobody: every key that is not one of the names. */
 export function failures(traffic: Traffic, names: readonly string[]): ReadonlyMap<string, number> {
   return new Map([...traffic.counts()].filter(([answer]) => !names.includes(answer)));
+}
+
+/**
+ * Waits until a hundred answers in a row come from one server. Envoy reports a change as loaded before each of its threads uses it,
+ * so requests under way may still be answered by another.
+ */
+export function movedTo(traffic: Traffic, name: string): Promise<readonly string[]> {
+  const answering = async () => {
+    traffic.reset();
+    await eventually(
+      async () => traffic.counts().get(name) ?? 0,
+      (count) => count > 100,
+    );
+    return [...traffic.counts().keys()];
+  };
+  return eventually(answering, (names) => names.length === 1);
 }
