@@ -38,7 +38,9 @@ export function linesOf({ Version: version, Statement: statements }) {
         : Object.entries(Principal).flatMap(([type, names]) => listOf(names).map((name) => `${type} ${name}`));
     return (principals.length === 0 ? [""] : principals).flatMap((principal) =>
       listOf(Action).flatMap((action) =>
-        listOf(Resource).map((resource) => [Effect, principal, action, resource, sorted(Condition)].join(" ").trim()),
+        listOf(Resource).map((resource) =>
+          [Effect, principal, action, resource, sorted(Condition)].filter((part) => part).join(" "),
+        ),
       ),
     );
   });

@@ -6,31 +6,32 @@ import { getExpressionAst } from "@cdktn/hcl2json";
 /** @typedef {{ text: Buffer, node: any }} Expression the source text, and its syntax tree from `getExpressionAst` */
 /** @typedef {(name: string) => unknown} Scope what a name at the beginning of a reference stands for; throws for one that is unknown */
 
+/** What was parsed, by its text. @type {Map<string, Expression>} */
+const parsed = new Map();
+
 /**
- * Parses every expression in a body, at any depth. `evaluate` looks them up by their text.
+ * Parses every expression in a body, at any depth, so that `evaluate` has it.
  *
  * @param {unknown} body as `parse` of hcl2json gives it
- * @param {Map<string, Expression>} parsed takes the trees
  */
-export async function parseExpressions(body, parsed) {
+export async function parseExpressions(body) {
   if (typeof body === "string") {
     if (!body.includes("${") || parsed.has(body)) return;
     const text = `"${body}"`;
     parsed.set(body, { text: Buffer.from(text), node: await getExpressionAst("main.tf", text) });
   } else if (typeof body === "object" && body !== null)
-    for (const part of Object.values(body)) await parseExpressions(part, parsed);
+    for (const part of Object.values(body)) await parseExpressions(part);
 }
 
 /**
  * @param {unknown} body as `parseExpressions` took it
- * @param {Map<string, Expression>} parsed
  * @param {Scope} scope
  * @returns {any} the same body with the value of each expression in its place
  */
-export function evaluate(body, parsed, scope) {
-  if (Array.isArray(body)) return body.map((part) => evaluate(part, parsed, scope));
+export function evaluate(body, scope) {
+  if (Array.isArray(body)) return body.map((part) => evaluate(part, scope));
   if (typeof body === "object" && body !== null)
-    return Object.fromEntries(Object.entries(body).map(([name, part]) => [name, evaluate(part, parsed, scope)]));
+    return Object.fromEntries(Object.entries(body).map(([name, part]) => [name, evaluate(part, scope)]));
   const found = typeof body === "string" ? parsed.get(body) : undefined;
   return found === undefined ? body : valueOf(found.node, found.text, scope);
 }

@@ -17,7 +17,7 @@ import { evaluate, parseExpressions } from "./expressions.mjs";
  * @property {(name: string) => string} attribute the text that stands for an attribute
  */
 
-/** @typedef {{ read: Record<string, any>, parsed: Map<string, import("./expressions.mjs").Expression> }} Module */
+/** Blocks by `locals`, `resource`, `data`, `variable` and `output`. @typedef {Record<string, any>} Module */
 
 /**
  * @param {string} folder
@@ -25,28 +25,31 @@ import { evaluate, parseExpressions } from "./expressions.mjs";
  * @returns {Promise<Module>}
  */
 export async function readModule(folder, edit = (text) => text) {
-  /** @type {Record<string, any>} */
+  /** @type {Module} */
   const read = { locals: [], resource: {}, data: {}, variable: {}, output: {} };
   for (const name of (await readdir(folder)).filter((file) => file.endsWith(".tf"))) {
-    const { locals = [], terraform: _, ...blocks } = await parse(name, edit(await readFile(join(folder, name), "utf8")));
+    const {
+      locals = [],
+      terraform: _,
+      ...blocks
+    } = await parse(name, edit(await readFile(join(folder, name), "utf8")));
     read.locals.push(...locals);
     for (const [kind, types] of Object.entries(blocks))
       for (const [type, labels] of Object.entries(types))
         read[kind][type] = Array.isArray(labels) ? labels : { ...read[kind][type], ...labels };
   }
-  const parsed = new Map();
-  await parseExpressions(read, parsed);
-  return { read, parsed };
+  await parseExpressions(read);
+  return read;
 }
 
 /**
- * @param {Module} module
+ * @param {Module} read
  * @param {Record<string, unknown>} given variables; the others have their defaults
  * @param {(instance: Instance, attribute: string) => string} symbol the text that stands for an attribute of a resource
- * @returns {{ resources: Instance[], outputs: Record<string, any>, refused: string[] }} resources in the order of their blocks, data sources
- *   not among them; `refused` has the message of each validation that the variables do not pass
+ * @returns {{ resources: Instance[], outputs: Record<string, any> }} without data sources
+ * @throws Error with the message of each validation that the variables do not pass, and for what `evaluate` cannot read
  */
-export function evaluateModule({ read, parsed }, given, symbol) {
+export function evaluateModule(read, given, symbol) {
   const locals = Object.assign({}, ...read.locals);
   /** @type {Record<string, any>} */
   const variables = {};
@@ -62,13 +65,15 @@ export function evaluateModule({ read, parsed }, given, symbol) {
     Object.defineProperties({}, Object.fromEntries(names.map((name) => [name, { get: () => make(name) }])));
   const blocksOf = (/** @type {string} */ kind, /** @type {string} */ type) =>
     lazy(Object.keys(read[kind][type]), (label) =>
-      once(`${kind}.${type}.${label}`, () => instancesOf(kind === "data" ? `data.${type}` : type, label, read[kind][type][label][0])),
+      once(`${kind}.${type}.${label}`, () =>
+        instancesOf(kind === "data" ? `data.${type}` : type, label, read[kind][type][label][0]),
+      ),
     );
   /** @type {import("./expressions.mjs").Scope} */
   const scope = (name) => {
     if (name === "var") return variables;
     if (name === "local")
-      return lazy(Object.keys(locals), (local) => once(`local.${local}`, () => evaluate(locals[local], parsed, scope)));
+      return lazy(Object.keys(locals), (local) => once(`local.${local}`, () => evaluate(locals[local], scope)));
     if (name === "data") return lazy(Object.keys(read.data), (type) => blocksOf("data", type));
     if (read.resource[name] !== undefined) return blocksOf("resource", name);
     throw new Error(`${name} is nothing of the module's`);
@@ -84,18 +89,24 @@ export function evaluateModule({ read, parsed }, given, symbol) {
         type,
         name,
         retained: lifecycle?.prevent_destroy === true,
-        body: () => evaluate(body, parsed, within),
+        body: () => evaluate(body, within),
         attribute: (attribute) => symbol(made, attribute),
       };
       return made;
     };
-    if (count !== undefined) return Array.from({ length: evaluate(count, parsed, scope) }, () => instance(label));
+    if (count !== undefined) return Array.from({ length: evaluate(count, scope) }, () => instance(label));
     if (each === undefined) return instance(label);
-    const over = evaluate(each, parsed, scope);
+    const over = evaluate(each, scope);
     const pairs = Array.isArray(over) ? over.map((key) => [key, key]) : Object.entries(over);
     return Object.fromEntries(pairs.map(([key, value]) => [key, instance(key, value)]));
   };
 
+  const refused = Object.values(read.variable).flatMap(([{ validation = [] }]) =>
+    validation
+      .filter((/** @type {any} */ { condition }) => evaluate(condition, scope) !== true)
+      .map((/** @type {any} */ { error_message: message }) => message),
+  );
+  if (refused.length > 0) throw new Error(refused.join("\n"));
   const resources = Object.entries(read.resource).flatMap(([type, labels]) =>
     Object.keys(labels).flatMap((label) => {
       const found = blocksOf("resource", type)[label];
@@ -103,12 +114,7 @@ export function evaluateModule({ read, parsed }, given, symbol) {
     }),
   );
   const outputs = Object.fromEntries(
-    Object.entries(read.output).map(([name, [{ value }]]) => [name, evaluate(value, parsed, scope)]),
+    Object.entries(read.output).map(([name, [{ value }]]) => [name, evaluate(value, scope)]),
   );
-  const refused = Object.values(read.variable).flatMap(([{ validation = [] }]) =>
-    validation
-      .filter((/** @type {any} */ { condition }) => evaluate(condition, parsed, scope) !== true)
-      .map((/** @type {any} */ { error_message: message }) => message),
-  );
-  return { resources, outputs, refused };
+  return { resources, outputs };
 }

@@ -22,6 +22,13 @@ const attributes = { Arn: "arn", QueueName: "name", FunctionUrl: "url" };
 /** @type {Record<string, string>} */
 const pseudo = { "AWS::Partition": "<partition>", "AWS::AccountId": "<account>" };
 
+/** Whether a resource outlives the stack, by its policy. @type {Map<string | undefined, true | undefined>} */
+const endings = new Map([
+  ["Retain", true],
+  ["Delete", undefined],
+  [undefined, undefined],
+]);
+
 /**
  * @param {any} template
  * @param {(key: string) => string} bundleOf the name of the bundle that lies under a key of the CDK's bucket
@@ -76,9 +83,13 @@ export function ofTemplate({ Resources: resources, Outputs: outputs }, bundleOf)
       add(deployment, `EventSource ${namedIn(queue)}`, { ...mapping, FunctionName: namedIn(mapping.FunctionName) });
     } else if (place !== undefined) {
       const [kind, name] = place;
-      const retained = ending === "Retain" ? true : undefined;
+      if (!endings.has(ending)) fail(`${id} is deleted by the policy ${ending}, which is not compared`);
       const bundle = code === undefined ? undefined : bundleOf(code.S3Key);
-      add(deployment, `${kind} ${name}`, { ...(change[kind]?.(properties) ?? properties), Code: bundle, Retained: retained });
+      add(deployment, `${kind} ${name}`, {
+        ...(change[kind]?.(properties) ?? properties),
+        Code: bundle,
+        Retained: endings.get(ending),
+      });
     } else fail(`${id} is of the type ${type}, which is not compared`);
   }
   const shown = Object.entries(outputs).map(([name, { Value: value }]) => [name, resolve(value)]);

@@ -161,11 +161,11 @@ const types = {
       architectures: "Architectures",
       handler: "Handler",
       filename: "Code",
-      source_code_hash: null,
+      source_code_hash: "CodeHash",
       memory_size: "MemorySize",
       timeout: "Timeout",
       reserved_concurrent_executions: (count) => ({ ReservedConcurrentExecutions: count === -1 ? undefined : count }),
-      environment: ([{ variables }]) => ({ Environment: variables }),
+      environment: block("Environment", { variables: (all) => all }),
       logging_config: block("LoggingConfig", {
         log_group: "LogGroup",
         log_format: "LogFormat",
@@ -264,8 +264,7 @@ const types = {
  * @returns {import("./deployment.mjs").Deployment}
  */
 export function ofModule(module, variables) {
-  const { resources, outputs, refused } = evaluateModule(module, variables, symbol);
-  if (refused.length > 0) fail(refused.join("\n"));
+  const { resources, outputs } = evaluateModule(module, variables, symbol);
   /** @type {import("./deployment.mjs").Deployment} */
   const deployment = {};
   /** What a password is made of, by its symbol. @type {Record<string, any>} */
@@ -288,6 +287,10 @@ export function ofModule(module, variables) {
   for (const [key, properties] of Object.entries(deployment)) {
     if (key.startsWith("Rule ")) properties.State = "ENABLED";
     if (key.startsWith("Secret ")) properties.GenerateSecretString = passwords[properties.GenerateSecretString];
+    if (!key.startsWith("Function ")) continue;
+    const { Code: code, CodeHash: hash, ...others } = properties;
+    if (hash !== `output_base64sha256 of ${code}`) fail(`${key} is updated by another bundle than its own: ${hash}`);
+    deployment[key] = { ...others, Code: code };
   }
   const shown = Object.entries(outputs).filter(([, value]) => value !== null);
   return { ...deployment, Outputs: Object.fromEntries(shown.map(([name, value]) => [pascal(name), value])) };
