@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
+import { sourceNameForm } from "../lib/config/setting-values.ts";
 import { readModule } from "./compare/module.mjs";
 import { ofTemplate } from "./compare/template.mjs";
 import { ofModule } from "./compare/terraform.mjs";
@@ -106,6 +107,9 @@ describe("the Terraform module", () => {
       [{ secrets_writers: ["certificates"] }, /^secrets_writers must be ARNs/],
     ])
       assert.match(refusals(variables), message);
+    // The rule of names is the one that the functions have.
+    assert.equal(refusals({ sources: ["main", "git.example-1"] }), "");
+    assert.ok(readFileSync(join(folder, "variables.tf"), "utf8").includes(`"${sourceNameForm.source}"`));
   });
 
   it("is formatted", (context) => {

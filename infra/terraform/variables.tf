@@ -4,8 +4,8 @@ variable "name" {
   default     = "portolan"
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{0,19}$", var.name))
-    error_message = "name must be 1 to 20 lower-case letters, digits and hyphens, and begin with a letter."
+    condition     = can(regex("^[a-z][a-z0-9-]{0,15}$", var.name))
+    error_message = "name must be 1 to 16 lower-case letters, digits and hyphens, and begin with a letter."
   }
 }
 
@@ -22,9 +22,9 @@ variable "sources" {
   validation {
     condition = (
       length(var.sources) > 0 && length(distinct(var.sources)) == length(var.sources) &&
-      alltrue([for source in var.sources : can(regex("^[a-z0-9][a-z0-9-]{0,62}$", source))])
+      alltrue([for source in var.sources : can(regex("^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$", source))])
     )
-    error_message = "sources must be different names of lower-case letters, digits and hyphens, such as [\"main\", \"kubernetes\"]."
+    error_message = "sources must be different names of lower-case letters, digits, hyphens and dots, such as [\"main\", \"kubernetes\"]."
   }
 }
 

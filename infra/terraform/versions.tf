@@ -1,11 +1,11 @@
 terraform {
-  # The oldest release with `nullable`, `one` and validations that Terraform and OpenTofu share.
-  required_version = ">= 1.6"
+  # The oldest release that the module was validated with, OpenTofu's.
+  required_version = ">= 1.10"
 
   required_providers {
     aws = {
       source = "hashicorp/aws"
-      # `invoked_via_function_url` of aws_lambda_permission.
+      # The release whose schema the module was validated with.
       version = "~> 6.45"
     }
     archive = {
