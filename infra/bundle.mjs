@@ -1,4 +1,4 @@
-// Bundles the functions into dist/lambda, from where the Terraform module in infra/terraform takes them.
+// Bundles the functions into dist/lambda, for the Terraform module in infra/terraform.
 
 import { buildFunctions } from "./build.mjs";
 

@@ -19,7 +19,7 @@ const secret = (name) => `arn:aws:secretsmanager:eu-west-1:123456789012:secret:$
 const writer = "arn:aws:iam::123456789012:role/certificates";
 const named = (names, value = "1") => Object.fromEntries(names.map((name) => [`PORTOLAN_${name}`, value]));
 
-/** The CDK's template, of bundles whose content is their name, and what the name of the bundle under a key is. */
+/** The CDK's template of bundles whose content is their name, and a function from a key of the template to that name. */
 function synthesise(props = {}) {
   const root = mkdtempSync(join(tmpdir(), "portolan-infra-"));
   for (const name of bundles) {
@@ -33,7 +33,7 @@ function synthesise(props = {}) {
   return { template, bundleOf };
 }
 
-/** The module's variables that ask for what properties of the stack ask for. */
+/** Variables of the module, from properties of the stack. */
 function variablesFor({ sources, reservedConcurrency, garbage, compileSettings, frontSettings, ...rest }) {
   return {
     bundles: "dist/lambda",
@@ -53,7 +53,7 @@ const cases = {
   "no reserved executions": { reservedConcurrency: false },
   "no garbage collection": { garbage: false },
   "a compile in slices": { compileSettings: { PORTOLAN_COMPILE_SLICES: "8" } },
-  "one slice, which is none": { compileSettings: { PORTOLAN_COMPILE_SLICES: "1" } },
+  "one slice, which needs no queue": { compileSettings: { PORTOLAN_COMPILE_SLICES: "1" } },
   "every setting": {
     compileSettings: { ...named(compileSettings, "2"), OTEL_SERVICE_NAME: "mesh" },
     frontSettings: { ...named(frontSettings), PORTOLAN_STORE_COPY: "s3://west" },
@@ -80,7 +80,7 @@ describe("the Terraform module", () => {
   });
 
   for (const [name, props] of Object.entries(cases))
-    it(`deploys what the CDK's stack does, with ${name}`, () => {
+    it(`deploys the same as the CDK's stack, with ${name}`, () => {
       const { template, bundleOf } = synthesise(props);
       assert.deepEqual(ofModule(module, variablesFor(props)), ofTemplate(template, bundleOf));
     });
@@ -107,7 +107,7 @@ describe("the Terraform module", () => {
       [{ secrets_writers: ["certificates"] }, /^secrets_writers must be ARNs/],
     ])
       assert.match(refusals(variables), message);
-    // The rule of names is the one that the functions have.
+    // The functions check the same rule.
     assert.equal(refusals({ sources: ["main", "git.example-1"] }), "");
     assert.ok(readFileSync(join(folder, "variables.tf"), "utf8").includes(`"${sourceNameForm.source}"`));
   });
@@ -129,7 +129,7 @@ describe("the comparison", () => {
   const variables = variablesFor(props);
   const stack = ofTemplate(template, bundleOf);
 
-  /** Whether what was changed is told from what it was: other properties, or something that cannot be read. */
+  /** Whether a change is detected: other properties, or an error. */
   function differs(read, known) {
     try {
       assert.deepEqual(read(), known);
@@ -139,8 +139,8 @@ describe("the comparison", () => {
     }
   }
 
-  it("finds every value of the template that is another, and every resource that is gone", () => {
-    /** Names within the template or the account, which nothing else depends on. */
+  it("detects every changed value and every removed resource of the template", () => {
+    /** Names that nothing else depends on, and what the CDK adds for itself. */
     const names = /\.(?:PolicyName|Sid|Targets\.\d+\.Id)$|\.Code\.S3Bucket|\.DependsOn|\.UpdateReplacePolicy/;
     const missed = [];
     let tried = 0;
@@ -166,7 +166,7 @@ describe("the comparison", () => {
     assert.ok(tried > 500, `${tried} values`);
   });
 
-  /** Reads the module with a text in the place of another, wherever a file has it first. */
+  /** Reads the module with `to` in the place of the first `from` of each file. */
   async function readEdited(from, to) {
     let edited = 0;
     const module = await readModule(folder, (text) => {
@@ -203,16 +203,16 @@ describe("the comparison", () => {
     ["notification", "eventbridge = true", "eventbridge = false"],
     ["output", "value       = aws_sqs_queue.recompile.url", "value       = aws_sqs_queue.recompile.arn"],
   ])
-    it(`finds another ${what} in the module`, async () => {
+    it(`detects another ${what} in the module`, async () => {
       assert.notDeepEqual(ofModule(await readEdited(from, to), variables), stack);
     });
 
   for (const [what, from, to] of [
-    ["an argument", "  batch_size ", "  enabled = false\n  batch_size "],
-    ["a resource", 'resource "aws_sns_topic_policy"', 'resource "aws_sns_topic_subscription"'],
-    ["a hash of another bundle", "output_base64sha256", "output_md5"],
+    ["an argument that is not compared", "  batch_size ", "  enabled = false\n  batch_size "],
+    ["a resource that is not compared", 'resource "aws_sns_topic_policy"', 'resource "aws_sns_topic_subscription"'],
+    ["a hash of another bundle than its own", "output_base64sha256", "output_md5"],
   ])
-    it(`refuses ${what} that it does not compare`, async () => {
+    it(`refuses ${what} in the module`, async () => {
       const edited = await readEdited(from, to);
       assert.throws(() => ofModule(edited, variables), /is not compared|another bundle/);
     });

@@ -1,5 +1,5 @@
-// What the CDK's template and the Terraform module deploy, both in CloudFormation's words and without generated names, so that they can be
-// compared: `{ "Function Front": { MemorySize: 512, … } }`. Unknown types, arguments and parts of policies throw.
+// The form in which the CDK's template and the Terraform module are compared: CloudFormation's properties by kind and name, without
+// generated names, as in `{ "Function Front": { MemorySize: 512, … } }`. Unknown types, arguments and parts of policies throw.
 
 /** @typedef {Record<string, any>} Properties */
 /** @typedef {Record<string, Properties>} Deployment properties by kind and name, and `Outputs` */
@@ -7,11 +7,11 @@
 /** `dead_letters` and `dead-letters` as `DeadLetters`. @param {string} name */
 export const pascal = (name) => name.replace(/(?:^|[_-])([a-z])/g, (_, letter) => letter.toUpperCase());
 
-/** What stands for an attribute of a resource on both sides. */
+/** The string that stands for an attribute of a resource, the same for template and module. */
 export const symbolOf = (/** @type {string} */ kind, /** @type {string} */ name, /** @type {string} */ attribute) =>
   `<${kind} ${name}.${attribute}>`;
 
-/** The name in what `symbolOf` gave. @param {string} symbol */
+/** The name of the resource in a string of `symbolOf`. @param {string} symbol */
 export const namedIn = (symbol) => /^<\w+ (\w+)\.\w+>$/.exec(symbol)?.[1] ?? fail(`${symbol} names no resource`);
 
 /** @param {string} message @returns {never} */
@@ -22,8 +22,7 @@ export const fail = (message) => {
 const listOf = (/** @type {unknown} */ value) => [value].flat();
 
 /**
- * A policy as one line for each effect, principal, action, resource and condition, sorted: how they are put into statements is nothing that
- * AWS minds.
+ * A policy as one line for each effect, principal, action, resource and condition, sorted. Their grouping into statements has no effect.
  *
  * @param {{ Version: string, Statement: any[] }} document
  * @returns {string[]}
@@ -56,7 +55,7 @@ const sorted = (value) =>
   );
 
 /**
- * Adds properties to what is known of a resource: Terraform has some in resources of their own. Lists are joined and sorted.
+ * Adds properties to a resource: Terraform has some of them in resources of their own. Lists are joined and sorted.
  *
  * @param {Deployment} deployment
  * @param {string} key

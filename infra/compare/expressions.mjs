@@ -1,10 +1,10 @@
-// Evaluates the expressions of the Terraform module: what HashiCorp's own parser makes of them, for the operators and functions that the
-// module uses. Anything else throws, so that no part of the module is compared by halves.
+// Evaluates the expressions of the Terraform module. HashiCorp's own parser reads them; the operators and functions are those that the
+// module uses. Anything else throws, so that nothing is left out of the comparison unnoticed.
 
 import { getExpressionAst } from "@cdktn/hcl2json";
 
 /** @typedef {{ text: Buffer, node: any }} Expression the source text, and its syntax tree from `getExpressionAst` */
-/** @typedef {(name: string) => unknown} Scope what a name at the beginning of a reference stands for; throws for one that is unknown */
+/** @typedef {(name: string) => unknown} Scope the value of the first name of a reference; throws for an unknown name */
 
 /** What was parsed, by its text. @type {Map<string, Expression>} */
 const parsed = new Map();

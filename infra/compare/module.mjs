@@ -1,5 +1,5 @@
-// Reads the Terraform module and evaluates it for given variables, without a provider: what only AWS knows (an ARN, a URL) is a text that
-// names the resource and the attribute.
+// Reads the Terraform module and evaluates it for given variables, without a provider: a value that only AWS can give (an ARN, a URL) is a
+// string that names the resource and the attribute.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -76,7 +76,7 @@ export function evaluateModule(read, given, symbol) {
       return lazy(Object.keys(locals), (local) => once(`local.${local}`, () => evaluate(locals[local], scope)));
     if (name === "data") return lazy(Object.keys(read.data), (type) => blocksOf("data", type));
     if (read.resource[name] !== undefined) return blocksOf("resource", name);
-    throw new Error(`${name} is nothing of the module's`);
+    throw new Error(`${name} is not defined in the module`);
   };
 
   /** @param {string} type @param {string} label @param {any} block */

@@ -96,7 +96,7 @@ export function ofTemplate({ Resources: resources, Outputs: outputs }, bundleOf)
   return { ...deployment, Outputs: Object.fromEntries(shown) };
 }
 
-/** What is written otherwise than Terraform can say it, by kind. @type {Record<string, (properties: any) => any>} */
+/** Properties whose shape is another in Terraform, by kind. @type {Record<string, (properties: any) => any>} */
 const change = {
   Function: ({ Environment, ...rest }) => ({ ...rest, Environment: Environment.Variables }),
   Role: ({ AssumeRolePolicyDocument: trust, ...rest }) => ({ ...rest, Trust: linesOf(trust) }),

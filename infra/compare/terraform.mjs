@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { add, fail, linesOf, namedIn, pascal, symbolOf } from "./deployment.mjs";
 import { evaluateModule } from "./module.mjs";
 
-/** By Terraform's type what it is called in a deployment. @type {Record<string, string>} */
+/** The kind in a deployment, by Terraform's type. @type {Record<string, string>} */
 const kinds = {
   aws_cloudwatch_event_rule: "Rule",
   aws_cloudwatch_log_group: "LogGroup",
@@ -20,7 +20,7 @@ const kinds = {
   random_password: "Password",
 };
 
-/** Attributes that CloudFormation calls otherwise. @type {Record<string, string>} */
+/** Attributes with another name in a deployment. @type {Record<string, string>} */
 const attributes = { function_name: "name", function_url: "url" };
 
 /**
@@ -70,7 +70,8 @@ const of = (/** @type {string} */ kind, /** @type {string} */ argument) => (/** 
   `${kind} ${namedIn(body[argument])}`;
 
 /**
- * By Terraform's type what of the deployment a resource belongs to, where it is nothing by itself; and the names of its arguments.
+ * How each type of Terraform's is read: `names` of its arguments, and with `of` the resource of the deployment that they are added to, its
+ * own when absent; or a function that gives both.
  *
  * @type {Record<string, { of?: (body: any) => string, names: Parameters<typeof renamed>[1] } | ((body: any) => [string, any])>}
  */

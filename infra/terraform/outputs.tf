@@ -29,6 +29,6 @@ output "alarms_topic_arn" {
 }
 
 output "secrets_key_setting" {
-  description = "PORTOLAN_SECRETS_KEY of whoever stores certificates; null without secrets_writers."
+  description = "PORTOLAN_SECRETS_KEY for the writers of secrets; null without secrets_writers."
   value       = one([for key in aws_kms_key.secrets : "aws-kms:${key.arn}"])
 }
