@@ -54,6 +54,8 @@ export function evaluateModule(read, given, symbol) {
   /** @type {Record<string, any>} */
   const variables = {};
   for (const [name, [{ default: absent }]] of Object.entries(read.variable)) variables[name] = given[name] ?? absent;
+  const undeclared = Object.keys(given).filter((name) => read.variable[name] === undefined);
+  if (undeclared.length > 0) throw new Error(`the module has no variable ${undeclared.join(", ")}`);
   /** Values of locals and instances of blocks, by their names in the module. @type {Map<string, any>} */
   const known = new Map();
   const once = (/** @type {string} */ name, /** @type {() => any} */ make) => {
