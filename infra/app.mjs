@@ -3,6 +3,7 @@
 import { App } from "aws-cdk-lib";
 import { choiceIn, sourceNamesIn } from "../lib/config/setting-values.ts";
 import { buildFunctions } from "./build.mjs";
+import { compileSettings, frontSettings, secretSettings } from "./settings.mjs";
 import { PortolanStack } from "./stack.mjs";
 
 const outdir = new URL("../dist/cdk.out", import.meta.url).pathname;
@@ -25,25 +26,13 @@ new PortolanStack(app, "Portolan", {
   sources: sourceNamesIn("PORTOLAN_SOURCES", PORTOLAN_SOURCES, "main").join(","),
   reservedConcurrency: reserved !== "off",
   compileSettings: {
-    ...settings([
-      ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS"],
-      ...["SECURITY_FAILURE", "TRUSTED_KEYS", "WEBHOOK_AUDIENCE"],
-      ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS", "COMPILE_SLICES", "GC_KEEP"],
-      "REPOSITORIES",
-    ]),
+    ...settings(compileSettings),
     // Where spans go, by OpenTelemetry's own names.
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
   },
   garbage: choiceIn("PORTOLAN_GC", process.env.PORTOLAN_GC, ["true", "false"]) !== "false",
-  frontSettings: settings(["AUTHENTICATION", "CONFIRMATIONS", "STORE_COPY", "TRUSTED_KEYS", "WANTED"]),
+  frontSettings: settings(frontSettings),
   secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
-  // What must not stand in a template is named by the ARN of its secret.
-  secretArns: settings(
-    [
-      ...["AUTHENTICATION", "SECRETS_KEY", "SIGNING_KEY", "SOURCE_SECRETS", "GITHUB_SECRETS", "GITLAB_SECRETS"],
-      "REPOSITORY_TOKENS",
-    ],
-    "_ARN",
-  ),
+  secretArns: settings(secretSettings, "_ARN"),
 });
 app.synth();
