@@ -1,14 +1,11 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
-import type { ExecutionContext, Queue, R2Bucket, ScheduledController } from "@cloudflare/workers-types";
+import type { ExecutionContext, R2Bucket, ScheduledController } from "@cloudflare/workers-types";
 import { keptPublicationsIn, runGarbageCollection } from "../lib/compile/garbage.ts";
-import type { FanOut } from "../lib/compile/slices/fan-out.ts";
-import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
-import type { SliceJob } from "../lib/compile/slices/plan.ts";
-import { readSlicing, type SliceSettings } from "../lib/compile/slices/slice-settings.ts";
+import { workerRoom } from "../lib/compile/recompile/worker-room.ts";
 import { consoleLog, errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
-import { type Pace, type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
+import { type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
 import { forgeWaitMs } from "../lib/compile/webhook/answer-in-time.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
@@ -23,7 +20,7 @@ import { r2Store } from "../lib/storage/r2.ts";
 import { countedStore } from "./counted-store.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 
-export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "COMPILE_SLICES"> {
+export interface Env extends WorldSettings, PaceSettings {
   readonly SNAPSHOTS: R2Bucket;
   readonly PREFIX?: string;
   /** Names of the source shards, separated by commas, the primary first. */
@@ -46,8 +43,8 @@ export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "C
   readonly GC_CRON?: string;
   /** Publications that can be rolled back to; 50 when absent. */
   readonly GC_KEEP?: string;
-  /** Where slices are sent to; without it everything is compiled here. */
-  readonly SLICES?: Queue;
+  /** Of an earlier release, which compiled large meshes in a third Worker; has no effect. */
+  readonly COMPILE_SLICES?: string;
   /** How many requests an address may make; without it nothing is counted. The queue and the clock are no requests. */
   readonly RATE_LIMIT?: RateLimit;
   /** Which deployment this is, so that an isolate takes from the store what one of the same code has compiled; without it everything is compiled. */
@@ -87,6 +84,11 @@ function compilerFor(env: Env): Compiler {
   const { onError } = troubleLog(log);
   const observer = logObserver(log);
   const build = env.CF_VERSION_METADATA?.id;
+  if (env.COMPILE_SLICES !== undefined)
+    log.warn(
+      {},
+      "COMPILE_SLICES has no effect any more: this Worker compiles meshes of every size. Take it out, and portolan-slices down",
+    );
   const recompile = createLeasedCompiler({
     store,
     sources,
@@ -96,8 +98,8 @@ function compilerFor(env: Env): Compiler {
     pace,
     observer,
     writesPacks: true,
+    room: workerRoom,
     ...troubleLog(log),
-    ...fanOutTo(env, pace),
   });
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
@@ -138,17 +140,6 @@ function compilerFor(env: Env): Compiler {
   const compiler = { recompile, app, gcCron, collect };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;
-}
-
-/** @throws PortolanError for a setting that says what it cannot, or slices that nobody takes */
-function fanOutTo({ SLICES, COMPILE_SLICES }: Env, pace: Pace): { readonly fanOut?: FanOut } {
-  const { slices } = readSlicing({ COMPILE_SLICES });
-  if (slices === 1) return {};
-  if (SLICES === undefined) throw new PortolanError("COMPILE_SLICES wants a queue to send slices to, bound as SLICES");
-  const dispatch = async (job: SliceJob) => {
-    await SLICES.send(job);
-  };
-  return { fanOut: fanOutByQueue(dispatch, { slices, pace, log }) };
 }
 
 /** The parts of a Worker's execution context that Hono needs. */

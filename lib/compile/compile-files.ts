@@ -68,11 +68,15 @@ export function createShardCompilers(options: WorldOptions, ahead?: ReadAhead): 
     },
     viewsOf(shards, isFaultless) {
       const { content, consul, clusterId } = read(shards, isFaultless);
-      const world = worldOf(content, { ...options, clusterId }, memo, consul).value;
-      const { classes } = classify(buildMesh(world, memo).value, world.proxies, memo).value;
-      return new Map(eachClass(classes).map(({ id, views }) => [id, views]));
+      return viewsIn(worldOf(content, { ...options, clusterId }, memo, consul).value, memo);
     },
   };
+}
+
+/** What the classes of a world's proxies are made from, by their ids. */
+export function viewsIn(world: World, memo: Memo): ReadonlyMap<string, ProxyViews> {
+  const { classes } = classify(buildMesh(world, memo).value, world.proxies, memo).value;
+  return new Map(eachClass(classes).map(({ id, views }) => [id, views]));
 }
 
 /** A world out of sources, once: whoever holds it holds none of their texts, nor what reading them has remembered. */
@@ -87,15 +91,25 @@ export interface LoadedWorld {
   readonly isMeantEmpty: boolean;
 }
 
-export function loadWorld(shards: readonly Shard[], options: WorldOptions): LoadedWorld {
-  const { content, sources, consul, clusterId } = createShardsReader(options)(shards);
-  refuseUnusableSettings(content);
-  return {
-    world: worldOf(content, { ...options, clusterId }, createMemo(), consul),
-    sources,
-    diagnostics: content.diagnostics,
-    objects: objectsIn(content, consul),
-    isMeantEmpty: shards.some(({ isMeantEmpty }) => isMeantEmpty === true),
+export const loadWorld = (shards: readonly Shard[], options: WorldOptions): LoadedWorld =>
+  createWorldLoader(options)(shards);
+
+/** Loads one world after the other: what did not change between them keeps its identity. @param isFaultless as `folderOf` has it */
+export type WorldLoader = (shards: readonly Shard[], isFaultless?: (file: string) => boolean) => LoadedWorld;
+
+export function createWorldLoader(options: WorldOptions): WorldLoader {
+  const read = createShardsReader(options);
+  const memo = createMemo();
+  return (shards, isFaultless) => {
+    const { content, sources, consul, clusterId } = read(shards, isFaultless);
+    refuseUnusableSettings(content);
+    return {
+      world: worldOf(content, { ...options, clusterId }, memo, consul),
+      sources,
+      diagnostics: content.diagnostics,
+      objects: objectsIn(content, consul),
+      isMeantEmpty: shards.some(({ isMeantEmpty }) => isMeantEmpty === true),
+    };
   };
 }
 

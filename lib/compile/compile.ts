@@ -2,10 +2,10 @@ import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { version } from "../config/version.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
-import type { ProxyClasses } from "../mesh/classes/enter-classes.ts";
+import { classesAt, type ProxyClasses } from "../mesh/classes/enter-classes.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
+import { createMemo, type Memo } from "../mesh/memo/memo.ts";
 import { oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews } from "../mesh/views/view-columns.ts";
@@ -76,10 +76,7 @@ export function countClasses(
     form: { certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) },
   };
   const said = [...mesh.diagnostics, ...diagnostics];
-  if (slice.index > 0) {
-    const beside = { classifier: noClassifier, nodes: [], sources, compiler: compilerVersion };
-    return { ...counted, beside, diagnostics: said };
-  }
+  if (slice.index > 0) return { ...counted, beside: nothingBeside(sources), diagnostics: said };
   const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
@@ -97,6 +94,15 @@ export function countClasses(
     },
     diagnostics: [...said, ...statusDiagnostics(told, world, memo)],
   };
+}
+
+/** What belongs to no class, and the classes without it. */
+export function besideAndClasses(counted: CountedWorld): readonly [CountedWorld, CountedWorld] {
+  const { beside, classes } = counted;
+  return [
+    { ...counted, classes: classesAt(createMemo(), classes, []) },
+    { ...counted, beside: nothingBeside(beside.sources) },
+  ];
 }
 
 /** The second half: the answers of these classes. */
@@ -143,6 +149,14 @@ export function compileCounted(
 const nothingSaid: readonly Diagnostic[] = [];
 
 const noClassifier: CompiledWorld["classifier"] = { attributes: [], labels: {}, classes: {}, defaults: {} };
+
+/** What belongs to no class comes with the first slice. */
+const nothingBeside = (sources: readonly CompiledSource[]): CountedWorld["beside"] => ({
+  classifier: noClassifier,
+  nodes: [],
+  sources,
+  compiler: compilerVersion,
+});
 
 /** Most changes change none of it: the same object then, whose text is known. */
 const oneClassifier = step(

@@ -1,10 +1,13 @@
 import { readHead } from "../snapshot/head/head.ts";
 import type { Publishing } from "../snapshot/publish.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
-import { createCompileLoop } from "./recompile/compile-loop.ts";
+import { type CompileLoop, createCompileLoop, createLoopInRoom } from "./recompile/compile-loop.ts";
 import { createFannedCompiler } from "./recompile/fanned-compiler.ts";
-import type { Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompile/recompiled.ts";
+import type { Published, Recompiled, RecompiledWorld, RecompileOptions, Room } from "./recompile/recompiled.ts";
+import { createRoomCompiler } from "./recompile/room-compiler.ts";
 import { createStandingCompiler, type SourcesCompiled } from "./recompile/standing-compiler.ts";
+import { maxSlices } from "./slices/plan.ts";
+import { sourceBytes } from "./slices/source-versions.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
 
 /**
@@ -18,26 +21,47 @@ import { type Staged, unwatched } from "./telemetry/observer.ts";
 export function createRecompiler(
   options: RecompileOptions,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<Recompiled> {
-  const { fanOut } = options;
-  const recompile = createCompileLoop<Published>(options, (reading, encoder) =>
-    fanOut === undefined ? createStandingCompiler(reading, encoder) : createFannedCompiler(reading, fanOut, encoder),
-  );
+  const { fanOut, room } = options;
+  const open = () =>
+    createCompileLoop<Published>(options, (reading, encoder) =>
+      fanOut === undefined ? createStandingCompiler(reading, encoder) : createFannedCompiler(reading, fanOut, encoder),
+    );
+  const recompile = room === undefined ? open() : loopInRoom(options, room, open);
   return async (publishing, mayPublish) => {
     const { compiled: _compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
     return told;
   };
 }
 
+/** Compiles a world that there is room for in one loop, which remembers, and a larger one in a loop of its own each time. */
+function loopInRoom(
+  options: RecompileOptions,
+  { wholeBytes, sliceBytes }: Room,
+  open: () => CompileLoop<Published>,
+): CompileLoop<Published> {
+  let whole: CompileLoop<Published> | undefined;
+  return async (...asked) => {
+    const bytes = await sourceBytes(options.store, wholeBytes);
+    if (bytes <= wholeBytes) {
+      whole ??= open();
+      return whole(...asked);
+    }
+    whole = undefined;
+    const of = Math.min(maxSlices, Math.ceil(bytes / sliceBytes));
+    return createLoopInRoom(options, createRoomCompiler(options, of))(...asked);
+  };
+}
+
 /** The same, in this process whatever `fanOut` says, for whoever looks at the world too. */
 export function createWorldRecompiler(
-  options: Omit<RecompileOptions, "fanOut">,
+  options: Omit<RecompileOptions, "fanOut" | "room">,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
   return createCompileLoop(options, createStandingCompiler);
 }
 
 /** Compiles what all sources of a store hold, and publishes nothing. */
 export function createSourcesCompiler(
-  options: Omit<RecompileOptions, "publisher" | "build" | "startLaying">,
+  options: Omit<RecompileOptions, "publisher" | "build" | "startLaying" | "room">,
 ): (staged?: Staged) => Promise<SourcesCompiled> {
   const { compile } = createStandingCompiler(options, createWorldEncoder());
   return async (staged = unwatched) => compile(staged, await readHead(options.store), Promise.resolve());

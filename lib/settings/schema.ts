@@ -228,10 +228,9 @@ const compile = z.strictObject({
   ),
   slices: field(
     wholeNumber(1, 256),
-    "At most so many slices: more than there are threads take more time and less memory. On Lambda and in a Worker, which send them to a queue, more than one needs that queue.",
+    "At most so many slices: more than there are threads take more time and less memory. Lambda sends them to a queue, which it needs then. A Worker cuts a large mesh by itself.",
     {
       env: ["PORTOLAN_COMPILE_SLICES"],
-      worker: "COMPILE_SLICES",
       usual: "as many as `workers`; of two, and without a bound of memory, one",
     },
   ),

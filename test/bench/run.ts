@@ -20,6 +20,7 @@ import { snapshotBench } from "./snapshot.bench.ts";
 import { sourcesBench } from "./sources.bench.ts";
 import { switchBench } from "./switch.bench.ts";
 import { waitsBench } from "./waits.bench.ts";
+import { workerBench } from "./worker.bench.ts";
 import { yardstick } from "./yardstick.ts";
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -31,6 +32,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   "gateway-api": gatewayApiBench,
   snapshot: snapshotBench,
   compile: compileBench,
+  worker: workerBench,
   waits: waitsBench,
   front: frontBench,
   crowd: crowdBench,

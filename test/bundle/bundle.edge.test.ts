@@ -11,7 +11,6 @@ const ceilings = [
   { entry: "front.library.ts", runtime: "workerd", maxKiB: 200 },
   { entry: "front.lambda.ts", runtime: "node", maxKiB: 1_260 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
-  { entry: "compile-slice.worker.ts", runtime: "workerd", maxKiB: 2_280 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_900 },
   { entry: "collect-garbage.lambda.ts", runtime: "node", maxKiB: 1_630 },
   // With the compiler, which a rollback loads, and the clients of Google's and Azure's clouds, which their stores do.

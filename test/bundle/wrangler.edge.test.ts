@@ -33,7 +33,6 @@ describe.each([
     bindings: ["env.SNAPSHOTS", "env.SOURCES", "env.RATE_LIMIT"],
     secrets: ["PORTOLAN_WEBHOOK_SECRET"],
   },
-  { config: "wrangler.slices.toml", maxKiB: 2_400, bindings: ["env.SNAPSHOTS"], secrets: [] },
   {
     config: "wrangler.collect.toml",
     maxKiB: 1_160,

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import collectWorker, { type Env as CollectEnv } from "../../functions/collect.worker.ts";
 import compileWorker, { type Env as CompileEnv } from "../../functions/compile.worker.ts";
-import sliceWorker from "../../functions/compile-slice.worker.ts";
 import { type FrontEnv, holdMsIn, workerFront } from "../../functions/worker-front.ts";
 import { keptPublicationsIn } from "../../lib/compile/garbage.ts";
 import { settingsFields } from "../../lib/settings/fields.ts";
@@ -105,7 +104,6 @@ describe("the numbers among a Worker's settings", () => {
   it("are checked by the bounds of the settings file's schema", async () => {
     expect(numbers.map(({ worker }) => worker)).toContain("MAX_HOLD_MS");
     const { readPace } = await import("../../lib/compile/triggers/pace.ts");
-    const { readSlicing } = await import("../../lib/compile/slices/slice-settings.ts");
     const { worldFromSettings } = await import("../../lib/compile/world-settings.ts");
     for (const { worker, least, most } of numbers) {
       for (const text of ["1s", String(most + 1), ...(least > 0 ? [String(least - 1)] : [])]) {
@@ -113,7 +111,6 @@ describe("the numbers among a Worker's settings", () => {
         const readers = [
           () => keptPublicationsIn("GC_KEEP", worker === "GC_KEEP" ? text : undefined),
           () => readPace(wrong),
-          () => readSlicing(wrong),
           () => worldFromSettings(wrong),
         ];
         const said = readers.map((read) => messageOf(read));
@@ -156,7 +153,6 @@ describe("a compiling Worker's settings", () => {
     [{ GC_CRON: "17 3 * * * *" }, "GC_CRON is"],
     [{ GC_KEEP: "0" }, "it is a whole number from 1 to 100000"],
     [{ SOURCES: "main,Main" }, "SOURCES names the source"],
-    [{ COMPILE_SLICES: "4" }, "COMPILE_SLICES wants a queue"],
     [{ PORTOLAN_SOURCE_SECRETS: "x" }, "PORTOLAN_SOURCE_SECRETS is not JSON"],
     [{ PORTOLAN_SIGNING_KEY: "x" }, "PORTOLAN_SIGNING_KEY holds something else"],
   ] satisfies readonly (readonly [Partial<CompileEnv>, string])[])("are refused: %j", async (wrong, message) => {
@@ -174,7 +170,6 @@ describe("the folder in the bucket", () => {
     expect((await frontSays(wrong)).log).toContain(said);
     expect(await compileSays(wrong)).toContain(JSON.stringify(said).slice(1, -1));
     const env = { SNAPSHOTS: Object.create(null), ...wrong };
-    expect(await rejection(sliceWorker.queue({ messages: [] }, env))).toContain(said);
     expect(await rejection(collectWorker.scheduled({}, { ...env, ...collecting }))).toContain(said);
   });
 

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Queue, R2Bucket } from "@cloudflare/workers-types";
+import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
@@ -14,6 +14,7 @@ import { slicesPrefix } from "../../lib/compile/slices/records.ts";
 import { sha256 } from "../../lib/config/canonical-json.ts";
 import { listIn } from "../../lib/config/untyped.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
@@ -25,23 +26,30 @@ import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { type SqsQueue, startSqs } from "../storage/sqs-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
 
+const documentsOf = (services: number) => syntheticMesh(services).text.split("\n---\n");
 /** Of some 1.5 MiB, enough for two slices; in files, of which none may have as much. */
-const { text } = syntheticMesh(250);
-const documents = text.split("\n---\n");
-const filesOf = (weight: number) =>
+const usual = documentsOf(250);
+/** Of some 2.5 MiB: a Worker holds 2 as a whole. */
+const large = documentsOf(400);
+const filesOf = (weight: number, documents = usual) =>
   [0, 1, 2, 3].map((at) => {
     const own = documents.filter((_, i) => i % 4 === at).join("\n---\n");
     return { file: `${at}.yaml`, text: `${own.replace('"timeout":"', `"timeout":"${weight}`)}\n` };
   });
 
-/** The root that a compile as a whole comes to, with the settings that functions have, and by the same build where they know theirs. */
-async function wholeRoot(weight: number, build?: string): Promise<string> {
+/** What a compile as a whole comes to, with the settings that functions have. */
+async function whole(files: ReturnType<typeof filesOf>, build?: string) {
   const store = memoryStore();
-  await writeShard(store, "main", filesOf(weight));
-  return (await createRecompiler({ store, sources: ["main"], build })()).version;
+  await writeShard(store, "main", files);
+  return { store, root: (await createRecompiler({ store, sources: ["main"], build })()).version };
 }
 
 const rootOf = async (store: ObjectStore) => (await readHead(store))?.head.steps.at(-1)?.root;
+/** All that a root names, but for its note of which build has made it. */
+async function contentOf(store: ObjectStore, root = "") {
+  const { standing: _ofItsBuild, ...content } = (await createSnapshotReader(store).root(root)).root;
+  return content;
+}
 const recordsIn = async (store: ObjectStore) => (await allOf(store.list(slicesPrefix))).map(({ key }) => key);
 
 describe("slices over SQS", () => {
@@ -114,7 +122,10 @@ describe("slices over SQS", () => {
     await writeShard(store, "main", filesOf(1));
     const compiled = compile(scheduledEvent);
     expect(await pump(compiled)).toBe(0);
-    expect(await compiled).toMatchObject({ kind: "published", version: await wholeRoot(1, await ownBuild()) });
+    expect(await compiled).toMatchObject({
+      kind: "published",
+      version: (await whole(filesOf(1), await ownBuild())).root,
+    });
     expect((await recordsIn(store)).length).toBeGreaterThan(1);
   }, 300_000);
 
@@ -132,7 +143,10 @@ describe("slices over SQS", () => {
     await writeShard(store, "main", filesOf(3));
     const mended = compile(scheduledEvent);
     await pump(mended);
-    expect(await mended).toMatchObject({ kind: "published", version: await wholeRoot(3, await ownBuild()) });
+    expect(await mended).toMatchObject({
+      kind: "published",
+      version: (await whole(filesOf(3), await ownBuild())).root,
+    });
     expect(await queue.dead()).toBeGreaterThan(0);
   }, 300_000);
 
@@ -141,50 +155,29 @@ describe("slices over SQS", () => {
   });
 });
 
-describe("slices over Cloudflare's Queues, in workerd", () => {
+describe("a mesh that a Worker holds no whole of, in workerd", () => {
   let harness: TestHarness;
   let store: ObjectStore;
-  let directory: string;
 
   beforeAll(async () => {
-    const root = new URL("../../", import.meta.url).pathname;
-    directory = await mkdtemp(join(root, ".portolan-slices-"));
-    // The shipped file, with what the page on deploying says to add.
-    const shipped = await readFile(join(root, "wrangler.compile.toml"), "utf8");
-    const config = join(directory, "wrangler.toml");
-    const added = '\n[[queues.producers]]\nqueue = "portolan-slices"\nbinding = "SLICES"\n';
-    await writeFile(
-      config,
-      shipped.replace('main = "', `main = "${root}`).replace("[vars]", '[vars]\nCOMPILE_SLICES = "4"') + added,
-    );
-    harness = createTestHarness({
-      workers: [{ configPath: config }, { configPath: join(root, "wrangler.slices.toml") }],
-    });
+    harness = createTestHarness({ workers: [{ configPath: new URL("../../wrangler.compile.toml", import.meta.url) }] });
     await harness.listen();
-    const { SNAPSHOTS } = await harness.getWorker<{ readonly SNAPSHOTS: R2Bucket }>("portolan-compile").getEnv();
+    const { SNAPSHOTS } = await harness.getWorker<{ readonly SNAPSHOTS: R2Bucket }>().getEnv();
     store = r2Store(SNAPSHOTS);
   }, 120_000);
   afterAll(async () => {
     await harness.close();
-    await rm(directory, { recursive: true });
   });
 
-  const wake = () => harness.getWorker("portolan-compile").scheduled({ cron: "*/10 * * * *" });
+  const wake = () => harness.getWorker().scheduled({ cron: "*/10 * * * *" });
 
-  it("lead to the root that a compile as a whole does", async () => {
-    await writeShard(store, "main", filesOf(1));
-    expect((await wake()).outcome).toBe("ok");
-    expect(await rootOf(store)).toBe(await wholeRoot(1));
-    expect((await recordsIn(store)).length).toBeGreaterThan(1);
-  }, 120_000);
-
-  it("go on beside a message that is none", async () => {
-    const { SLICES } = await harness.getWorker<{ readonly SLICES: Queue }>("portolan-compile").getEnv();
-    const before = await rootOf(store);
-    await SLICES.send("rubbish");
-    await writeShard(store, "main", filesOf(2));
-    expect((await wake()).outcome).toBe("ok");
-    expect(await rootOf(store)).not.toBe(before);
-    expect(await rootOf(store)).toBe(await wholeRoot(2));
-  }, 120_000);
+  it("comes to the root that a compile as a whole does, and so does a change of it", async () => {
+    for (const weight of [1, 2]) {
+      const files = filesOf(weight, large);
+      await writeShard(store, "main", files);
+      expect((await wake()).outcome).toBe("ok");
+      const alone = await whole(files, "any");
+      expect(await contentOf(store, await rootOf(store))).toEqual(await contentOf(alone.store, alone.root));
+    }
+  }, 240_000);
 });

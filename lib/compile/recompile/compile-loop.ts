@@ -28,7 +28,7 @@ interface CompiledOnce<C extends Published> extends Recompiled {
   readonly result: RecompiledWorld["result"];
 }
 
-type CompileLoop<C extends Published> = (
+export type CompileLoop<C extends Published> = (
   publishing?: Publishing,
   mayPublish?: () => Promise<void>,
 ) => Promise<CompiledOnce<C>>;
@@ -75,7 +75,15 @@ export function createCompileLoop<C extends Published>(
   const { store, forget } = readOnce(options.store);
   const reading = { ...options, store };
   const compile = compileOnce(reading, createCompiling(reading, encoder), encoder, forget);
-  return lookingOnceMore(compile);
+  return lookingOnceMore((...asked) => withHeld(() => compile(...asked)));
+}
+
+/** The same, once and where there is little room: nothing is held that can be read or made again. */
+export function createLoopInRoom<C extends Published>(
+  options: RecompileOptions,
+  compiling: Compiling<C>,
+): CompileLoop<C> {
+  return lookingOnceMore(compileOnce(options, compiling, createWorldEncoder(), () => {}));
 }
 
 /** Compiles until nobody else was faster. @param forget what was read of the store */
@@ -174,7 +182,7 @@ function compileOnce<C extends Published>(
       forget();
     }
   };
-  return (...asked) => withHeld(() => compileOne(...asked));
+  return compileOne;
 }
 
 /** Blobs that lie in the store already, of all worlds; undefined where there are none. */

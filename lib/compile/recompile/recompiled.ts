@@ -55,6 +55,8 @@ export interface RecompileOptions {
   readonly onCompiled?: () => void;
   /** Hands the classes of a world to others to be compiled, where it is large enough; absent: all are compiled here. */
   readonly fanOut?: FanOut;
+  /** Where there is little room for a world; absent: there is room for all of it, and for what is remembered of it. */
+  readonly room?: Room | undefined;
   /** Is told of every compile: its stages, what they took, what came of them. */
   readonly observer?: CompileObserver;
   /**
@@ -74,6 +76,14 @@ export interface RecompileOptions {
   readonly held?: () => HeldVersions;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
   readonly now?: () => number;
+}
+
+/** What a process with little memory holds of a world at once. */
+export interface Room {
+  /** Of a world whose sources have at most so many bytes all is held, and remembered for the next compile. */
+  readonly wholeBytes: number;
+  /** Of a larger one the classes are made in slices, one for so many bytes of its sources. */
+  readonly sliceBytes: number;
 }
 
 /** What was compiled, as far as publishing and telling need it. */
@@ -115,5 +125,5 @@ export interface Compiling<C> {
   compile(staged: Staged, base: ReadHead | undefined, filled: Promise<unknown>): Promise<C>;
   /** Configuration that is held with the newest registries, and nothing else. @throws SourceNotKept */
   compileHeld(staged: Staged, base: ReadHead | undefined, configuration: Configuration): Promise<HeldOnly>;
-  readonly standing: StandingKeeper;
+  readonly standing: Pick<StandingKeeper, "moved" | "drop">;
 }

@@ -1,4 +1,5 @@
 import { sha256 } from "../../config/canonical-json.ts";
+import type { SourceVersion } from "../../snapshot/root.ts";
 import type { Collectable } from "../../snapshot/upkeep/collect-garbage.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { nodesNamedBy } from "../collected/collected-shard.ts";
@@ -19,23 +20,30 @@ export const collectedSources: Collectable = {
     const configurations = ofRoots.flatMap(({ name, configuration }) =>
       configuration === undefined ? [] : [{ name, version: configuration }],
     );
-    const compiled = [...ofRoots, ...configurations, ...held];
-    const parts = new Map<string, ReadonlySet<string> | undefined>();
-    for (const name of await sourceNames(store)) {
-      const versions = new Set(compiled.flatMap((source) => (source.name === name ? [source.version] : [])));
-      parts.set(encodeKeyPart(name), await namedBy(store, name, versions));
-    }
-    return (key) => {
-      const [, source = "", ...part] = key.split("/");
-      const [kind = "", name = ""] = part;
-      // Nothing reads it, and nothing of Portolan's has written it.
-      if (part.length > 0 && kind !== "ledger" && !isSourcePart(part.join("/"))) return false;
-      const named = parts.get(source);
-      // A source whose lists cannot be read may name anything.
-      return named === undefined || !collectedKinds.has(kind) || named.has(name);
-    };
+    return namedBySources(store, [...ofRoots, ...configurations, ...held]);
   },
 };
+
+/** Whether something names an object below `sources/`. @param compiled versions that do beside those of now */
+export async function namedBySources(
+  store: ObjectStore,
+  compiled: readonly SourceVersion[],
+): Promise<(key: string) => boolean> {
+  const parts = new Map<string, ReadonlySet<string> | undefined>();
+  for (const name of await sourceNames(store)) {
+    const versions = new Set(compiled.flatMap((source) => (source.name === name ? [source.version] : [])));
+    parts.set(encodeKeyPart(name), await namedBy(store, name, versions));
+  }
+  return (key) => {
+    const [, source = "", ...part] = key.split("/");
+    const [kind = "", name = ""] = part;
+    // Nothing reads it, and nothing of Portolan's has written it.
+    if (part.length > 0 && kind !== "ledger" && !isSourcePart(part.join("/"))) return false;
+    const named = parts.get(source);
+    // A source whose lists cannot be read may name anything.
+    return named === undefined || !collectedKinds.has(kind) || named.has(name);
+  };
+}
 
 const collectedKinds: ReadonlySet<string> = new Set(["files", "nodes", "versions"]);
 

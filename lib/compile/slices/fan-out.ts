@@ -88,7 +88,7 @@ export function createFannedCompile(
     const { of, sources } = await staged("read", async () => {
       const newest = await versionsBesideHeld(store, settings.sources, held(), keeping);
       return {
-        of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
+        of: Math.min(most, Math.ceil((await sourceBytes(store, sliceBytes)) / sliceBytes)),
         sources: heldConfiguration === undefined ? newest : holdingVersions(newest, heldConfiguration),
       };
     });
@@ -104,7 +104,7 @@ export function createFannedCompile(
       const own = compilesToo ? await make({ plan, index: 0 }, staged) : undefined;
       const roots = await staged("slices", () => others);
       const all = own === undefined ? roots : [own.world, ...roots];
-      const { world, read } = await staged("join", () => joinSlices(store, all, like));
+      const { world, read } = await staged("join", () => joinSlices(store, all, { like }));
       return { world, read: own === undefined ? read : new Set([...read, ...own.laid]) };
     };
     const joined: JoinedSlices = await join().catch(async (cause: unknown) => {

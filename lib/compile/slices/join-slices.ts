@@ -1,8 +1,9 @@
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { blobOfKey } from "../../snapshot/blob.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
-import { type BlobSource, createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { Made } from "../../snapshot/standing/standing-record.ts";
+import { type BlobSource, createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { isPart, unreadPart } from "../../snapshot/standing/read-stored.ts";
+import { type Made, readRecord } from "../../snapshot/standing/standing-record.ts";
 import type { EncodedWorld } from "../../snapshot/worlds/encode-world.ts";
 import { createListLoader, restoreWorld } from "../../snapshot/worlds/restore-world.ts";
 import { units } from "../../xds/units.ts";
@@ -39,8 +40,15 @@ export interface JoinedSlices {
 /** Stored size of the segments that are kept while slices are read; each is read once. */
 const cacheBytes = 16 * 1024 * 1024;
 
+export interface Joining {
+  /** What the slices share with it is taken from there, objects and all. */
+  readonly like?: { readonly world: CompiledWorld; readonly encoded: EncodedWorld } | undefined;
+  /** Whether a part stays unread, by its key; absent: all are read. Slices whose roots say how they were made are joined so, and no others. */
+  readonly isLeft?: ((key: string) => boolean) | undefined;
+}
+
 /**
- * One world of all slices of a plan. What it shares with `like` is taken from there, objects and all.
+ * One world of all slices of a plan.
  *
  * @param all the slices in their order: their roots, or the worlds that they are
  * @throws UnreadableSlices where blobs are missing or damaged
@@ -48,17 +56,24 @@ const cacheBytes = 16 * 1024 * 1024;
 export async function joinSlices(
   store: BlobSource,
   all: readonly (string | CompiledWorld)[],
-  like?: { readonly world: CompiledWorld; readonly encoded: EncodedWorld },
+  { like, isLeft = () => false }: Joining = {},
 ): Promise<JoinedSlices> {
   const read = new Set<string>();
   const reader = createSnapshotReader(recording(store, read), cacheBytes);
+  const secrets = new Map<string, readonly string[]>();
   // One for all: what slices share is one object.
-  const loadList = createListLoader(reader, like?.encoded);
+  const loadList = createListLoader(reader, like?.encoded, (part) =>
+    isLeft(part.key) && isPart(part.ref) ? unreadPart(part, part.ref, secrets.get(part.key)) : undefined,
+  );
+  const restore = async (root: string): Promise<CompiledWorld> => {
+    for (const [key, names] of await secretsOfParts(reader, root)) secrets.set(key, names);
+    return (await restoreWorld(reader, root, like, loadList)).world;
+  };
   const slices: CompiledWorld[] = [];
   const unreadable: Unreadable[] = [];
   for (const [index, slice] of all.entries()) {
     try {
-      slices.push(typeof slice === "string" ? (await restoreWorld(reader, slice, like, loadList)).world : slice);
+      slices.push(typeof slice === "string" ? await restore(slice) : slice);
     } catch (cause) {
       if (!(cause instanceof PortolanError)) throw cause;
       unreadable.push({ index, cause });
@@ -80,6 +95,13 @@ export async function joinSlices(
     ...(made === undefined ? {} : { made }),
   };
   return { world, read };
+}
+
+/** Names of secrets, by the key of the part that names them; none for a root that does not say how it was made. */
+async function secretsOfParts(reader: SnapshotReader, hash: string): Promise<readonly [string, readonly string[]][]> {
+  const { root } = await reader.root(hash);
+  const record = root.standing === undefined ? undefined : readRecord(await reader.textIfWhole(root.standing));
+  return Object.entries(record?.secrets ?? {});
 }
 
 /** What making all classes had to say, in their order; undefined unless all slices were made alike, and say so. */

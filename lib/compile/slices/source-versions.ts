@@ -4,6 +4,7 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { checkList } from "../shards/check-source.ts";
+import { namedBySources } from "../shards/collect-sources.ts";
 import { orderedSources } from "../shards/read-sources.ts";
 import { refuseDisplaced } from "../shards/source-parts.ts";
 import { listKey, versionKey } from "../shards/source-shard.ts";
@@ -61,10 +62,18 @@ async function publishedVersion(name: string, { published }: Keeping): Promise<s
   }
 }
 
-/** About how many bytes the sources of a store are, with what they were before: what is kept of them is listed, not read. */
-export async function sourceBytes(store: ObjectStore): Promise<number> {
-  let bytes = 0;
+/**
+ * How many bytes the texts of all sources have, without those of earlier versions. Only where the store holds more than `enough` bytes of
+ * them is looked which these are.
+ */
+export async function sourceBytes(store: ObjectStore, enough = 0): Promise<number> {
+  const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list("sources/"))
-    if (/^sources\/[^/]+\/(?:files|nodes)\//.test(key)) bytes += sizeBytes;
-  return bytes;
+    if (/^sources\/[^/]+\/(?:files|nodes)\//.test(key)) sizes.set(key, sizeBytes);
+  const all = sumOf(sizes.values());
+  if (all <= enough) return all;
+  const isNamed = await namedBySources(store, []);
+  return sumOf([...sizes].flatMap(([key, bytes]) => (isNamed(key) ? [bytes] : [])));
 }
+
+const sumOf = (numbers: Iterable<number>): number => [...numbers].reduce((sum, number) => sum + number, 0);

@@ -3,7 +3,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
-import type { StoredClasses } from "../../snapshot/standing/read-stored.ts";
+import type { StoredClasses, StoredRecord } from "../../snapshot/standing/read-stored.ts";
 import { madeOf } from "../../snapshot/standing/standing-record.ts";
 import { ofUnits, type Unit } from "../../xds/units.ts";
 import { cutSources, sourceByFile } from "../bounded-diagnostics.ts";
@@ -54,22 +54,36 @@ export async function openStanding({ stored: reading, key, shardsAt, viewsOf }: 
     if (stored === undefined) return { missed: "the newest root does not say how it was made, or was made otherwise" };
     if (stored.record.key !== key)
       return { missed: "the newest root was made by another build, with other settings, or from other sources" };
-    // The same code has read the same texts, and the root has all that was said of them, unless a source had too much.
-    const faulty = new Set(stored.diagnostics.map(({ origin }) => origin.file));
-    const cut = cutSources(stored.diagnostics);
-    const nameOf = sourceByFile(stored.root.sources.map(({ name }) => name));
-    const isFaultless = (file: string): boolean => !faulty.has(file) && !cut.has(nameOf(file));
-    const views = viewsOf(await shardsAt(stored.root.sources), isFaultless);
-    const { spoken } = madeOf(stored.record);
-    const classes = new Map<string, StandingClass>();
-    for (const [id, compiled] of stored.classes) {
-      const of = views.get(id);
-      const saidOf = (unit: Unit) => spoken[spokenKey(id, unit)] ?? [];
-      if (of !== undefined) classes.set(id, { views: of, compiled, spoken: ofUnits(saidOf) });
-    }
-    return { standing: { classes } };
+    const views = viewsOf(await shardsAt(stored.root.sources), faultlessFiles(stored));
+    return { standing: standingOf(stored, views) };
   } catch (cause) {
     if (cause instanceof PortolanError || cause instanceof SyntaxError) return { missed: cause.message };
     throw cause;
   }
+}
+
+/**
+ * The files that nothing has to be said of: the same code has read the same texts, and the root has all that was said of them, unless a
+ * source had too much.
+ */
+export function faultlessFiles({ root, diagnostics }: StoredRecord): (file: string) => boolean {
+  const faulty = new Set(diagnostics.map(({ origin }) => origin.file));
+  const cut = cutSources(diagnostics);
+  const nameOf = sourceByFile(root.sources.map(({ name }) => name));
+  return (file) => !faulty.has(file) && !cut.has(nameOf(file));
+}
+
+/** Stored classes, with what they were made from. @param views by the id of the class */
+export function standingOf(
+  { record, classes: stored }: StoredClasses,
+  views: ReadonlyMap<string, ProxyViews>,
+): Standing {
+  const { spoken } = madeOf(record);
+  const classes = new Map<string, StandingClass>();
+  for (const [id, compiled] of stored) {
+    const of = views.get(id);
+    const saidOf = (unit: Unit) => spoken[spokenKey(id, unit)] ?? [];
+    if (of !== undefined) classes.set(id, { views: of, compiled, spoken: ofUnits(saidOf) });
+  }
+  return { classes };
 }

@@ -5,15 +5,19 @@ import { blobFolder, blobKey } from "../blob.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
 import type { Part, PartRef, Root, Shape } from "../root.ts";
-import { createSnapshotReader, type LoadedPart, type LoadedTable } from "../snapshot-reader.ts";
+import { createSnapshotReader, type LoadedPart, type LoadedTable, type SnapshotReader } from "../snapshot-reader.ts";
 import { readRecord, type StandingRecord } from "./standing-record.ts";
 import { storedPart } from "./stored-part.ts";
 
-/** The answers of a root's classes, none of which was read. */
-export interface StoredClasses {
+/** What a root says of how it was made. */
+export interface StoredRecord {
   readonly root: Root;
   readonly record: StandingRecord;
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The answers of a root's classes, none of which was read. */
+export interface StoredClasses extends StoredRecord {
   readonly classes: ReadonlyMap<string, CompiledClass>;
 }
 
@@ -31,13 +35,12 @@ export async function readStored(
   key?: string,
 ): Promise<StoredClasses | undefined> {
   const reader = createSnapshotReader(store);
-  const { root, classes } = await reader.root(rootHash);
-  if (root.standing === undefined) return undefined;
-  const record = readRecord(await reader.textIfWhole(root.standing));
-  if (record === undefined || record.key !== (key ?? record.key)) return undefined;
-  const [listed, diagnostics, tables] = await Promise.all([
+  const said = await recordOfRoot(reader, rootHash, key);
+  if (said === undefined) return undefined;
+  const { root, record } = said;
+  const [{ classes }, listed, tables] = await Promise.all([
+    reader.root(rootHash),
     sizesOfBlobs(store),
-    reader.text(root.diagnostics),
     Promise.all(resourceTypes.map((type) => reader.table(root, type))),
   ]);
   refuseMissing(tables, listed);
@@ -48,7 +51,7 @@ export async function readStored(
     for (const part of parts) {
       // In a table of an earlier version parts do not say what they hold.
       if (!isPart(part.ref)) return undefined;
-      stored.push(partOf(part, part.ref, record.secrets));
+      stored.push(unreadPart(part, part.ref, record.secrets[part.key]));
     }
     lists.set(
       type,
@@ -69,22 +72,47 @@ export async function readStored(
   const stored = [...classes].map(
     ([id, { stream, poll }]) => [id, { id, stream: shapeOf(stream), poll: shapeOf(poll) }] as const,
   );
-  return { root, record, diagnostics: JSON.parse(diagnostics), classes: new Map(stored) };
+  return { ...said, classes: new Map(stored) };
+}
+
+/**
+ * What a root says of how it was made.
+ *
+ * @param key that it must have been made with; absent: with any
+ * @returns undefined for a root that says nothing of it, or was made otherwise
+ * @throws PortolanError when a blob is missing or damaged
+ */
+export async function recordOfRoot(
+  reader: SnapshotReader,
+  rootHash: string,
+  key?: string,
+): Promise<StoredRecord | undefined> {
+  const { root } = await reader.root(rootHash);
+  if (root.standing === undefined) return undefined;
+  const [text, diagnostics] = await Promise.all([reader.textIfWhole(root.standing), reader.text(root.diagnostics)]);
+  const record = readRecord(text);
+  if (record === undefined || record.key !== (key ?? record.key)) return undefined;
+  return { root, record, diagnostics: JSON.parse(diagnostics) };
 }
 
 const noList: CompiledList = [];
 const noPart: CompiledPart = [];
 
-const isPart = (ref: PartRef): ref is Part => "content" in ref;
+/** Whether it says what it holds; one in a table of an earlier version does not. */
+export const isPart = (ref: PartRef): ref is Part => "content" in ref;
 
-function partOf({ key, segments }: LoadedPart, ref: Part, secrets: StandingRecord["secrets"]): CompiledPart {
-  return storedPart({
+/** A part as it lies in the store. @param secrets that it names, as the record of its root has them; absent: none */
+export const unreadPart = (
+  { key, segments }: LoadedPart,
+  ref: Part,
+  secrets: readonly string[] | undefined,
+): CompiledPart =>
+  storedPart({
     first: segments[0]?.first ?? "",
     last: segments.at(-1)?.last ?? "",
     count: segments.reduce((sum, { resources }) => sum + resources, 0),
-    reference: { key, content: ref.content, text: JSON.stringify(ref), secrets: secrets[key] ?? [] },
+    reference: { key, content: ref.content, text: JSON.stringify(ref), secrets: secrets ?? [] },
   });
-}
 
 /** What a store lists of its blobs, in bytes, by their keys. */
 async function sizesOfBlobs(store: ObjectStore): Promise<ReadonlyMap<string, number>> {

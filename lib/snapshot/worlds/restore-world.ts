@@ -102,8 +102,15 @@ export async function restoreWorld(
 /** Loads lists by their parts; each part and segment is read once, so that lists share them and their resources as objects. */
 export type ListLoader = (parts: readonly LoadedPart[]) => CompiledList | Promise<CompiledList>;
 
-/** @param like is taken from what it has */
-export function createListLoader(reader: SnapshotReader, like: EncodedWorld | undefined): ListLoader {
+/**
+ * @param like is taken from what it has
+ * @param unread gives the parts that are not to be read; absent: all are
+ */
+export function createListLoader(
+  reader: SnapshotReader,
+  like: EncodedWorld | undefined,
+  unread: (part: LoadedPart) => CompiledPart | undefined = () => undefined,
+): ListLoader {
   const runs = runsByFirstPart(like);
   const segments = new Map<string, CompiledPart | Promise<CompiledPart>>();
   for (const run of [...runs.values()].flat()) {
@@ -118,9 +125,10 @@ export function createListLoader(reader: SnapshotReader, like: EncodedWorld | un
     segments.set(ref.hash, known);
     return known;
   };
-  const loaded = new Map<string, Promise<CompiledPart>>();
-  const load = (part: LoadedPart): Promise<CompiledPart> => {
-    const known = loaded.get(part.key) ?? Promise.all(part.segments.map(loadSegment)).then((lists) => lists.flat());
+  const loaded = new Map<string, CompiledPart | Promise<CompiledPart>>();
+  const load = (part: LoadedPart): CompiledPart | Promise<CompiledPart> => {
+    const known =
+      loaded.get(part.key) ?? unread(part) ?? Promise.all(part.segments.map(loadSegment)).then((lists) => lists.flat());
     loaded.set(part.key, known);
     return known;
   };

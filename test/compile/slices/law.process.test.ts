@@ -4,6 +4,7 @@ import type { RecordedSettings } from "../../../lib/compile/recorded-settings.ts
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
 import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
+import type { CompileObserver } from "../../../lib/compile/telemetry/observer.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { newCoverage } from "../../fuzz/edits/coverage.ts";
 import { type Folder, filesOf } from "../../fuzz/edits/folder.ts";
@@ -60,8 +61,9 @@ function foldersFrom(seed: number, materials: Materials, edits: number): readonl
   return folders;
 }
 
+const materials = gatherMaterials(10);
+
 describe("a world that is compiled in slices", () => {
-  const materials = gatherMaterials(10);
   const ways: readonly (readonly [number, Way])[] = [
     [2, { change: {}, build: "this one" }],
     [3, { change: { legacyApi: "0.8" } }],
@@ -91,4 +93,56 @@ describe("a world that is compiled in slices", () => {
     },
     180_000,
   );
+});
+
+describe("a world that there is little room for", () => {
+  const ways: readonly (readonly [number, Way])[] = [
+    [1, { change: {}, build: "this one" }],
+    [2, { change: { legacyApi: "0.8" } }],
+    [3, { change: { binaryForms: true }, build: "this one" }],
+    [4, { change: { certificates: "files" } }],
+  ];
+  it.each(ways)(
+    "has the root that it has as a whole, byte for byte, over edits, at %i KiB a slice",
+    async (kib, way) => {
+      for (const seed of [1, 2, 3]) {
+        const [whole, small] = [memoryStore(), memoryStore()];
+        const compileWhole = createRecompiler({ store: whole, ...way, now: () => 0 });
+        const room = { wholeBytes: 0, sliceBytes: kib * 1024 };
+        const compileSmall = createRecompiler({ store: small, ...way, room, now: () => 0 });
+        for (const [round, folder] of foldersFrom(1_000 * kib + seed, materials, 6).entries()) {
+          for (const store of [whole, small]) await writeShard(store, "main", filesOf(folder), { allowEmpty: true });
+          expect([seed, round, await compileSmall()]).toEqual([seed, round, await compileWhole()]);
+        }
+      }
+    },
+    180_000,
+  );
+
+  it("is held as a whole while it is small, and cut up when it has grown", async () => {
+    const store = memoryStore();
+    const stages: string[] = [];
+    const observer: CompileObserver = {
+      asked() {},
+      begin: () => ({
+        stage(name) {
+          stages.push(name);
+          return () => {};
+        },
+        done() {},
+        failed() {},
+      }),
+    };
+    const [first, ...more] = foldersFrom(7, materials, 1);
+    const files = filesOf(more[0] ?? first ?? { meshConfig: undefined, networks: undefined, objects: [] });
+    const bytes = files.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
+    const room = { wholeBytes: bytes, sliceBytes: bytes };
+    const recompile = createRecompiler({ store, room, observer, now: () => 0 });
+    await writeShard(store, "main", files);
+    await recompile();
+    expect(stages).not.toContain("join");
+    await writeShard(store, "main", [...files, { file: "more.yaml", text: `# ${"x".repeat(100)}\n` }]);
+    await recompile();
+    expect(stages).toContain("join");
+  });
 });

@@ -1,0 +1,57 @@
+import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
+import type { Configuration } from "../../snapshot/root.ts";
+import { compilerVersion } from "../compile.ts";
+import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
+import { NothingFilled } from "../nothing-filled.ts";
+import { settleSettings } from "../recorded-settings.ts";
+import { holdingVersions } from "../shards/held-configuration.ts";
+import { createUnreadSources, withUnread } from "../shards/unread-sources.ts";
+import { compileInRoom, type MadeInRoom } from "../slices/compile-in-room.ts";
+import type { Staged } from "../telemetry/observer.ts";
+import type { Compiling, HeldCompiled, Published, RecompileOptions } from "./recompiled.ts";
+import { givenSettings } from "./standing-compiler.ts";
+
+/** Compiles a world that is too large to be held, and keeps nothing of it. @param of how many slices its answers are made in */
+export function createRoomCompiler(options: RecompileOptions, of: number): Compiling<Published> {
+  const { store, build, held = () => nothingHeld } = options;
+  let readsAll = false;
+  const prepare = async (base: ReadHead | undefined, staged: Staged, filled: Promise<unknown>) => {
+    const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
+    const unread = createUnreadSources(store, base);
+    const sources = await staged("read", () => versionsBesideHeld(store, settings.sources, held(), unread.keeping));
+    if (sources.length === 0) throw unread.nothingRead() ?? new NothingFilled();
+    const known = build === undefined ? {} : { build };
+    const newest = base && newestRoot(base.head);
+    const make = (versions: typeof sources): Promise<MadeInRoom> =>
+      compileInRoom(
+        store,
+        { compiler: compilerVersion, ...known, sources: versions, settings, of },
+        { newest, readsAll, staged },
+      );
+    const withConfiguration = async (configuration: Configuration): Promise<HeldCompiled> => {
+      const { world, laid } = await make(holdingVersions(sources, configuration.sources));
+      return { world: withUnread({ value: world, diagnostics: world.diagnostics }, unread).value, laid };
+    };
+    return { settings, unread, sources, make, withConfiguration };
+  };
+  return {
+    async compile(staged, base, filled) {
+      const { settings, unread, sources, make, withConfiguration } = await prepare(base, staged, filled);
+      const { world, laid } = await make(sources);
+      const compiled = withUnread({ value: world, diagnostics: world.diagnostics }, unread);
+      const primary = sources[0]?.name ?? "";
+      return { primary, settings, compiled: { ...compiled, memo: { hits: 0, misses: 0 } }, laid, withConfiguration };
+    },
+    async compileHeld(staged, base, configuration) {
+      const { settings, withConfiguration } = await prepare(base, staged, Promise.resolve());
+      return { settings, ...(await withConfiguration(configuration)) };
+    },
+    standing: {
+      moved() {},
+      // The way from what is served leads through parts that were not read.
+      drop() {
+        readsAll = true;
+      },
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { createMemo, forget, type Memo } from "../../mesh/memo/memo.ts";
+import type { ProxyViews } from "../../mesh/views/view-columns.ts";
+import { blobsIn } from "../../snapshot/blob-groups.ts";
+import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import { resourceTypes } from "../../snapshot/resource-type.ts";
+import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { readStored, recordOfRoot } from "../../snapshot/standing/read-stored.ts";
+import { createBlobCheck } from "../../snapshot/upkeep/blob-check.ts";
+import { createWorldEncoder } from "../../snapshot/worlds/encode-world.ts";
+import { writeBlobs } from "../../snapshot/write-blobs.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { besideAndClasses, type CountedWorld, compileCounted } from "../compile.ts";
+import { countLoaded, createWorldLoader, type LoadedWorld, viewsIn } from "../compile-files.ts";
+import { createSourcesReader } from "../shards/read-sources.ts";
+import { refuseRubbish } from "../shards/refuse-empty.ts";
+import { faultlessFiles, standingOf } from "../standing/open-standing.ts";
+import type { Staged } from "../telemetry/observer.ts";
+import { joinSlices } from "./join-slices.ts";
+import { planId, type SlicePlan, sourceNamesIn, standingKeyOf, worldOptionsIn } from "./plan.ts";
+import { classesOfSlice, wholeWorld } from "./slice.ts";
+
+export interface RoomOptions {
+  /** Root of the newest publish, of which what still stands is not made again; absent: none. */
+  readonly newest?: string | undefined;
+  /** Whether all that was made is read again before it is published, which takes far more room. */
+  readonly readsAll: boolean;
+  readonly staged: Staged;
+}
+
+export interface MadeInRoom {
+  readonly world: CompiledWorld;
+  /** Blobs that were written of it. */
+  readonly laid: ReadonlySet<string>;
+}
+
+/**
+ * Compiles a plan's world where there is little room: an isolate of 128 MB holds the objects of 1,000 services, or the answers that are made
+ * of them, and not both. The classes are counted once. Then all that only counting needs is dropped, and the answers are made slice by
+ * slice, each of which is written before the next is made. The world that comes of it has parts that lie in the store.
+ *
+ * @throws PortolanError when a source is no more what the plan says, when the sources hold nothing, and when the store fails
+ */
+export async function compileInRoom(store: ObjectStore, plan: SlicePlan, options: RoomOptions): Promise<MadeInRoom> {
+  const { newest, readsAll, staged } = options;
+  const key = standingKeyOf(plan);
+  const found = newest === undefined || key === undefined ? undefined : { root: newest, key };
+  const laid = new Set<string>();
+  const roots: string[] = [];
+  for await (const world of worldsOf(store, plan, { found, staged })) roots.push(await write(store, world, laid));
+  const isLeft = readsAll ? undefined : await partsOf(store, newest);
+  const { world } = await staged("join", () => joinSlices(store, roots, { isLeft }));
+  if (key !== undefined) return { world, laid };
+  const { made: _ofThePlan, ...beside } = world;
+  return { world: beside, laid };
+}
+
+/** A root of which something may stand, and what it has to be made with. */
+interface Found {
+  readonly root: string;
+  readonly key: string;
+}
+
+interface Making {
+  readonly found: Found | undefined;
+  readonly staged: Staged;
+}
+
+/** What belongs to no class, then slice after slice of the classes. Whoever is done with one gets the next, which is made then. */
+async function* worldsOf(
+  store: ObjectStore,
+  plan: SlicePlan,
+  { found, staged }: Making,
+): AsyncGenerator<CompiledWorld, void> {
+  const memo = createMemo();
+  const { counted, before } = await count(store, plan, { found, memo, staged });
+  forget(memo);
+  const stored =
+    found === undefined || before === undefined ? undefined : await ifWhole(readStored(store, found.root, found.key));
+  const standing = stored === undefined || before === undefined ? undefined : standingOf(stored, before);
+  const [beside, classes] = besideAndClasses(counted);
+  // Only a root that says how it was made says which secrets its parts name.
+  const reuse = { key: found?.key ?? standingKeyOf(plan) ?? planId(plan), standing };
+  yield compileCounted(beside, createMemo(), staged, reuse).value;
+  for (let index = 0; index < plan.of; index += 1) {
+    // Views make something when they are asked, and remember it here.
+    forget(memo);
+    const slice = { ...classes, classes: classesOfSlice(classes.classes, { index, of: plan.of }, createMemo()) };
+    yield compileCounted(slice, createMemo(), staged, reuse).value;
+  }
+}
+
+/** @returns undefined where nothing of it can be taken: that saves work, and nothing else depends on it */
+async function ifWhole<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    return undefined;
+  }
+}
+
+interface Counted {
+  readonly counted: CountedWorld;
+  /** What the classes of the newest publish were made from, by their ids; absent where that cannot be told. */
+  readonly before: ReadonlyMap<string, ProxyViews> | undefined;
+}
+
+async function count(
+  store: ObjectStore,
+  plan: SlicePlan,
+  { memo, ...making }: Making & { readonly memo: Memo },
+): Promise<Counted> {
+  const { before, now } = await load(store, plan, making);
+  // With one memory: a view that has not changed is the same object both times.
+  const views = before === undefined ? undefined : viewsIn(before.world.value, memo);
+  const counted = countLoaded(now, memo, making.staged, wholeWorld);
+  refuseRubbish({ objects: now.objects, diagnostics: counted.diagnostics }, [now]);
+  return { counted, before: views };
+}
+
+/** By itself, so that nothing of what is read is held by whoever counts. */
+async function load(store: ObjectStore, plan: SlicePlan, { found, staged }: Making) {
+  const readSources = createSourcesReader(store);
+  const loadWorld = createWorldLoader(worldOptionsIn(plan));
+  const order = sourceNamesIn(plan);
+  const loadBefore = async ({ root, key }: Found): Promise<LoadedWorld | undefined> => {
+    const said = await recordOfRoot(createSnapshotReader(store), root, key);
+    return said && loadWorld(await readSources(order, said.root.sources), faultlessFiles(said));
+  };
+  const before = found && (await ifWhole(loadBefore(found)));
+  const shards = await staged("read", () => readSources(order, plan.sources));
+  return { before, now: staged("world", () => loadWorld(shards)) };
+}
+
+/** Writes a slice's world. @param laid what was written so far, to which its blobs are added @returns its root */
+async function write(store: ObjectStore, world: CompiledWorld, laid: Set<string>): Promise<string> {
+  const encoded = createWorldEncoder().encode(world);
+  await writeBlobs(store, createBlobCheck(store), [encoded], { there: [], found: [], laid });
+  for (const hash of blobsIn([encoded]).keys()) laid.add(hash);
+  return encoded.rootBlob.hash;
+}
+
+/**
+ * Which parts a publish need not look into: those that the newest root has too. Without one it looks into none.
+ *
+ * @throws PortolanError when the newest root cannot be read
+ */
+async function partsOf(store: ObjectStore, newest: string | undefined): Promise<(key: string) => boolean> {
+  if (newest === undefined) return () => true;
+  const reader = createSnapshotReader(store);
+  const { root } = await reader.root(newest);
+  const tables = await Promise.all(resourceTypes.map((type) => reader.table(root, type)));
+  const keys = new Set(tables.flatMap(({ parts }) => parts.map(({ key }) => key)));
+  return (key) => keys.has(key);
+}

@@ -1,0 +1,95 @@
+/**
+ * The compile function in the memory of a Worker: everything, and then changes in the same isolate, in the smallest heap in which all of
+ * them are published. It is bundled as a Worker is, since programs that are loaded file by file take more.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { z } from "zod";
+import type { BenchOptions, Row } from "./report.ts";
+
+const workerRow = z.object({
+  work: z.enum(["everything", "virtual-service", "endpoint"]),
+  ms: z.number(),
+  cpuMs: z.number(),
+});
+
+export type WorkerRow = z.infer<typeof workerRow>;
+
+/** In MiB: what an isolate of 128 MB has, and less and more. */
+const heaps = [104, 118, 144, 192, 256];
+
+const pushes = 50;
+const editor = new URL("./worker-edit.ts", import.meta.url).pathname;
+
+async function bundled(folder: string): Promise<string> {
+  const outfile = join(folder, "worker-child.mjs");
+  await build({
+    entryPoints: [new URL("./worker-child.ts", import.meta.url).pathname],
+    outfile,
+    bundle: true,
+    minify: true,
+    platform: "node",
+    format: "esm",
+    target: "node22",
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  });
+  return outfile;
+}
+
+/** @returns undefined where the heap does not suffice */
+function runIn(heapMib: number, child: string, args: readonly string[]): readonly WorkerRow[] | undefined {
+  const run = spawnSync(process.execPath, [`--max-old-space-size=${heapMib}`, child, ...args], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  if (run.status !== 0) return undefined;
+  return run.stdout
+    .trim()
+    .split("\n")
+    .map((line) => workerRow.parse(JSON.parse(line)));
+}
+
+/** The smallest heap in which all is published, and what was; nothing where none suffices. */
+function smallestHeap(child: string, top: string, args: readonly string[]) {
+  for (const heapMib of heaps) {
+    const made = runIn(heapMib, child, [mkdtempSync(join(top, "store-")), ...args]);
+    if (made !== undefined) return { heapMib, made };
+  }
+  return { heapMib: 0, made: [] };
+}
+
+const middle = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+
+export async function workerBench({ report, services, quick }: BenchOptions): Promise<void> {
+  const rows: Row[] = [];
+  const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
+  const rounds = quick ? 2 : pushes;
+  try {
+    const child = await bundled(top);
+    for (const size of quick ? services.slice(0, 1) : services) {
+      const { heapMib, made } = smallestHeap(child, top, [String(rounds), editor, String(size)]);
+      if (made.length === 0) rows.push({ services: size, "heap that suffices, MiB": `over ${heaps.at(-1)}` });
+      for (const work of workerRow.shape.work.options) {
+        const of = made.filter((row) => row.work === work);
+        if (of.length === 0) continue;
+        rows.push({
+          services: size,
+          "heap that suffices, MiB": heapMib,
+          work,
+          times: of.length,
+          ms: middle(of.map(({ ms }) => ms)),
+          CPU: middle(of.map(({ cpuMs }) => cpuMs)),
+          "CPU, most": Math.max(...of.map(({ cpuMs }) => cpuMs)),
+        });
+      }
+    }
+  } finally {
+    rmSync(top, { recursive: true });
+  }
+  report.table("Everything and then changes, one after the other, in one isolate of the compile function", rows);
+  report.rows("worker", rows);
+}
