@@ -43,8 +43,8 @@ const answerRequest = handle(app);
 
 /** @throws PortolanError for a setting that says what it cannot, or slices that nobody takes */
 function fanOutTo(): { readonly fanOut?: FanOut } {
-  const { PORTOLAN_COMPILE_SLICES: COMPILE_SLICES, PORTOLAN_SLICE_QUEUE_URL: queue = "" } = process.env;
-  const { slices } = readSlicing({ COMPILE_SLICES }, "PORTOLAN_");
+  const { PORTOLAN_COMPILE_SLICES: most, PORTOLAN_SLICE_QUEUE_URL: queue = "" } = process.env;
+  const { slices } = readSlicing({ COMPILE_SLICES: most }, "PORTOLAN_");
   if (slices === 1) return {};
   if (queue === "") throw new PortolanError("PORTOLAN_COMPILE_SLICES wants a queue: PORTOLAN_SLICE_QUEUE_URL");
   const dispatch = slicesToSqs(queue, process.env.PORTOLAN_SQS_ENDPOINT);

@@ -16,6 +16,7 @@ const others: Readonly<Record<string, string>> = {
   SECRETS: "the same",
   RECOMPILE: "a queue that wrangler binds to a Worker",
   KUBE: "a service that wrangler binds to a Worker",
+  COMPILE_SLICES: "a setting of an earlier release, which has no effect",
   CF_VERSION_METADATA: "the version of a Worker, which wrangler binds to it",
   RATE_LIMIT: "a rate limit that wrangler binds to a Worker",
   PORTOLAN_INBOUND: "a chain of iptables",
