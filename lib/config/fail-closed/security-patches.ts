@@ -1,25 +1,39 @@
 import type { Finding } from "../finding.ts";
+import type { EnvoyFilter } from "../kinds/envoy-filter.ts";
+import { envoyFilterRules } from "../rules/extensions/envoy-filter.ts";
+import { envoyFilter } from "../schema/envoy-filter.ts";
 import { fieldsOf, listOf } from "../untyped.ts";
 import { invalidElements } from "./invalid-elements.ts";
+import { validSpec } from "./valid-spec.ts";
 
 /** Filters of Envoy that decide who may pass, and the fields that ask a client for its certificate. */
 const securityWords =
   /\b(?:rbac|ext_authz|jwt_authn|oauth2|basic_auth|api_key_auth|gcp_authn|client_ssl_auth|DownstreamTlsContext|require_?client_?certificate)\b/i;
 
+/** Whether a value names a filter that decides who may pass, or asks a client for its certificate. */
+export const namesSecurity = (value: unknown): boolean => securityWords.test(JSON.stringify(value) ?? "");
+
+/** What a refused EnvoyFilter comes to: its valid patches, or that everything is denied. */
+export type ClosedPatches =
+  | { readonly closing: "denied" }
+  | { readonly closing: "only-valid-patches"; readonly spec: EnvoyFilter };
+
 /**
- * Whether a refused EnvoyFilter was to protect something: one of its invalid patches names such a filter, or any does where more than
- * patches is invalid.
+ * Closes a refused EnvoyFilter that was to protect something. Everything is denied where one of its invalid patches names such a filter, or
+ * any does where more than patches is invalid. Its valid patches stay where it is they that protect.
  *
  * @param spec as written
  * @param errors of the object
+ * @returns undefined for one that protects nothing
  */
-export function securityPatches(spec: unknown, errors: readonly Pick<Finding, "path">[]): boolean {
-  const fields = fieldsOf(spec);
-  const patches = listOf(fields.configPatches ?? fields.config_patches);
+export function closePatches(spec: unknown, errors: readonly Pick<Finding, "path">[]): ClosedPatches | undefined {
+  if (!namesSecurity(spec)) return undefined;
+  const { config_patches, configPatches = config_patches, ...fields } = fieldsOf(spec);
   const invalid = invalidElements(errors, "configPatches");
-  const asked = invalid === undefined ? [spec] : patches.filter((_, index) => invalid.has(index));
-  return asked.some(namesSecurity);
+  if (invalid === undefined) return { closing: "denied" };
+  const patches = listOf(configPatches);
+  if (patches.some((patch, index) => invalid.has(index) && namesSecurity(patch))) return { closing: "denied" };
+  const valid = patches.filter((_, index) => !invalid.has(index));
+  const rest = validSpec(envoyFilter, { ...fields, configPatches: valid }, envoyFilterRules);
+  return rest === undefined ? { closing: "denied" } : { closing: "only-valid-patches", spec: rest };
 }
-
-/** Whether a value names a filter that decides who may pass, or asks a client for its certificate. */
-export const namesSecurity = (value: unknown): boolean => securityWords.test(JSON.stringify(value) ?? "");
