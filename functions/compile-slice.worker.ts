@@ -3,8 +3,8 @@ import type { R2Bucket } from "@cloudflare/workers-types";
 import { createSliceCompiler, type SliceCompiler } from "../lib/compile/slices/compile-slice.ts";
 import { compileMessages } from "../lib/compile/slices/messages.ts";
 import { consoleLog } from "../lib/compile/telemetry/log.ts";
-import { prefixIn } from "../lib/config/setting-values.ts";
 import { r2Store } from "../lib/storage/r2.ts";
+import { prefixIn } from "../lib/storage/store-location.ts";
 
 export interface Env {
   readonly SNAPSHOTS: R2Bucket;
