@@ -55,6 +55,15 @@ export function canonicalMessage<Desc extends DescMessage>(
   }
 }
 
+/**
+ * Why JSON, in either spelling of field names, is no such message. Unlike `canonicalMessage` it passes over nothing: names of fields and of
+ * enums have to be known.
+ *
+ * @returns undefined where it is one
+ */
+export const strictProblem = (schema: DescMessage, value: unknown): string | undefined =>
+  refusal(schema, hideUnknown(asJson(value), []));
+
 /** Who reads a message: Envoy holds it against the constraints of its protos, a gRPC program against rules of its own. */
 export type Reader = "envoy" | "grpc";
 

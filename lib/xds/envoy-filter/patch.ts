@@ -16,7 +16,7 @@ import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
-import { namesSecurity } from "../../config/fail-closed/security-patches.ts";
+import { namesSecurity } from "../../config/fail-closed/names-security.ts";
 import type { ApplyTo, EnvoyConfigObjectMatch, PatchContext, PatchOperation } from "../../config/kinds/envoy-filter.ts";
 import { canonicalMessage } from "../../descriptors/messages.ts";
 import { patchMessages } from "../../descriptors/patch-messages.ts";
@@ -183,10 +183,12 @@ function closingFilter({ applyTo, patch: { operation, value } }: SelectedPatch["
 export const insertsGuard = (operation: PatchOperation, value: unknown): boolean =>
   operation !== "MERGE" && operation !== "MERGE_AND_REPLACE_LIST" && operation !== "REMOVE" && namesSecurity(value);
 
+const first: Patch<unknown>["operation"] = "INSERT_FIRST";
+
 /** What takes the place of such a patch where it is left out: whoever it matches is denied. */
 export const closingPatch = <T>(patch: Patch<T>, protocol: Parameters<typeof denyingFilter>[0]) => ({
   ...patch,
-  operation: "INSERT_FIRST" as const,
+  operation: first,
   value: denyingFilter(protocol),
 });
 

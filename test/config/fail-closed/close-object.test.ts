@@ -187,7 +187,9 @@ describe("another refused object", () => {
     insertion("script", `{ "@type": type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua, ${config} }`);
 
   it.each([
-    ["is no such message", authorizer("status_on_error: { code: NotFount }")],
+    ["is no such message", authorizer("failure_mode_allow: [false]")],
+    ["has a field that is not known", authorizer("failure_mode_alow: false")],
+    ["names an enum's value that is not known", authorizer("transport_api_version: V33")],
     ["breaks a constraint of Envoy's API", authorizer("grpc_service: { envoy_grpc: { cluster_name: '' } }")],
   ])("denies every request where the value of such a filter %s", (_what, patch) => {
     expect(patches(patch)).toEqual(denied(web));

@@ -4,14 +4,8 @@ import { envoyFilterRules } from "../rules/extensions/envoy-filter.ts";
 import { envoyFilter } from "../schema/envoy-filter.ts";
 import { fieldsOf, listOf } from "../untyped.ts";
 import { invalidElements } from "./invalid-elements.ts";
+import { namesSecurity } from "./names-security.ts";
 import { validSpec } from "./valid-spec.ts";
-
-/** Filters of Envoy that decide who may pass, and the fields that ask a client for its certificate. */
-const securityWords =
-  /\b(?:rbac|ext_authz|jwt_authn|oauth2|basic_auth|api_key_auth|gcp_authn|client_ssl_auth|DownstreamTlsContext|require_?client_?certificate)\b/i;
-
-/** Whether a value names a filter that decides who may pass, or asks a client for its certificate. */
-export const namesSecurity = (value: unknown): boolean => securityWords.test(JSON.stringify(value) ?? "");
 
 /** What a refused EnvoyFilter comes to: its valid patches, or that everything is denied. */
 export type ClosedPatches =
