@@ -27,6 +27,7 @@ export interface DevCompilerOptions {
 /** Starts the process. @throws PortolanError where its program was not installed */
 export function createDevCompiler({ store, where, settings, observer, onWaiting }: DevCompilerOptions): DevCompiler {
   let made: Publication | undefined;
+  let isClosed = false;
   const sources = settings.folder === undefined ? settings.sources : [folderSource, ...settings.sources];
   const compiling = createCompileProcess({
     where,
@@ -42,7 +43,13 @@ export function createDevCompiler({ store, where, settings, observer, onWaiting 
   const compile = createIsolatedCompile({
     store,
     primary: sources[0],
-    attempt: compiling.attempt,
+    async attempt(attempt) {
+      const outcome = isClosed ? undefined : await compiling.attempt(attempt);
+      // A change is not to be held back because somebody has ended `dev` meanwhile.
+      if (outcome === undefined || (outcome.kind === "ended" && isClosed))
+        throw new PortolanError("the compile was given up: dev is ending");
+      return outcome;
+    },
     now: Date.now,
     onWaiting: () => setImmediate(onWaiting),
   });
@@ -54,6 +61,9 @@ export function createDevCompiler({ store, where, settings, observer, onWaiting 
       // With what is held back.
       return { ...made, diagnostics };
     },
-    close: compiling.close,
+    close() {
+      isClosed = true;
+      compiling.close();
+    },
   };
 }
