@@ -10,7 +10,8 @@ const maxCertificateLength = 16 * 1024;
 
 /**
  * Reads the SPIFFE id of a client certificate whose bearer a platform has seen prove its key. The platform has checked the chain too;
- * the signature, the dates and the purpose are checked again, so that a platform that trusts more authorities than the front does not widen its trust.
+ * the signature, the dates and the purpose are checked again, so that a platform that trusts more authorities than the front does not widen
+ * its trust.
  *
  * @param certificate as PEM or DER
  * @param issuers certificates of the authorities that sign client certificates themselves
@@ -28,8 +29,8 @@ export function identityIn(
   if (signers.length === 0) return unproven("is signed by none of the authorities of the setting certificates.issuers");
   if (!holdsAt(leaf, nowMs)) return unproven(datesOf(leaf));
   const ends = signers.filter((issuer) => holdsAt(issuer, nowMs)).map(({ validTo }) => Date.parse(validTo));
-  const untilMs = Math.min(Date.parse(leaf.validTo), Math.max(...ends));
   if (ends.length === 0) return unproven(`is signed by an authority whose own ${signers.map(datesOf).join(" or ")}`);
+  const untilMs = Math.min(Date.parse(leaf.validTo), Math.max(...ends));
   if (leaf.ca) return unproven("is that of an authority");
   // Absent: for any purpose.
   if (leaf.keyUsage !== undefined && !leaf.keyUsage.some((purpose) => clientPurposes.has(purpose)))

@@ -121,12 +121,11 @@ function patchListener({ all, neighbours = [], listener, context }: Inputs): Sta
       matchesListener(listener.json, patch),
     ),
   ];
-  const filters: readonly Patch<unknown>[] = [...patches.networkFilters, ...patches.httpFilters];
-  const guards = new Set(filters.filter(({ operation, value }) => insertsGuard(operation, value)));
+  const filters = (): readonly Patch<unknown>[] => [...patches.networkFilters, ...patches.httpFilters];
   return applyAcceptable({
     what: `the listener ${listener.name}`,
     suspects,
-    isClosed: (patch) => guards.has(patch),
+    isClosed: (patch) => filters().includes(patch) && insertsGuard(patch.operation, patch.value),
     apply: (without) => withPatches(listener, context, withoutPatches(patches, without)),
     refusals: (patched) =>
       patched === undefined || patched === listener

@@ -132,17 +132,17 @@ export function leftOut(patch: AnyPatch, what: string, { reason, hint }: Refusal
 /** The patches of every sort but some. In the place of one that inserts a filter which decides who may pass another denies everything. */
 export function withoutPatches(patches: Patches, without: ReadonlySet<AnyPatch>): Patches {
   if (without.size === 0) return patches;
-  const orClosing = <T>(patch: Patch<T>, closing: Patch<T>): readonly Patch<T>[] => {
+  const orClosing = <T>(patch: Patch<T>, closing: () => Patch<T>): readonly Patch<T>[] => {
     if (!without.has(patch)) return [patch];
-    return insertsGuard(patch.operation, patch.value) ? [closing] : [];
+    return insertsGuard(patch.operation, patch.value) ? [closing()] : [];
   };
   const kept = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] => list.filter((patch) => !without.has(patch));
   return {
     listeners: kept(patches.listeners),
     listenerFilters: kept(patches.listenerFilters),
     filterChains: kept(patches.filterChains),
-    networkFilters: patches.networkFilters.flatMap((patch) => orClosing(patch, closingPatch(patch, "tcp"))),
-    httpFilters: patches.httpFilters.flatMap((patch) => orClosing(patch, closingPatch(patch, "http"))),
+    networkFilters: patches.networkFilters.flatMap((patch) => orClosing(patch, () => closingPatch(patch, "tcp"))),
+    httpFilters: patches.httpFilters.flatMap((patch) => orClosing(patch, () => closingPatch(patch, "http"))),
     routeConfigurations: kept(patches.routeConfigurations),
     virtualHosts: kept(patches.virtualHosts),
     routes: kept(patches.routes),

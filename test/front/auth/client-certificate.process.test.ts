@@ -77,8 +77,8 @@ describe.each(ways)("a client certificate that $platform has verified", ({ ident
   });
 
   it("is refused on a connection that was opened before its authority's certificate ended", async () => {
-    let nowMs = Date.now();
     const pem = certificateOf(web, authority, { days: 4 });
+    let nowMs = Date.parse(new X509Certificate(pem).validFrom);
     const clock = () => nowMs;
     const authentication = read("api-gateway", {}, clock);
     const request = { header: none, platform: gatewayEvent(pem) };
