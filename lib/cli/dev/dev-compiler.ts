@@ -5,7 +5,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { createCompileProcess } from "../serve/compile-process.ts";
 import type { Publication } from "./dev-report.ts";
-import { type DevSettings, folderSource } from "./publisher.ts";
+import { type DevSettings, folderSource } from "./dev-settings.ts";
 
 /** Compiles for `portolan dev` in a process of its own, so that one that runs out of memory or time costs no more than its change. */
 export interface DevCompiler {

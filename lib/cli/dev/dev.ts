@@ -53,7 +53,7 @@ import {
   namesOrigins,
 } from "./dev-origins.ts";
 import { type DevReport, devReport, type Publication } from "./dev-report.ts";
-import { createPublisher, type DevSettings } from "./publisher.ts";
+import type { DevSettings } from "./dev-settings.ts";
 
 interface Options extends DevOriginOptions {
   readonly port: number;
@@ -141,6 +141,8 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
   if (options.once === true) {
     const store = await openToWrite(where);
     await fillOnce(origins, store);
+    // Otherwise it is another process that compiles.
+    const { createPublisher } = await import("./publisher.ts");
     const { publication } = await createPublisher(settings, { store, trust, build: await ownBuild() })();
     report.published(publication);
     const errors = errorsOf(publication.diagnostics).length;

@@ -8,7 +8,6 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { createFolderReader } from "../../config/folder/folder-reader.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";
-import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { heldPace } from "../../snapshot/head/steps.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -16,28 +15,7 @@ import { actorName } from "../actor.ts";
 import { analysisOf } from "../config/analysis-report.ts";
 import { bootstrapFor, bootstrapText, proxiesOf } from "../proxy/bootstrap.ts";
 import { type BootstrapExample, classSummaries, maxClasses, type Publication } from "./dev-report.ts";
-
-/** The source that the folder fills. */
-export const folderSource = "main";
-
-/** What `portolan dev` compiles and how, as plain data: its process that compiles is sent it. */
-export interface DevSettings {
-  /** Absent: none, origins alone. */
-  readonly folder?: string | undefined;
-  /** Of origins, the primary cluster first. */
-  readonly sources: readonly string[];
-  /** File with the keys that sign HEAD. */
-  readonly keyring: string;
-  readonly legacyApi?: LegacyRelease;
-  readonly certificates: CertificateSource;
-  readonly pollDelayMs: number;
-  readonly binaryForms: boolean;
-  readonly allowEmpty: boolean;
-  /** Whether all classes are told of. */
-  readonly json: boolean;
-  /** The front that the bootstrap of the example asks; absent: there is none. */
-  readonly url?: string;
-}
+import { type DevSettings, folderSource } from "./dev-settings.ts";
 
 export interface PublisherOptions {
   readonly store: ObjectStore;

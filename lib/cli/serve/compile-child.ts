@@ -6,7 +6,7 @@ import { sliceWaitMs } from "../../compile/triggers/pace.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { openStore } from "../../storage/open-store.ts";
-import type { DevSettings } from "../dev/publisher.ts";
+import type { DevSettings } from "../dev/dev-settings.ts";
 import { ownBuild } from "../own-build.ts";
 import { type CompileNews, type CompileRequest, failureOf } from "./compile-messages.ts";
 import { layingByThread } from "./laying-thread.ts";

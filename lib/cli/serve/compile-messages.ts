@@ -4,7 +4,7 @@ import type { CompileReport, StageName } from "../../compile/telemetry/observer.
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Publication } from "../dev/dev-report.ts";
-import type { DevSettings } from "../dev/publisher.ts";
+import type { DevSettings } from "../dev/dev-settings.ts";
 
 /** What the compile process is sent, as JSON. */
 export type CompileRequest =

@@ -4,7 +4,7 @@ import type { CompileObserver, CompileWatch } from "../../compile/telemetry/obse
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Publication } from "../dev/dev-report.ts";
-import type { DevSettings } from "../dev/publisher.ts";
+import type { DevSettings } from "../dev/dev-settings.ts";
 import { shippedProgram } from "../shipped.ts";
 import { type CompileNews, type CompileRequest, errorOf } from "./compile-messages.ts";
 
