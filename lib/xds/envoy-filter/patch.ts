@@ -186,7 +186,10 @@ export const insertsGuard = (operation: PatchOperation, value: unknown): boolean
 const first: Patch<unknown>["operation"] = "INSERT_FIRST";
 
 /** What takes the place of such a patch where it is left out: whoever it matches is denied. */
-export const closingPatch = <T>(patch: Patch<T>, protocol: Parameters<typeof denyingFilter>[0]) => ({
+export const closingPatch = (
+  patch: Patch<unknown>,
+  protocol: Parameters<typeof denyingFilter>[0],
+): Patch<ReturnType<typeof denyingFilter>> => ({
   ...patch,
   operation: first,
   value: denyingFilter(protocol),
