@@ -4,10 +4,11 @@ import { type Collector, createCollector } from "../lib/collect/collector.ts";
 import { readShardState } from "../lib/compile/collected/shard-state.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { flagIn, prefixIn, sourceNamesIn, wholeNumberIn } from "../lib/config/setting-values.ts";
+import { flagIn, sourceNamesIn, wholeNumberIn } from "../lib/config/setting-values.ts";
 import type { ApiClient } from "../lib/registry/kubernetes/api/client.ts";
 import { kubernetesOrigin } from "../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { r2Store } from "../lib/storage/r2.ts";
+import { prefixIn } from "../lib/storage/store-location.ts";
 
 export interface Env {
   readonly SNAPSHOTS: R2Bucket;

@@ -14,9 +14,10 @@ import { readAudiences } from "../lib/compile/webhook/signature.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { cronIn, prefixIn, sourceNamesIn } from "../lib/config/setting-values.ts";
+import { cronIn, sourceNamesIn } from "../lib/config/setting-values.ts";
 import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
+import { prefixIn } from "../lib/storage/store-location.ts";
 import { countedStore } from "./counted-store.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 

@@ -2,7 +2,7 @@ import { causeText } from "../lib/config/cause-text.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import type { ObjectStore } from "../lib/storage/object-store.ts";
 import { openBucket } from "../lib/storage/open-bucket.ts";
-import { asPrefix, readStoreLocation } from "../lib/storage/store-location.ts";
+import { prefixIn, readStoreLocation } from "../lib/storage/store-location.ts";
 
 /**
  * The store that the environment names: `PORTOLAN_BUCKET`, `PORTOLAN_PREFIX`, and `PORTOLAN_S3_ENDPOINT` for a server other
@@ -11,7 +11,7 @@ import { asPrefix, readStoreLocation } from "../lib/storage/store-location.ts";
 export function s3FromEnvironment(): ObjectStore {
   const { PORTOLAN_BUCKET: bucket = "", PORTOLAN_PREFIX: prefix = "", PORTOLAN_S3_ENDPOINT: endpoint } = process.env;
   if (bucket === "") throw new PortolanError("PORTOLAN_BUCKET names no bucket");
-  return openBucket({ bucket, prefix: asPrefix(prefix), endpoint });
+  return openBucket({ bucket, prefix: prefixIn("PORTOLAN_PREFIX", prefix), endpoint });
 }
 
 /** A copy of it in another region, which `PORTOLAN_STORE_COPY` names: `s3://bucket/prefix?region=REGION`. @returns undefined where there is none */

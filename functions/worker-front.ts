@@ -1,7 +1,7 @@
 import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { maxHoldLimitMs, prefixIn, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
+import { maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
@@ -12,6 +12,7 @@ import { problem } from "../lib/front/polls/responses.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
+import { prefixIn } from "../lib/storage/store-location.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 
 /** What wrangler.toml binds. */

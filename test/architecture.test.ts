@@ -46,6 +46,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "lib/config/diagnostic.ts": "the vocabulary of messages, which imports nothing but its codes",
   "lib/config/diagnostic-codes.ts": "the codes of messages, without imports of its own",
   "lib/config/cause-text.ts": "what was thrown, in words, without imports",
+  "lib/config/loopback.ts": "whether a host is this machine's own, without imports",
   "lib/config/untyped.ts": "readers of what nobody has validated, without imports",
   "lib/config/answer-text.ts": "the text of an answer within a bound, without imports",
   "lib/config/same-elements.ts": "whether two lists are the same, without imports",

@@ -1,7 +1,8 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Reader } from "../descriptors/messages.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
-import { checkResource, type Reader } from "../xds/descriptors.ts";
+import { checkResource } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
 import { type MessageParts, partsOf, type WrittenAs } from "./message-parts.ts";
 

@@ -1,4 +1,5 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { Reader } from "../descriptors/messages.ts";
 import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { forAll } from "../mesh/memo/rearranged.ts";
@@ -7,7 +8,6 @@ import type { CertificateSource } from "../mesh/world.ts";
 import type { CompiledClass, CompiledList, CompiledPart, ListColumns } from "../snapshot/compiled.ts";
 import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
-import type { Reader } from "../xds/descriptors.ts";
 import { type ClassResources, noResources, noTypes, type Parted, type Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
 import { type GeneratedColumns, type OfUnits, typesOf, type Unit } from "../xds/units.ts";

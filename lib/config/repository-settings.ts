@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { leadsToLoopback } from "./loopback.ts";
 import { sourceNameForm, sourceNameRule } from "./setting-values.ts";
 
 /** Whether no part of a path is empty, or leads out of it. */
@@ -21,18 +22,13 @@ const folder = z
   .max(1_024, "must have at most 1024 characters")
   .refine(isPath, "must be a folder of the repository without a slash at its ends, as in mesh/prod");
 
-const loopback = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/;
-
-/** Whether an address is this machine's own. */
-export const isLoopback = ({ hostname }: URL): boolean => loopback.test(hostname);
-
 const api = z
   .string()
   .refine((text) => URL.canParse(text), "must be the address of the host's API, as in https://git.example.com/api/v4")
   .refine((text) => {
     if (!URL.canParse(text)) return true;
     const url = new URL(text);
-    return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));
+    return url.protocol === "https:" || (url.protocol === "http:" && leadsToLoopback(url));
   }, "must begin with https://; a token is sent there")
   .refine((text) => {
     if (!URL.canParse(text)) return true;

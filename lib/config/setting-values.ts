@@ -50,19 +50,6 @@ export function sourceNamesIn(name: string, text: string | undefined, usual: str
 }
 
 /**
- * A folder of a bucket that a Worker is bound to, which stands before every key.
- *
- * @returns "" for a text that is absent or empty: the whole bucket
- * @throws PortolanError for one without a slash at its end, whose objects would lie beside the folder
- */
-export function prefixIn(name: string, text: string | undefined): string {
-  if (text === undefined || text === "" || /^(?:[^/]{1,100}\/){1,5}$/.test(text)) return text ?? "";
-  throw new PortolanError(
-    `${name} is ${JSON.stringify(text)}; it is empty, or a folder with a slash at its end, like "prod/"`,
-  );
-}
-
-/**
  * A line of a Worker's `crons`: five fields with blanks between them.
  *
  * @returns `undefined` for a text that is absent or empty

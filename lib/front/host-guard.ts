@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { hostName, isLoopback } from "./auth/open-to.ts";
+import { isLoopback } from "../config/loopback.ts";
+import { hostName } from "./auth/open-to.ts";
 import { shown } from "./excess.ts";
 import type { Shortcut } from "./node-server.ts";
 

@@ -1,5 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
-import { isLoopback } from "../front/auth/open-to.ts";
+import { isLoopback } from "../config/loopback.ts";
 import { firstOf, hostGuard } from "../front/host-guard.ts";
 import { listening, serveHttp } from "../front/node-server.ts";
 import type { Front } from "./serve.ts";

@@ -20,18 +20,8 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
  * @param name such as `S3 bucket mesh`
  */
 export function namingStore(name: string, store: ObjectStore): ObjectStore {
-  const fail = (cause: unknown): never => {
+  return mapErrors(store, (cause) => {
     const reason = cause instanceof PortolanError ? cause.message : String(cause);
     throw new PortolanError(`${name}: ${reason}`, [], cause);
-  };
-  return {
-    ...mapErrors(store, fail),
-    async *list(prefix, after) {
-      try {
-        yield* store.list(prefix, after);
-      } catch (cause) {
-        fail(cause);
-      }
-    },
-  };
+  });
 }

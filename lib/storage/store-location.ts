@@ -96,7 +96,7 @@ export const storeForms = (): string =>
  * Reads what names a store: a folder, or a URL with a scheme of the table above.
  *
  * @param kinds those that are accepted here
- * @throws PortolanError for anything else, which lists what is accepted
+ * @throws PortolanError for anything else, which says how a URL of that scheme is written, or lists what is accepted
  */
 export function readStoreLocation(where: string): StoreLocation;
 export function readStoreLocation<K extends StoreKind>(
@@ -130,9 +130,24 @@ function read(where: string): StoreLocation | undefined {
 const isCloud = (name: string): name is Cloud => Object.hasOwn(schemes, name);
 
 /** A folder of a bucket as a prefix of keys: slashes at its end say nothing. */
-export function asPrefix(text: string): string {
+function asPrefix(text: string): string {
   const folder = text.replace(/(?<!\/)\/+$/, "");
   return folder === "" ? "" : `${folder}/`;
+}
+
+/**
+ * The folder of a bucket that a setting names, as a prefix of keys: `prod` and `prod/` are the same one, on every platform.
+ *
+ * @param name as messages say it
+ * @returns "" for a text that is absent or empty: the whole bucket
+ * @throws PortolanError for one with a slash before it, or with an empty part: no other tool would find its objects
+ */
+export function prefixIn(name: string, text = ""): string {
+  const prefix = asPrefix(text);
+  if (prefix === "" || /^(?:[^/]{1,100}\/){1,5}$/.test(prefix)) return prefix;
+  throw new PortolanError(
+    `${name} is ${JSON.stringify(text)}; it is empty, or a folder of the bucket, like "prod" or "mesh/prod": at most 5 names of 1 to 100 characters, with a slash between them`,
+  );
 }
 
 /** A query may hold a signature that was pasted with it. */
@@ -144,6 +159,8 @@ function noParameter(odd: string, { form, parameters }: Scheme): string {
 }
 
 function noStore(where: string, kinds: readonly StoreKind[]): PortolanError {
+  const name = schemeOf(where) ?? "";
+  if (isCloud(name) && kinds.includes(name)) return incomplete(where, schemes[name]);
   const accepted = oneOf(
     kinds.map((kind) => (kind === "folder" ? "a folder (./mesh)" : `${schemes[kind].form} (${schemes[kind].what})`)),
   );
@@ -153,6 +170,9 @@ function noStore(where: string, kinds: readonly StoreKind[]): PortolanError {
     `${where === "" ? "an empty text" : withoutQuery(where)} is no store. Use ${accepted}.${hintFor(where)}${folderHint}`,
   );
 }
+
+const incomplete = (where: string, { form, what }: Scheme): PortolanError =>
+  new PortolanError(`${withoutQuery(where)} is no store. Write ${form} (${what}); only PREFIX may be left out.`);
 
 const oneOf = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join() : `${texts.slice(0, -1).join(", ")} or ${texts.at(-1)}`;

@@ -7,10 +7,6 @@ export const isIpv6 = (address: string): boolean => address.includes(":");
 export const plainAddress = (address: string): string =>
   ipaddr.isValid(address) ? ipaddr.parse(address).toString() : address.toLowerCase();
 
-export function isLoopback(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
-}
-
 /** `10.0.0.0/8`, without bits behind the prefix. */
 export function networkText({ addressPrefix = "", prefixLen = 0 }: CidrRangeJson): string {
   const text = `${addressPrefix}/${prefixLen}`;

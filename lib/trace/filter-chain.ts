@@ -4,7 +4,8 @@ import type {
   FilterChainMatchJson,
 } from "../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { holds, isLoopback, networkText, plainAddress } from "./addresses.ts";
+import { isLoopback } from "../config/loopback.ts";
+import { holds, networkText, plainAddress } from "./addresses.ts";
 import { type Decision, decided, type PassedOver } from "./decision.ts";
 import type { Inspected } from "./listener-filters.ts";
 import type { TracedRequest } from "./traced-request.ts";
@@ -129,7 +130,7 @@ const criteriaNames = [
 function criteriaOf({ destination, source }: TracedRequest, seen: Inspected): readonly Criterion[] {
   const isLocal =
     source !== undefined &&
-    (isLoopback(source.address) ||
+    (isLoopback(plainAddress(source.address)) ||
       (destination.address !== undefined && plainAddress(source.address) === plainAddress(destination.address)));
   const wanted: readonly Criterion["wanted"][] = [
     () => [String(destination.port), any],

@@ -1,5 +1,6 @@
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { isIpv6, isLoopback, plainAddress, type SocketAddress, socketAddressOf } from "./addresses.ts";
+import { isLoopback } from "../config/loopback.ts";
+import { isIpv6, plainAddress, type SocketAddress, socketAddressOf } from "./addresses.ts";
 import { type Decision, decided, type PassedOver } from "./decision.ts";
 import type { TracedRequest } from "./traced-request.ts";
 import { isOfMessage } from "./typed-config.ts";
@@ -47,7 +48,7 @@ function addressesOf({ address, additionalAddresses = [] }: ListenerJson): reado
 /** The listener that the workload's connections are led to. What goes to a loopback address is led nowhere. */
 function capturing(candidates: readonly Candidate[], request: TracedRequest): ListenerJson | undefined {
   const { direction, destination } = request;
-  if (direction === "outbound" && destination.address !== undefined && isLoopback(destination.address))
+  if (direction === "outbound" && destination.address !== undefined && isLoopback(plainAddress(destination.address)))
     return undefined;
   const wanted = direction === "outbound" ? "OUTBOUND" : "INBOUND";
   return candidates.find(

@@ -368,7 +368,11 @@ const cases: readonly Case[] = [
   {
     code: "IST0153",
     when: "ADD is used on a route",
-    text: of("EnvoyFilter", "f", "{configPatches: [{applyTo: HTTP_ROUTE, patch: {operation: ADD, value: {name: x}}}]}"),
+    text: of(
+      "EnvoyFilter",
+      "f",
+      "{configPatches: [{applyTo: HTTP_ROUTE, patch: {operation: ADD, value: {name: x, match: {prefix: /}, route: {cluster: c}}}}]}",
+    ),
   },
   {
     code: "IST0154",

@@ -7,12 +7,12 @@ const ceilings = [
   { entry: "front.worker.ts", runtime: "workerd", maxKiB: 210 },
   { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 390 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
-  { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_130 },
+  { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_610 },
   { entry: "front.library.ts", runtime: "workerd", maxKiB: 200 },
   { entry: "front.lambda.ts", runtime: "node", maxKiB: 1_260 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_900 },
-  { entry: "collect-garbage.lambda.ts", runtime: "node", maxKiB: 1_630 },
+  { entry: "collect-garbage.lambda.ts", runtime: "node", maxKiB: 2_120 },
   // With the compiler, which a rollback loads, and the clients of Google's and Azure's clouds, which their stores do.
   { entry: "server.node.ts", runtime: "node", maxKiB: 5_100 },
 ] as const;
@@ -90,7 +90,7 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>
-        /^lib\/(config\/(?!answer-text|cause-text|changed-places|diagnostic|same-elements|setting-values)|registry|mesh|xds|v1|compile)/.test(
+        /^lib\/(config\/(?!answer-text|cause-text|changed-places|diagnostic|loopback|same-elements|setting-values)|registry|mesh|xds|v1|compile)/.test(
           input,
         ),
       ),

@@ -35,7 +35,7 @@ describe.each([
   },
   {
     config: "wrangler.collect.toml",
-    maxKiB: 1_160,
+    maxKiB: 1_640,
     bindings: ["env.SNAPSHOTS", "env.RECOMPILE", "env.KUBE_API"],
     secrets: ["PORTOLAN_KUBE_TOKEN"],
   },

@@ -58,9 +58,7 @@ describe("a store", () => {
 
   it("is refused where it can be none, and no folder of that name is made", async () => {
     expect(run("push . --store http://mesh.example").err).toContain("http://mesh.example is no store");
-    expect(run("push . --store s3:/mesh").err).toContain(
-      "s3:/mesh is no store. Use a folder (./mesh), s3://BUCKET/PREFIX",
-    );
+    expect(run("push . --store s3:/mesh").err).toContain("s3:/mesh is no store. Write s3://BUCKET/PREFIX");
     expect(run("apply -f a.yaml --store htp://x").err).toContain(
       "htp://x is no store. Use a folder (./mesh), s3://BUCKET/PREFIX",
     );

@@ -5,15 +5,15 @@ import { weightedShop } from "../integration/weighted-shop.ts";
 
 const patch = `apiVersion: networking.istio.io/v1alpha3
 kind: EnvoyFilter
-metadata: { name: no-action, namespace: bookshop }
+metadata: { name: no-status, namespace: bookshop }
 spec:
   configPatches:
     - applyTo: HTTP_ROUTE
       match: { context: SIDECAR_OUTBOUND, routeConfiguration: { name: "9080" } }
-      patch: { operation: INSERT_FIRST, value: { name: mistake, match: { prefix: /mistake } } }
+      patch: { operation: MERGE, value: { name: mistake, direct_response: { body: { inline_string: mistake } } } }
 `;
 
-describe("a patch that leaves a route without an action", () => {
+describe("a patch that gives a route an answer without a status", () => {
   it("is told of with the path to the route, and no table that Envoy refuses is made", async () => {
     const compile = createFileCompiler(defaultWorldOptions);
     const files = await weightedShop(10);
@@ -22,7 +22,7 @@ describe("a patch that leaves a route without an action", () => {
     const refused = diagnostics.filter(({ code }) => code === "resource-refused");
     expect(refused.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^routes 9080 was left out: virtualHosts\[\d\]\.routes\[0\] must have one of route, redirect, directResponse/,
+        /^routes 9080 was left out: virtualHosts\[\d\]\.routes\[0\]\.directResponse\.status must be/,
       ),
     ]);
     const texts = (world: typeof value) => JSON.stringify(world.classes.map(({ stream }) => stream.routes));

@@ -56,6 +56,43 @@ describe("the last valid form of an object", () => {
     expect(await warm()).toMatchObject({ kind: "unchanged" });
   });
 
+  it("is that of an EnvoyFilter, too, when Envoy would refuse what a patch of the new one brings", async () => {
+    const { store, warm, cold, fill } = scene();
+    const limiter = (config: string): SourceFile => ({
+      file: "limiter.yaml",
+      text: `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: { name: limiter, namespace: shop }
+spec:
+  configPatches:
+    - applyTo: HTTP_FILTER
+      match: { context: SIDECAR_OUTBOUND, listener: { filterChain: { filter: { name: envoy.filters.network.http_connection_manager } } } }
+      patch:
+        operation: INSERT_FIRST
+        value:
+          name: limiter
+          typed_config:
+            "@type": type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimit
+            domain: ${config}
+            rate_limit_service: { transport_api_version: V3, grpc_service: { envoy_grpc: { cluster_name: limits } } }
+`,
+    });
+    await fill(limiter("shop"));
+    const tables = async ({ version }: { readonly version: string }) =>
+      (await createSnapshotReader(store).root(version)).root.tables;
+    const before = await warm();
+    // A domain is never empty, and never a list.
+    for (const config of ["''", "[shop]"]) {
+      await fill(limiter(config));
+      const after = await warm();
+      expect(codesOf(after)).toEqual(expect.arrayContaining(["envoy-filter-value", "last-valid-served"]));
+      expect(await tables(after)).toEqual(await tables(before));
+      expect(await cold()).toMatchObject({ kind: "unchanged", version: after.version });
+    }
+    await fill(limiter("shop"));
+    expect(await warm()).toMatchObject({ version: before.version, diagnostics: [] });
+  });
+
   it("is served when the object is refused in another file, and when nobody can read that one any more", async () => {
     const { fill, kept } = scene();
     const moved = (text: string): SourceFile => ({ file: "moved.yaml", text });

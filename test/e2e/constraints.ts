@@ -1,14 +1,14 @@
 /** Resources that break one constraint each, made from the recorded cases. */
 import type { JsonValue } from "@bufbuild/protobuf";
+import { createConstraints } from "../../lib/descriptors/field-constraints.ts";
+import { createFormCheck } from "../../lib/descriptors/message-form.ts";
 import { registry, schemas } from "../../lib/descriptors/registry.ts";
+import { createTypeLookup } from "../../lib/descriptors/type-lookup.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { createConstraints } from "../../lib/xds/field-constraints.ts";
 import { generate } from "../../lib/xds/generate.ts";
-import { createFormCheck } from "../../lib/xds/message-form.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
-import { createTypeLookup } from "../../lib/xds/type-lookup.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
 import { wholeResources } from "../whole-resources.ts";

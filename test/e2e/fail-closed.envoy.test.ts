@@ -75,6 +75,45 @@ describe.each(ways)("a gateway whose policies come by %s", (way) => {
     await mesh.settle("/catalog");
   }, 120_000);
 
+  it("goes on denying what an EnvoyFilter's own filter denied, and denies everything where that never was valid", async () => {
+    const filter = (rules: string) => `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: { name: guard, namespace: bookshop }
+spec:
+  workloadSelector: { labels: { istio: ingressgateway } }
+  configPatches:
+    - applyTo: HTTP_FILTER
+      match: { context: GATEWAY, listener: { filterChain: { filter: { name: envoy.filters.network.http_connection_manager } } } }
+      patch:
+        operation: INSERT_FIRST
+        value:
+          name: guard
+          typed_config: { "@type": type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC, rules: ${rules} }
+`;
+    const rules = (permissions: string, action = "DENY") =>
+      `{ action: ${action}, policies: { a: { permissions: [${permissions}], principals: [{ any: true }] } } }`;
+    const catalogPath = "{ url_path: { path: { prefix: /catalog } } }";
+    await bring(filter(rules(catalogPath)));
+    await mesh.settle("/catalog");
+    expect([await mesh.status("/catalog"), await mesh.status("/reviews")]).toEqual([403, 200]);
+    const bad = [filter(rules("")), filter(rules(catalogPath, "DENNY"))];
+    for (const text of bad) {
+      await bring(text);
+      expect(await mesh.settle("/catalog")).toEqual([403]);
+      expect(await mesh.status("/reviews")).toBe(200);
+    }
+    await bring(noPolicy);
+    await mesh.settle("/catalog");
+    for (const text of bad) {
+      await bring(text);
+      await mesh.settle("/reviews");
+      expect([await mesh.status("/catalog"), await mesh.status("/reviews")]).toEqual([403, 403]);
+    }
+    await bring(noPolicy);
+    await mesh.settle("/reviews");
+    expect([await mesh.status("/catalog"), await mesh.status("/reviews")]).toEqual([200, 200]);
+  }, 240_000);
+
   it("goes on refusing bad tokens when the keys break, and refuses all where they never were valid", async () => {
     const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
     const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "k", alg: "RS256" }] });

@@ -79,6 +79,15 @@ describe("a Worker with client certificates", () => {
       expect((await poll({ tlsClientAuth: { ...tlsClientAuth, ...other } })).status).toBe(401);
   });
 
+  it("refuses one that is for servers alone", async () => {
+    const directory = issueIdentity(authority, "spiffe://cluster.local/ns/default/sa/web", { purposes: "serverAuth" });
+    const pem = await readFile(join(directory, "cert.pem"), "utf8");
+    expect(await poll(verifiedByCloudflare(pem))).toMatchObject({
+      status: 401,
+      text: expect.stringContaining("lacks clientAuth"),
+    });
+  });
+
   it("believes no header", async () => {
     const { tlsClientAuth } = verifiedByCloudflare(await certificateOf("spiffe://cluster.local/ns/default/sa/web"));
     const absent = { tlsClientAuth: { certPresented: "0", certVerified: "NONE", certRevoked: "0", certRFC9440: "" } };

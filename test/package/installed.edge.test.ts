@@ -254,7 +254,7 @@ describe("portolan/front", () => {
     return { files, sources: sources.map((source) => source.replace(/^(?:\.\.\/)*/, "")) };
   }
   const ofCompiler =
-    /^lib\/(?:config\/(?!answer-text|cause-text|changed-places|diagnostic|same-elements)|registry|mesh|xds|v1|compile|cli)/;
+    /^lib\/(?:config\/(?!answer-text|cause-text|changed-places|diagnostic|loopback|same-elements)|registry|mesh|xds|v1|compile|cli)/;
 
   it("loads no compiler, and the library does", () => {
     const folder = join(installed("npm").folder, "node_modules/portolan/dist/package");

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { storeContract } from "./contract.ts";
 
@@ -107,6 +108,17 @@ describe("fileStore", () => {
     const put = await store.put("HEAD", bytes("3"), { ifMatch: found.kind === "found" ? found.etag : "" });
     expect(put.kind).toBe("stored");
     expect(await store.get("HEAD")).toMatchObject({ bytes: bytes("3") });
+    await close();
+  });
+
+  it("names the store in an error of a list, as in one of any other call", async () => {
+    const { directory, close } = await openFiles();
+    const path = join(directory, "mesh");
+    await writeFile(path, "no folder");
+    const list = fileStore(path).list("")[Symbol.asyncIterator]();
+    const failure = await list.next().catch((cause: unknown) => cause);
+    expect(failure).toBeInstanceOf(PortolanError);
+    expect(String(failure)).toContain(`file store ${path}: Error: ENOTDIR`);
     await close();
   });
 

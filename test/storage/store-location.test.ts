@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isFolder, readStoreLocation } from "../../lib/storage/store-location.ts";
+import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { isFolder, prefixIn, readStoreLocation } from "../../lib/storage/store-location.ts";
 
 describe("readStoreLocation", () => {
   it.each([
@@ -33,16 +34,19 @@ describe("readStoreLocation", () => {
     "Use a folder (./mesh), s3://BUCKET/PREFIX (Amazon S3, R2, or a server with the S3 API), gs://BUCKET/PREFIX (Google Cloud Storage) or az://ACCOUNT/CONTAINER/PREFIX (Azure Blob Storage).";
 
   it.each([
-    "s3://",
-    "s3:///prod",
-    "s3:mesh",
-    "S3://mesh",
-    "gs://",
-    "az://account",
-    "az://account/",
-    "htp://x",
-    "ftp:x",
-  ])("refuses %s with what is accepted", (where) => {
+    ["s3://", "s3://BUCKET/PREFIX (Amazon S3, R2, or a server with the S3 API)"],
+    ["s3:///prod", "s3://BUCKET/PREFIX (Amazon S3, R2, or a server with the S3 API)"],
+    ["s3:mesh", "s3://BUCKET/PREFIX (Amazon S3, R2, or a server with the S3 API)"],
+    ["gs://", "gs://BUCKET/PREFIX (Google Cloud Storage)"],
+    ["az://account", "az://ACCOUNT/CONTAINER/PREFIX (Azure Blob Storage)"],
+    ["az://account/", "az://ACCOUNT/CONTAINER/PREFIX (Azure Blob Storage)"],
+  ])("refuses %s with how a URL of that scheme is written, and no other", (where, form) => {
+    expect(() => readStoreLocation(where)).toThrow(
+      new PortolanError(`${where} is no store. Write ${form}; only PREFIX may be left out.`),
+    );
+  });
+
+  it.each(["S3://mesh", "htp://x", "ftp:x"])("refuses %s with what is accepted", (where) => {
     expect(() => readStoreLocation(where)).toThrow(
       `${where} is no store. ${accepted} For a folder of that name write ./${where}.`,
     );
@@ -71,6 +75,25 @@ describe("readStoreLocation", () => {
     expect(readStoreLocation("s3://mesh", ["s3"]).bucket).toBe("mesh");
     expect(() => readStoreLocation("gs://mesh", ["s3"])).toThrow(
       /^gs:\/\/mesh is no store\. Use s3:\/\/BUCKET\/PREFIX \(Amazon S3, R2, or a server with the S3 API\)\.$/,
+    );
+  });
+});
+
+describe("prefixIn", () => {
+  it.each([
+    [undefined, ""],
+    ["", ""],
+    ["/", ""],
+    ["prod", "prod/"],
+    ["prod/", "prod/"],
+    ["mesh/prod//", "mesh/prod/"],
+  ])("reads %j as a folder of the bucket", (text, want) => {
+    expect(prefixIn("PREFIX", text)).toBe(want);
+  });
+
+  it.each(["/prod", "mesh//prod", "a/b/c/d/e/f", "x".repeat(101)])("refuses %j by the name of the setting", (text) => {
+    expect(() => prefixIn("PREFIX", text)).toThrow(
+      `PREFIX is ${JSON.stringify(text)}; it is empty, or a folder of the bucket, like "prod" or "mesh/prod"`,
     );
   });
 });

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { descriptorFiles } from "../../lib/descriptors/descriptor-files.ts";
-import { canonicalMessage, checkResource, messageOfType } from "../../lib/xds/descriptors.ts";
+import { canonicalMessage, messageOfType } from "../../lib/descriptors/messages.ts";
+import { checkResource } from "../../lib/xds/descriptors.ts";
 
 describe("the descriptors", () => {
   it("are those of every file that is generated for Envoy", () => {

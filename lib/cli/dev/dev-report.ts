@@ -1,12 +1,19 @@
 import type { FilesCompiled } from "../../compile/compile-files.ts";
+import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { causeText } from "../../config/cause-text.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
-import { type CompiledClass, type CompiledNode, type CompiledPart, lengthOf } from "../../snapshot/compiled.ts";
-import type { PublishResult } from "../../snapshot/publish.ts";
+import {
+  type CompiledClass,
+  type CompiledNode,
+  type CompiledPart,
+  type CompiledSource,
+  lengthOf,
+} from "../../snapshot/compiled.ts";
 import { coreTypes } from "../../snapshot/resource-type.ts";
+import type { Canary } from "../../snapshot/root.ts";
 import { analysisReport } from "../config/analysis-report.ts";
 import { counted } from "../numbers.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
@@ -14,31 +21,65 @@ import type { Terminal } from "../terminal.ts";
 import { servedFrom } from "./recompiled-text.ts";
 import { standingReport } from "./standing-report.ts";
 
-/** One round of `portolan dev`. */
+/** One round of `portolan dev`, as plain data: it comes from the process that compiles. */
 export interface Publication {
-  /** Of the folder; undefined without one. */
-  readonly files: number | undefined;
-  readonly compiled: FilesCompiled;
+  /** Of the folder; absent without one. */
+  readonly files?: number | undefined;
+  readonly objects: number;
+  /** How many classes there are. */
+  readonly classCount: number;
+  /** Those that are told of. */
+  readonly classes: readonly ClassSummary[];
+  readonly diagnostics: readonly Diagnostic[];
   /** What the analysers say besides. */
   readonly analysis: readonly Diagnostic[];
-  readonly result: Exclude<PublishResult, { readonly kind: "lost" }>;
+  /** What was compiled: where objects stand. */
+  readonly sources: readonly CompiledSource[];
+  readonly result: PublishedRound;
   readonly compileMs: number;
   readonly publishMs: number;
+  /** Bootstrap of the first proxy; absent where no pod has a proxy. */
+  readonly example?: BootstrapExample | undefined;
+}
+
+interface PublishedRound {
+  readonly kind: Recompiled["kind"];
+  readonly root: string;
+  readonly generation: number;
+  readonly canary?: Canary | undefined;
+  readonly written: { readonly objects: number; readonly bytes: number };
+}
+
+/** A class of proxies, in numbers. */
+export interface ClassSummary {
+  readonly id: string;
+  /** Of what a node of it is served. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** How many nodes it has. */
+  readonly nodes: number;
+  /** The first of them, by `pod.namespace`. */
+  readonly members: readonly string[];
+}
+
+export interface BootstrapExample {
+  readonly proxy: string;
+  /** As YAML. */
+  readonly bootstrap: string;
+  /** The options, besides those of each proxy, that `portolan bootstrap` prints it with. */
+  readonly more: string;
+  readonly needsAgent: boolean;
 }
 
 export interface DevReport {
   published(publication: Publication): void;
   /**
    * @param authentication who is let in
-   * @param example bootstrap of the first proxy, as YAML, and the options, besides those of each, that `portolan bootstrap` prints it
-   *   with; absent where no pod has a proxy
+   * @param example absent where no pod has a proxy
    */
   serving(
     at: { readonly url: string; readonly grpcUrl: string | undefined },
     authentication: string,
-    example:
-      | { readonly proxy: string; readonly bootstrap: string; readonly more: string; readonly needsAgent: boolean }
-      | undefined,
+    example: BootstrapExample | undefined,
   ): void;
   /** @param places where objects stand, `catalog.yaml:97` */
   refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
@@ -51,7 +92,8 @@ export interface DevReport {
   gone(): void;
 }
 
-const maxClasses = 12;
+/** Classes that are told of as text. */
+export const maxClasses = 12;
 
 export interface DevReportOptions {
   /** What is followed, for people. */
@@ -98,22 +140,20 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
   return {
     published(publication) {
       failure = "";
-      const { compiled, result } = publication;
+      const { objects, classCount, classes, result } = publication;
       if (json) return emit({ event: result.kind, ...summaryOf(publication) });
-      tellDiagnostics(compiled.diagnostics);
+      tellDiagnostics(publication.diagnostics);
       tellAnalysis(publication.analysis);
-      const { classes } = compiled.value;
-      terminal.err(`${label("read")}${what}: ${counted(compiled.objects, "object")}${inFiles(publication)}`);
+      terminal.err(`${label("read")}${what}: ${counted(objects, "object")}${inFiles(publication)}`);
       terminal.err(
-        `${label("compiled")}${counted(classes.length, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
+        `${label("compiled")}${counted(classCount, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
       );
-      const members = membersByClass(compiled.value.nodes);
       for (const one of classes.slice(0, maxClasses)) {
         terminal.err(`${" ".repeat(10)}${classLine(one)}`);
-        terminal.err(`${" ".repeat(12)}${membersText(members.get(one.id) ?? [])}`);
+        terminal.err(`${" ".repeat(12)}${membersText(one)}`);
       }
-      if (classes.length > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classes.length - maxClasses} more`);
-      const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
+      if (classCount > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classCount - maxClasses} more`);
+      const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.generation}`;
       terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);
       if (!isTold) terminal.err(`${label("store")}${store}`);
       isTold = true;
@@ -197,16 +237,16 @@ function resultText({ result, publishMs }: Publication): string {
     case "unchanged":
       return ": nothing to send";
     case "pinned":
-      return `: recorded, and ${servedFrom(result.root, result.head.canary)}`;
+      return `: recorded, and ${servedFrom(result.root, result.canary)}`;
     case "published":
     case "canary":
       return `, ${counted(result.written.objects, "object")} written, ${ms(publishMs)}`;
   }
 }
 
-function classLine(one: CompiledClass): string {
-  const counts = Object.entries(createClassCounts()(one)).map(([type, count]) => `${type} ${count}`);
-  return `${one.id}  ${counts.join(", ")}`;
+function classLine({ id, counts }: ClassSummary): string {
+  const texts = Object.entries(counts).map(([type, count]) => `${type} ${count}`);
+  return `${id}  ${texts.join(", ")}`;
 }
 
 /** Of what a node of the class is served; endpoints one by one, wherever they lie: a poller's are in its clusters. */
@@ -235,36 +275,45 @@ const namesOf = (members: readonly CompiledNode[]): readonly string[] =>
 
 const maxMembers = 5;
 
-function membersText(members: readonly CompiledNode[]): string {
-  if (members.length === 0) return "no node by itself: the default of what is not known";
-  const more = members.length > maxMembers ? ` and ${members.length - maxMembers} more` : "";
-  return namesOf(members).join(", ") + more;
+function membersText({ nodes, members }: ClassSummary): string {
+  if (nodes === 0) return "no node by itself: the default of what is not known";
+  const more = nodes > members.length ? ` and ${nodes - members.length} more` : "";
+  return members.join(", ") + more;
 }
+
+/** The first of the classes that were compiled, in numbers. @param most how many at most; all when absent */
+export function classSummaries(
+  { classes, nodes }: Pick<FilesCompiled["value"], "classes" | "nodes">,
+  most?: number,
+): readonly ClassSummary[] {
+  const members = membersByClass(nodes);
+  const countsOf = createClassCounts();
+  return classes.slice(0, most).map((one) => {
+    const own = members.get(one.id) ?? [];
+    return { id: one.id, counts: countsOf(one), nodes: own.length, members: namesOf(own) };
+  });
+}
+
+const classJson = ({ id, counts, members }: ClassSummary) => ({ id, ...counts, members });
 
 /** What was compiled, in numbers, as JSON tells it: objects, and classes with the first of their members. */
-export function compiledSummary({ objects, value }: FilesCompiled): object {
-  const members = membersByClass(value.nodes);
-  const countsOf = createClassCounts();
-  return {
-    objects,
-    classes: value.classes.map((one) => ({
-      id: one.id,
-      ...countsOf(one),
-      members: namesOf(members.get(one.id) ?? []),
-    })),
-  };
-}
+export const compiledSummary = ({ objects, value }: FilesCompiled): object => ({
+  objects,
+  classes: classSummaries(value).map(classJson),
+});
 
-function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
+function summaryOf(publication: Publication): object {
+  const { files, objects, classes, diagnostics, analysis, result, compileMs, publishMs } = publication;
   return {
     ...(files === undefined ? {} : { files }),
-    ...compiledSummary(compiled),
+    objects,
+    classes: classes.map(classJson),
     version: result.root,
-    generation: result.head.generation,
+    generation: result.generation,
     ...(result.kind === "unchanged" ? {} : { written: result.written }),
     compileMs: Math.round(compileMs),
     publishMs: Math.round(publishMs),
-    diagnostics: compiled.diagnostics,
+    diagnostics,
     analysis,
   };
 }

@@ -4,20 +4,15 @@ import { InvalidArgumentError, Option } from "commander";
 import { Registry } from "prom-client";
 import { sourceAges } from "../../compile/collected/source-ages.ts";
 import { placesOf } from "../../compile/places.ts";
-import { createWorldRecompiler } from "../../compile/recompile.ts";
-import { createShardWriter } from "../../compile/shards/write-shard.ts";
-import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
-import { defaultWorldOptions } from "../../compile/world-of.ts";
 import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
-import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
+import { readFiles } from "../../config/folder/directory.ts";
 import { readFolder, watchFolder } from "../../config/folder/folder.ts";
-import { createFolderReader } from "../../config/folder/folder-reader.ts";
-import { createReadAhead } from "../../config/folder/read-ahead.ts";
 import type { ConfigSource } from "../../config/kinds/mesh-config.ts";
+import { isLoopback } from "../../config/loopback.ts";
 import { frontApp } from "../../front/app.ts";
 import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
-import { authenticationFor, isLoopback } from "../../front/auth/open-to.ts";
+import { authenticationFor } from "../../front/auth/open-to.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { createFront, type Front } from "../../front/front.ts";
@@ -34,23 +29,21 @@ import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
 import { headFacts } from "../../snapshot/head/head-facts.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { heldPace } from "../../snapshot/head/steps.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
 import { isFolder } from "../../storage/store-location.ts";
-import { actorName } from "../actor.ts";
 import { readConsulAddress } from "../collect/collect-consul.ts";
 import { sourceAddress } from "../collect/collect-mcp.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
-import { analysisOf } from "../config/analysis-report.ts";
 import { storeCauses } from "../inspect/store-causes.ts";
 import { devStorePrefix, holdsSomething, namedStore, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
-import { bootstrapFor, bootstrapText, certificatesOption, pollDelayOption, proxiesOf } from "../proxy/bootstrap.ts";
+import { certificatesOption, pollDelayOption } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { rolloutMoves } from "../server/rollout-moves.ts";
 import { hostsIn } from "../server/serve-settings.ts";
 import { sampleFolder } from "../shipped.ts";
 import type { Register, Terminal } from "../terminal.ts";
+import { createDevCompiler } from "./dev-compiler.ts";
 import {
   type DevOrigin,
   type DevOriginOptions,
@@ -60,6 +53,7 @@ import {
   namesOrigins,
 } from "./dev-origins.ts";
 import { type DevReport, devReport, type Publication } from "./dev-report.ts";
+import type { DevSettings } from "./dev-settings.ts";
 
 interface Options extends DevOriginOptions {
   readonly port: number;
@@ -143,14 +137,15 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     store: where,
     json: options.json === true,
   });
-  const build = await ownBuild();
-  const publishing = { ...options, trust, sources: origins.map(({ source }) => source), build };
+  const settings = settingsFor(folder, origins, options);
   if (options.once === true) {
     const store = await openToWrite(where);
     await fillOnce(origins, store);
-    const publication = await publisherOf(folder, store, publishing)();
+    // Otherwise it is another process that compiles.
+    const { createPublisher } = await import("./publisher.ts");
+    const { publication } = await createPublisher(settings, { store, trust, build: await ownBuild() })();
     report.published(publication);
-    const errors = errorsOf(publication.compiled.diagnostics).length;
+    const errors = errorsOf(publication.diagnostics).length;
     if (errors > 0) throw new PortolanError(counted(errors, "error"));
     return;
   }
@@ -158,7 +153,9 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
   let { port, grpcPort } = options;
   for (let isAgain = false; ; isAgain = true) {
     const round = await openRound(folder, origins, where, {
-      ...publishing,
+      settings,
+      trust,
+      host: options.host,
       port,
       grpcPort,
       authentication,
@@ -175,6 +172,19 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     report.gone();
   }
 }
+
+const settingsFor = (folder: string | undefined, origins: readonly DevOrigin[], options: Options): DevSettings => ({
+  folder,
+  sources: origins.map(({ source }) => source),
+  keyring: options.keyring,
+  ...(options.legacyApi === true ? { legacyApi: options.legacyRelease } : {}),
+  certificates: options.certificates,
+  pollDelayMs: options.pollDelay,
+  // Streams are answered in binary.
+  binaryForms: options.grpcPort !== undefined,
+  allowEmpty: options.allowEmpty === true,
+  json: options.json === true,
+});
 
 /** What the mesh's settings name; those that are there when this begins count. */
 async function configSourcesIn(folder: string | undefined): Promise<readonly ConfigSource[]> {
@@ -210,7 +220,9 @@ function untilGone(where: string): Promise<"gone"> {
   });
 }
 
-interface RoundOptions extends PublisherSettings, Pick<Options, "port" | "host"> {
+interface RoundOptions extends Pick<Options, "port" | "grpcPort" | "host"> {
+  readonly settings: DevSettings;
+  readonly trust: Trust;
   readonly authentication: Authentication;
   readonly report: DevReport;
   readonly stopped: Promise<unknown>;
@@ -254,7 +266,7 @@ async function openRound(
   });
   let whenWanted = () => {};
   /** What was compiled last: where objects stand. */
-  let sources: Publication["compiled"]["value"]["sources"] = [];
+  let sources: Publication["sources"] = [];
   const front: Front = {
     ...serving,
     explainRefusals: async () => {
@@ -300,10 +312,17 @@ async function openRound(
     if (streams !== undefined) servers.push(streams);
     const urls = { url: server.url, grpcUrl: streams?.url };
     const { observer } = telemetry;
-    const publishOnce = publisherOf(folder, store, { ...options, observer });
+    const compiler = createDevCompiler({
+      store,
+      where,
+      settings: { ...options.settings, url: server.url },
+      observer,
+      onWaiting: () => changed(),
+    });
+    closing.push(compiler.close);
     const publish = async () => {
-      const publication = await publishOnce();
-      ({ sources } = publication.compiled.value);
+      const publication = await compiler.publish();
+      ({ sources } = publication);
       report.published(publication);
       return publication;
     };
@@ -319,8 +338,7 @@ async function openRound(
     // Before anything is read: what is saved meanwhile is read once more.
     if (folder !== undefined) closing.push(await watchFolder(folder, changed));
     const first = await again();
-    const example = () => exampleIn(first.compiled.loaded, server.url, options);
-    if (!isAgain) report.serving(urls, authentication.description, example());
+    if (!isAgain) report.serving(urls, authentication.description, first.example);
     return { ...urls, close };
   } catch (cause) {
     await close();
@@ -340,99 +358,6 @@ function withPlaces(
       at: suspect.from.flatMap((key) => places.get(key) ?? []),
     })),
   }));
-}
-
-/** The bootstrap of one proxy: a gateway if there is one, since it can be asked from outside. */
-function exampleIn(
-  loaded: LoadedDirectory,
-  url: string,
-  { certificates, pollDelay: pollDelayMs }: Pick<Options, "certificates" | "pollDelay">,
-) {
-  const proxies = proxiesOf(loaded).value.filter(({ proxy }) => proxy.type !== "grpc");
-  const found = proxies.find(({ proxy }) => proxy.type === "router") ?? proxies[0];
-  if (found === undefined) return undefined;
-  return {
-    proxy: found.proxy.id,
-    bootstrap: bootstrapText(bootstrapFor(found, url, 15_000, { certificates, pollDelayMs })),
-    more: ` --poll-delay ${pollDelayMs}${certificates === "sds" ? "" : ` --certificates ${certificates}`}`,
-    needsAgent: certificates === "sds",
-  };
-}
-
-interface PublisherSettings
-  extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "pollDelay" | "allowEmpty" | "grpcPort"> {
-  readonly trust: Trust;
-  readonly observer?: CompileObserver;
-  /** Of origins, the primary cluster first. */
-  readonly sources: readonly string[];
-  /** Of the compiler, as `RecompileOptions` has it. */
-  readonly build?: string | undefined;
-}
-
-/**
- * Fills the store's source with the folder, if there is one, and compiles it with all others; each call costs what changed since
- * the one before.
- */
-function publisherOf(
-  folder: string | undefined,
-  store: ObjectStore,
-  {
-    legacyApi = false,
-    legacyRelease,
-    certificates,
-    pollDelay: pollDelayMs,
-    allowEmpty = false,
-    grpcPort,
-    trust,
-    sources,
-    observer = noObserver,
-    build,
-  }: PublisherSettings,
-): () => Promise<Publication> {
-  let compiledMs = 0;
-  const texts = new Map<string, string>();
-  const ahead = createReadAhead();
-  const recompile = createWorldRecompiler({
-    store,
-    ...(sources.length === 0 ? {} : { sources: ["main", ...sources] }),
-    world: {
-      ...defaultWorldOptions,
-      ...(legacyApi ? { legacyApi: legacyRelease } : {}),
-      certificates,
-      pollDelayMs,
-      // Streams are answered in binary.
-      binaryForms: grpcPort !== undefined,
-    },
-    publisher: { pace: heldPace, ...trust },
-    observer,
-    build,
-    looksInto: true,
-    texts,
-    ahead,
-    onCompiled: () => {
-      compiledMs = performance.now();
-    },
-  });
-  const read = folder === undefined ? async () => undefined : createFolderReader(folder);
-  const write = createShardWriter(store, "main", texts);
-  const by = actorName();
-  const why = folder === undefined ? "portolan dev" : `portolan dev ${folder}`;
-  return async () => {
-    const startMs = performance.now();
-    const files = await read();
-    if (files?.length === 0) {
-      throw new PortolanError(
-        `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`portolan dev\` alone`,
-      );
-    }
-    if (files !== undefined) await write(files, { halfSaves: true, allowEmpty, ahead });
-    const { compiled, result } = await recompile({ by, why });
-    const compileMs = compiledMs - startMs;
-    const publishMs = performance.now() - compiledMs;
-    // What is served does not wait for the analysers.
-    const analysis = analysisOf(compiled.loaded, compiled.diagnostics);
-    return { files: files?.length, compiled, analysis, result, compileMs, publishMs };
-  };
 }
 
 /** An option that may be given several times. */

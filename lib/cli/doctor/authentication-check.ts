@@ -1,3 +1,5 @@
+import { clockToleranceSeconds, expiryOf } from "../../front/auth/jwt.ts";
+import { counted } from "../numbers.ts";
 import { type Deployment, isHere } from "./deployment.ts";
 import { type Finding, failed, passed, warned } from "./finding.ts";
 import { pollRemedy, refusalIn, sendPoll } from "./polls.ts";
@@ -7,8 +9,8 @@ const check = "authentication";
 /** A node that no mesh has: whoever is let in is told so with 404. */
 const nobody = { id: "sidecar~0.0.0.0~portolan-doctor.invalid~invalid.svc.cluster.local", cluster: "", metadata: {} };
 
-/** Whether the front serves a request without a token, and takes the one that was given. */
-export async function authenticationCheck(deployment: Deployment): Promise<readonly Finding[]> {
+/** Whether the front serves a request without a token, and takes the one that was given. @param nowMs since the epoch */
+export async function authenticationCheck(deployment: Deployment, nowMs = Date.now()): Promise<readonly Finding[]> {
   const { token, node, url } = deployment;
   const poll = { type: "clusters", node: node ?? nobody } as const;
   const bare = await sendPoll(deployment, poll, undefined);
@@ -29,9 +31,23 @@ export async function authenticationCheck(deployment: Deployment): Promise<reado
   const proven = await sendPoll(deployment, poll, token);
   if (proven.kind === "failed") return [failed(check, proven.reason, "check the front's log, and --timeout")];
   const isRefused = proven.status === 401 || (proven.status === 403 && node !== undefined);
-  if (!isRefused) return [passed(check, "requests without a token are refused, and this token is taken")];
+  if (!isRefused) return [takenFinding(token, nowMs)];
   const text = `the token is refused with ${proven.status}: ${refusalIn(proven.bytes)}`;
   return [failed(check, text, pollRemedy(proven.status, token))];
+}
+
+/**
+ * A front takes a token a little longer than it holds, since clocks differ: then Envoys are about to be refused. One that it takes longer
+ * still shows that the clocks differ, which is a check of its own.
+ */
+function takenFinding(token: string, nowMs: number): Finding {
+  const refused = "requests without a token are refused";
+  const pastSeconds = Math.ceil(nowMs / 1_000) - (expiryOf(token) ?? Number.POSITIVE_INFINITY);
+  const left = counted(clockToleranceSeconds - pastSeconds, "second");
+  if (pastSeconds < 0 || pastSeconds >= clockToleranceSeconds)
+    return passed(check, `${refused}, and this token is taken`);
+  const text = `${refused}; this token has expired, and is still taken for ${left}, in case clocks differ`;
+  return warned(check, text, "make another: `portolan token create`; if it is new, check this clock");
 }
 
 function openFinding(status: number, said: string, isHereOnly: boolean, token: string | undefined): Finding {

@@ -1,5 +1,4 @@
-import { isLoopback } from "../../front/auth/open-to.ts";
-import { hostIn } from "../server-url.ts";
+import { leadsToLoopback } from "../../config/loopback.ts";
 
 /** A server, and what an exchange with it may take. */
 export interface Server {
@@ -39,4 +38,4 @@ export interface CompileFunction {
 }
 
 /** Whether only this machine can connect. */
-export const isHere = (url: URL): boolean => isLoopback(hostIn(url));
+export const isHere = (url: URL): boolean => leadsToLoopback(url);

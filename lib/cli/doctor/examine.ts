@@ -29,7 +29,7 @@ const families: readonly Family[] = [
   { checks: ["host"], needs: ["connection", ...tlsNames], run: hostCheck },
   { checks: [...served, "clock"], needs: ["host"], run: (deployment) => healthChecks(deployment) },
   { checks: ["cors"], needs: ["portolan"], run: corsCheck },
-  { checks: ["authentication"], needs: served, run: authenticationCheck },
+  { checks: ["authentication"], needs: served, run: (deployment) => authenticationCheck(deployment) },
   { checks: pollNames, needs: ["authentication"], run: pollChecks },
   { checks: ["hold"], needs: ["poll clusters"], run: holdCheck },
   { checks: callNames, needs: ["authentication"], run: callChecks },

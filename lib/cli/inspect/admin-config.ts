@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { listIn, memberOf } from "../../config/untyped.ts";
+import { canonicalMessage, messageOfType } from "../../descriptors/messages.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
-import { canonicalMessage, messageOfType } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import type { UnreadResource } from "./proxy-resources.ts";
 import { redacted } from "./redact.ts";

@@ -1,7 +1,7 @@
 import { isFields } from "../../config/untyped.ts";
+import { canonicalMessage } from "../../descriptors/messages.ts";
 import { schemas } from "../../descriptors/registry.ts";
 import { diffJson, type JsonChange } from "../../snapshot/worlds/diff-json.ts";
-import { canonicalMessage } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import { comparableEndpoints } from "./comparable-endpoints.ts";
 import { redacted } from "./redact.ts";

@@ -4,11 +4,18 @@ import { compileSettingsFrom } from "../../compile/settings-from-environment.ts"
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { sliceWaitMs } from "../../compile/triggers/pace.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
 import { openStore } from "../../storage/open-store.ts";
+import type { DevSettings } from "../dev/dev-settings.ts";
 import { ownBuild } from "../own-build.ts";
 import { type CompileNews, type CompileRequest, failureOf } from "./compile-messages.ts";
 import { layingByThread } from "./laying-thread.ts";
 import { sliceThreadsFor } from "./slice-threads-for.ts";
+
+type CompileOnce = (
+  publishing: Publishing | undefined,
+  mayPublish: () => Promise<void>,
+) => Promise<Omit<Extract<CompileNews, { readonly kind: "answer" }>, "kind">>;
 
 type Start = Extract<CompileRequest, { readonly kind: "start" }>;
 
@@ -18,7 +25,7 @@ export function runCompileProcess(): void {
     process.send?.(JSON.stringify(news), () => {});
   };
   let held: HeldVersions = nothingHeld;
-  let compiler: ReturnType<typeof startCompiler> | undefined;
+  let compiler: Promise<CompileOnce> | undefined;
   let answerPublish: (refused: string | undefined) => void = () => {};
   const mayPublish = async (): Promise<void> => {
     const answered = Promise.withResolvers<string | undefined>();
@@ -31,7 +38,10 @@ export function runCompileProcess(): void {
     const request: CompileRequest = JSON.parse(String(text));
     switch (request.kind) {
       case "start":
-        compiler = startCompiler(request, () => held, tell);
+        compiler =
+          request.dev === undefined
+            ? startCompiler(request, () => held, tell)
+            : startPublisher(request.where, request.dev, () => held, tell);
         // Told to whoever asks for a compile.
         compiler.catch(() => {});
         break;
@@ -40,7 +50,7 @@ export function runCompileProcess(): void {
         Promise.resolve(compiler)
           .then((compile) => compile?.(request.publishing, mayPublish))
           .then(
-            (told) => told !== undefined && tell({ kind: "answer", told }),
+            (round) => round !== undefined && tell({ kind: "answer", ...round }),
             (cause: unknown) => tell({ kind: "refusal", failure: failureOf(cause) }),
           );
         break;
@@ -56,14 +66,14 @@ async function startCompiler(
   { where, s3Endpoint, sources, env }: Start,
   held: () => HeldVersions,
   tell: (news: CompileNews) => void,
-): Promise<ReturnType<typeof createRecompiler>> {
+): Promise<CompileOnce> {
   const { world, publisher, pace, slicing } = compileSettingsFrom(env);
   const build = await ownBuild();
   const store = { where, s3Endpoint };
   const onTrouble = (of: "slice" | "laying") => (reason: string) => tell({ kind: "trouble", of, reason });
   const fanOut = sliceThreadsFor(slicing, { ...store, build, onTrouble: onTrouble("slice") });
   const writesBeside = fanOut === undefined && slicing.workers > 1;
-  return createRecompiler({
+  const recompile = createRecompiler({
     store: await openStore(where, { s3Endpoint }),
     sources,
     world,
@@ -74,6 +84,23 @@ async function startCompiler(
     startLaying: writesBeside ? layingByThread({ ...store, onTrouble: onTrouble("laying") }) : undefined,
     ...(fanOut === undefined ? {} : { fanOut: { ...fanOut, waitMs: sliceWaitMs(pace) } }),
   });
+  return async (publishing, mayPublish) => ({ told: await recompile(publishing, mayPublish) });
+}
+
+/** What `portolan dev` compiles, with what it tells of that. */
+async function startPublisher(
+  where: string,
+  settings: DevSettings,
+  held: () => HeldVersions,
+  tell: (news: CompileNews) => void,
+): Promise<CompileOnce> {
+  const [{ createPublisher }, { openToWrite }, { trustOf }] = await Promise.all([
+    import("../dev/publisher.ts"),
+    import("../named-store.ts"),
+    import("../secrets/keyring.ts"),
+  ]);
+  const [store, trust, build] = await Promise.all([openToWrite(where), trustOf(settings.keyring), ownBuild()]);
+  return createPublisher(settings, { store, trust, build, held, observer: tellingObserver(tell) });
 }
 
 /** Sends what a compile does to the process that logs and measures it. */

@@ -3,6 +3,8 @@ import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import type { CompileReport, StageName } from "../../compile/telemetry/observer.ts";
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
+import type { Publication } from "../dev/dev-report.ts";
+import type { DevSettings } from "../dev/dev-settings.ts";
 
 /** What the compile process is sent, as JSON. */
 export type CompileRequest =
@@ -14,6 +16,8 @@ export type CompileRequest =
       readonly sources: readonly string[];
       /** Variables as `compileSettingsFrom` takes them. */
       readonly env: Readonly<Record<string, string | undefined>>;
+      /** What `portolan dev` compiles, in the place of `sources` and `env`; absent: it is `portolan serve` that asks. */
+      readonly dev?: DevSettings | undefined;
     }
   | {
       readonly kind: "compile";
@@ -33,7 +37,8 @@ export type CompileNews =
   | { readonly kind: "failed"; readonly failure: Failure }
   | { readonly kind: "trouble"; readonly of: "slice" | "laying"; readonly reason: string }
   | { readonly kind: "may-publish" }
-  | { readonly kind: "answer"; readonly told: Recompiled }
+  /** With what `portolan dev` tells of it. */
+  | { readonly kind: "answer"; readonly told: Recompiled; readonly publication?: Publication }
   | { readonly kind: "refusal"; readonly failure: Failure };
 
 /** An error as it goes from one process to another. */

@@ -3,6 +3,8 @@ import type { Attempt, AttemptOutcome } from "../../compile/isolation/isolated-c
 import type { CompileObserver, CompileWatch } from "../../compile/telemetry/observer.ts";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { Publication } from "../dev/dev-report.ts";
+import type { DevSettings } from "../dev/dev-settings.ts";
 import { shippedProgram } from "../shipped.ts";
 import { type CompileNews, type CompileRequest, errorOf } from "./compile-messages.ts";
 
@@ -22,13 +24,17 @@ export interface CompileProcessOptions {
   readonly sources: readonly string[];
   /** Variables as `compileSettingsFrom` takes them. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** As the message `start` has it. */
+  readonly dev?: DevSettings;
+  /** Is given what `portolan dev` tells of a compile, before its outcome. */
+  readonly onPublication?: (publication: Publication) => void;
   readonly observer: CompileObserver;
   readonly onTrouble: (trouble: Extract<CompileNews, { readonly kind: "trouble" }>) => void;
 }
 
 /** @throws PortolanError where the program of the process was not installed */
 export function createCompileProcess(options: CompileProcessOptions): CompileProcess {
-  const { where, s3Endpoint, sources, env, observer, onTrouble } = options;
+  const { where, s3Endpoint, sources, env, dev } = options;
   const program = shippedProgram("served-compile", "the program of the compile process");
   let current: ChildProcess | undefined;
   let isClosed = false;
@@ -44,7 +50,7 @@ export function createCompileProcess(options: CompileProcessOptions): CompilePro
     };
     child.once("exit", over);
     child.once("error", over);
-    send(child, { kind: "start", where, s3Endpoint, sources, env });
+    send(child, { kind: "start", where, s3Endpoint, sources, env, dev });
     current = child;
     return child;
   };
@@ -54,7 +60,7 @@ export function createCompileProcess(options: CompileProcessOptions): CompilePro
       if (current === undefined) start();
     },
     async attempt(attempt) {
-      const outcome = await compileIn(current ?? start(), attempt, observer, onTrouble);
+      const outcome = await compileIn(current ?? start(), attempt, options);
       // The next compile is to find a process that has started: its time is short.
       if (outcome.kind === "ended" && current === undefined && !isClosed) start();
       return outcome;
@@ -74,8 +80,7 @@ const send = (child: ChildProcess, request: CompileRequest): void => {
 async function compileIn(
   child: ChildProcess,
   { publishing, mayPublish, held, signal }: Attempt,
-  observer: CompileObserver,
-  onTrouble: CompileProcessOptions["onTrouble"],
+  { observer, onTrouble, onPublication = () => {} }: CompileProcessOptions,
 ): Promise<AttemptOutcome> {
   const outcome = Promise.withResolvers<AttemptOutcome>();
   const watched = watching(observer);
@@ -83,6 +88,7 @@ async function compileIn(
     const news: CompileNews = JSON.parse(String(text));
     switch (news.kind) {
       case "answer":
+        if (news.publication !== undefined) onPublication(news.publication);
         outcome.resolve({ kind: "compiled", told: news.told });
         break;
       case "refusal":

@@ -91,12 +91,13 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
   let followed: readonly Followed[] | undefined;
   let isServing = !wanted.has("front");
   const isPublished = createPublishedCheck(store);
-  // With a source that only webhooks fill nothing is published before whoever sends them finds somebody who is ready.
-  const publishesByItself = compiles && following.length > 0;
+  // With a source that only webhooks fill nothing is published before a sender finds a process that is ready.
+  const needsSender = compiles && following.length === 0;
+  const awaitsPublish = (compiles || wanted.has("front")) && !needsSender;
   const awaited = async () => [
     ...(isServing ? [] : ["the front"]),
     ...(followed === undefined ? ["the collectors"] : []),
-    ...(publishesByItself && !(await isPublished()) ? ["a first publish"] : []),
+    ...(awaitsPublish && !(await isPublished()) ? ["a first publish"] : []),
   ];
   try {
     // Everything listens before anything is collected or published: a port that is taken ends it with nothing done.

@@ -4,6 +4,7 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Keeping } from "../shards/unreadable-source.ts";
 import { sourceVersions } from "../slices/source-versions.ts";
+import type { SourceChanges } from "./changes-in-source.ts";
 
 /** A version of a source that is not compiled, because compiling it ended a compile process, or may have. */
 export interface HeldSource extends CompiledSource {
@@ -13,6 +14,8 @@ export interface HeldSource extends CompiledSource {
   readonly reason: string;
   /** How many processes it has ended by itself. 0: several had changed when a process ended, and it waits to be tried alone. */
   readonly deaths: number;
+  /** What has changed since the version that is compiled in its place; absent where that is not known. */
+  readonly changes?: SourceChanges;
   /** When it is compiled again, in milliseconds since the epoch: the process may have ended for another reason. */
   readonly retryMs: number;
 }
@@ -52,7 +55,14 @@ const isHeldSource = (value: unknown): value is HeldSource =>
   typeof value.reason === "string" &&
   Number.isSafeInteger(value.deaths) &&
   typeof value.retryMs === "number" &&
-  (value.retryMs === untilItsTurn || isTime(value.retryMs));
+  (value.retryMs === untilItsTurn || isTime(value.retryMs)) &&
+  (value.changes === undefined || isChanges(value.changes));
+
+const isChanges = (value: unknown): boolean =>
+  isFields(value) &&
+  Array.isArray(value.named) &&
+  value.named.every((name) => typeof name === "string") &&
+  Number.isSafeInteger(value.count);
 
 /**
  * The versions to compile: those that the sources are at now, but for the sources that are held back.
@@ -93,7 +103,7 @@ export const untilItsTurn = Number.MAX_SAFE_INTEGER;
 /** Reports a source that is held back: an error, since what was pushed is not in force; a warning for one that waits. */
 export function heldDiagnostic(held: HeldSource): Diagnostic {
   if (held.deaths === 0) return waitingDiagnostic(held.name);
-  const { name, version, instead, reason, retryMs } = held;
+  const { name, version, instead, reason, changes, retryMs } = held;
   const what =
     instead === undefined ? "the source is left out" : `version ${instead.slice(0, 12)} is compiled in its place`;
   return {
@@ -101,9 +111,15 @@ export function heldDiagnostic(held: HeldSource): Diagnostic {
     severity: "error",
     origin: fileOrigin(name),
     path: [],
-    message: `compiling version ${version.slice(0, 12)} of source ${name} ended the compile process (${reason}); ${what}`,
+    message: `compiling version ${version.slice(0, 12)} of source ${name} ended the compile process (${reason}); ${what}${changesText(changes)}`,
     hint: `undo its newest change, or split large objects; it is tried again when the source changes, and at ${new Date(retryMs).toISOString()}`,
   };
+}
+
+function changesText({ named, count }: SourceChanges = { named: [], count: 0 }): string {
+  if (named.length === 0) return "";
+  const more = count > named.length ? ` and ${count - named.length} more` : "";
+  return `; changed since: ${named.join(", ")}${more}`;
 }
 
 const waitingDiagnostic = (name: string): Diagnostic => ({

@@ -8,6 +8,7 @@ import { publishedVersions } from "../shards/published-versions.ts";
 import { createUnreadSources } from "../shards/unread-sources.ts";
 import { sourceVersions } from "../slices/source-versions.ts";
 import type { Compile } from "../triggers/turns.ts";
+import { changesInSource } from "./changes-in-source.ts";
 import {
   type HeldSource,
   type HeldVersions,
@@ -113,9 +114,17 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
     const deaths = (held.known.find(({ name }) => name === first.name)?.deaths ?? 0) + 1;
     const retryMs = now() + Math.min(longestRetryMs, firstRetryMs * 2 ** (deaths - 1));
     const rest = held.known.filter(({ name }) => name !== first.name);
-    await writeHeldSources(store, [...withNextTurn(rest), heldAs(first, deaths, retryMs)]);
+    const one = await withChanges(heldAs(first, deaths, retryMs));
+    await writeHeldSources(store, [...withNextTurn(rest), one]);
     slowOnce.clear();
     return true;
+  }
+
+  /** With what is to be looked at first; where that cannot be read, the source is held all the same. */
+  async function withChanges(held: HeldSource): Promise<HeldSource> {
+    if (held.instead === undefined) return held;
+    const changes = await changesInSource(store, held.name, held.instead, held.version).catch(() => undefined);
+    return changes === undefined ? held : { ...held, changes };
   }
 
   async function compile(
@@ -144,6 +153,8 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
         if (isNextTried) onWaiting();
         return { ...outcome.told, diagnostics: [...outcome.told.diagnostics, ...reports] };
       }
+      // The process may have filled a source itself, as that of `portolan dev` does.
+      held = await heldNow(true);
       const isWorthAnother = await suspect(held, outcome.reason, signal.aborted);
       if (signal.aborted || !isWorthAnother) throw new PortolanError(endedText(outcome.reason), reports);
       held = await heldNow(true);

@@ -65,6 +65,8 @@ export function forgeHooks(options: ForgeOptions): Hono {
         return problem(401, verdict.reason);
       case "ping":
         return Response.json({ kind: "pong" });
+      case "other":
+        return Response.json({ kind: "ignored", source, reason: noPush });
       case "push":
         return deliver(c, { source, host: "github", key: verdict.key, event: pushOfGithub(verdict.content) });
     }
@@ -85,6 +87,8 @@ export function forgeHooks(options: ForgeOptions): Hono {
   });
   return app;
 }
+
+const noPush = "the event is no push; have the webhook send pushes only";
 
 const noSecret = (source: string) => ({ reason: `no secret of this forge is known for a source ${source}` });
 

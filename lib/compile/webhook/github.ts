@@ -7,10 +7,13 @@ const pushAgeSeconds = 3 * 24 * 3600;
 /** How far GitHub's clock may be ahead: a push of a time to come could be sent again until then, and records do not live as long. */
 const aheadSeconds = 300;
 
-/** `ping` is what GitHub sends when a webhook is made; nothing is to be done. */
+/**
+ * `ping` is what GitHub sends when a webhook is made; nothing is to be done. Neither is for `other`, a genuine delivery of another event:
+ * what a webhook sends that was made for all events.
+ */
 export type GithubVerdict =
   | { readonly kind: "push"; readonly key: string; readonly content: object }
-  | { readonly kind: "ping" }
+  | { readonly kind: "ping" | "other" }
   | Refusal;
 
 /** Whether the headers are those of a delivery that may be genuine: what can be said before the body is read. */
@@ -35,13 +38,15 @@ export async function judgeGithub(
   if (!(await isHmacSha256(secrets, body, signature))) return refused("the signature is wrong");
   const content = readJson(body);
   if ("zen" in content) return { kind: "ping" };
+  if (!("ref" in content)) return { kind: "other" };
   const repository = "repository" in content ? content.repository : undefined;
   const pushedAt =
     typeof repository === "object" && repository !== null && "pushed_at" in repository ? repository.pushed_at : "";
   const seconds = typeof pushedAt === "number" ? pushedAt : Date.parse(String(pushedAt)) / 1000;
   const ageSeconds = nowMs / 1000 - seconds;
-  if (!("ref" in content) || !(ageSeconds >= -aheadSeconds && ageSeconds <= pushAgeSeconds))
-    return refused(`this is no push of the last ${pushAgeSeconds / 3600} hours; let the webhook send pushes only`);
+  // What is no time compares as false. GitHub gives every push one: `repository.pushed_at`, in seconds.
+  if (!(ageSeconds >= -aheadSeconds && ageSeconds <= pushAgeSeconds))
+    return refused(`this is no push of the last ${pushAgeSeconds / 3600} hours`);
   return { kind: "push", key: await sha256Hex(body), content };
 }
 

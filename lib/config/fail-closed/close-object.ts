@@ -11,10 +11,10 @@ import { metaOf, type ReadOptions } from "../read-config.ts";
 import { fieldsOf, isFields } from "../untyped.ts";
 import { closeAuthorization, denyAll } from "./close-authorization.ts";
 import { closeBackendTls, closeDestinationRule } from "./close-connections.ts";
+import { closePatches } from "./close-patches.ts";
 import { closeTokens } from "./close-tokens.ts";
 import type { ClosedObject, Closing } from "./closed-object.ts";
 import { type ReadTarget, readTarget } from "./read-target.ts";
-import { securityPatches } from "./security-patches.ts";
 
 /** Kinds whose objects protect something, so that none of their fields may be ignored. */
 const securityKinds: ReadonlySet<string> = new Set([
@@ -87,10 +87,13 @@ export function closeObject(
         ["AuthorizationPolicy", denyWithoutToken(read.target), { [httpOnlyAnnotation]: "true" }],
       ]);
     }
-    case "EnvoyFilter":
-      return securityPatches(spec, errors)
+    case "EnvoyFilter": {
+      const closed = closePatches(spec, errors);
+      if (closed === undefined) return undefined;
+      return closed.closing === "denied"
         ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]])
-        : undefined;
+        : made(closed.closing, [["EnvoyFilter", closed.spec]]);
+    }
     case "DestinationRule": {
       const rule = closeDestinationRule(spec);
       return rule === undefined ? undefined : made("connections-refused", [["DestinationRule", rule]]);

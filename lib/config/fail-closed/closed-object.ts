@@ -17,6 +17,7 @@ export type SecurityFailure = (typeof securityFailures)[number];
 export type Closing =
   | "denied"
   | "only-valid-rules"
+  | "only-valid-patches"
   | "authorizer-asked"
   | "mutual-tls"
   | "tokens-refused"
@@ -88,6 +89,8 @@ function closingText(closed: ClosedObject, rootNamespace: string): string {
       return `requests to ${target} are denied`;
     case "only-valid-rules":
       return `of its rules only the valid ones allow requests to ${target}`;
+    case "only-valid-patches":
+      return `only its valid patches apply to ${target}`;
     case "authorizer-asked":
       return `the external authorizer is asked about all requests to ${target}`;
     case "mutual-tls":

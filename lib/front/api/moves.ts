@@ -1,8 +1,9 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { isLoopback } from "../../config/loopback.ts";
 import { bytesOf } from "../../limits/read-body.ts";
 import { isRecord } from "../../snapshot/classifier.ts";
 import { HeadMovedOn } from "../../snapshot/head/moved-on.ts";
-import { hostName, isLoopback } from "../auth/open-to.ts";
+import { hostName } from "../auth/open-to.ts";
 import type { Front } from "../front.ts";
 import type { Move } from "../operate/moves.ts";
 import { type Answered, type Asked, found, refused } from "./asked.ts";

@@ -10,7 +10,8 @@ const maxCertificateLength = 16 * 1024;
 
 /**
  * Reads the SPIFFE id of a client certificate whose bearer a platform has seen prove its key. The platform has checked the chain too;
- * the signature and the dates are checked again, so that a platform that trusts more authorities than the front does not widen its trust.
+ * the signature, the dates and the purpose are checked again, so that a platform that trusts more authorities than the front does not widen
+ * its trust.
  *
  * @param certificate as PEM or DER
  * @param issuers certificates of the authorities that sign client certificates themselves
@@ -24,16 +25,29 @@ export function identityIn(
   if (certificate.length > maxCertificateLength) return unproven("is too large");
   const leaf = readCertificate(certificate);
   if (leaf === undefined) return unproven("cannot be read");
-  if (!issuers.some((issuer) => leaf.checkIssued(issuer) && leaf.verify(issuer.publicKey)))
-    return unproven("is signed by none of the authorities of the setting certificates.issuers");
-  const [fromMs, untilMs] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
-  // What is no date compares as false.
-  if (!(fromMs <= nowMs && nowMs < untilMs)) return unproven(`holds from ${leaf.validFrom} to ${leaf.validTo} only`);
+  const signers = issuers.filter((issuer) => leaf.checkIssued(issuer) && leaf.verify(issuer.publicKey));
+  if (signers.length === 0) return unproven("is signed by none of the authorities of the setting certificates.issuers");
+  if (!holdsAt(leaf, nowMs)) return unproven(datesOf(leaf));
+  const ends = signers.filter((issuer) => holdsAt(issuer, nowMs)).map(({ validTo }) => Date.parse(validTo));
+  if (ends.length === 0) return unproven(`is signed by an authority whose own ${signers.map(datesOf).join(" or ")}`);
+  const untilMs = Math.min(Date.parse(leaf.validTo), Math.max(...ends));
   if (leaf.ca) return unproven("is that of an authority");
+  // Absent: for any purpose.
+  if (leaf.keyUsage !== undefined && !leaf.keyUsage.some((purpose) => clientPurposes.has(purpose)))
+    return unproven("is not for clients: its extended key usage lacks clientAuth");
   const spiffeId = onlyUriOf(leaf.subjectAltName ?? "");
   if (spiffeId?.startsWith("spiffe://") !== true) return unproven("has no one SPIFFE id");
   return { kind: "proven", spiffeId, expiresSeconds: untilMs / 1_000 };
 }
+
+/** What a certificate of a client is for, where it says so: `clientAuth`, or everything. */
+const clientPurposes: ReadonlySet<string> = new Set(["1.3.6.1.5.5.7.3.2", "2.5.29.37.0"]);
+
+/** What is no date compares as false. */
+const holdsAt = ({ validFrom, validTo }: X509Certificate, nowMs: number): boolean =>
+  Date.parse(validFrom) <= nowMs && nowMs < Date.parse(validTo);
+
+const datesOf = ({ validFrom, validTo }: X509Certificate): string => `holds from ${validFrom} to ${validTo} only`;
 
 const unproven = (what: string): CertificateIdentity => ({
   kind: "unproven",

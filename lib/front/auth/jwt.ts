@@ -33,8 +33,8 @@ const algorithms = [
   "RS512",
 ];
 
-/** Clocks differ by so much. */
-const clockToleranceSeconds = 30;
+/** Clocks differ by so much: a token is taken until so long after its end. */
+export const clockToleranceSeconds = 30;
 const maxTokenLength = 8 * 1024;
 
 /** Tokens of our own, signed with one of the keys. */
@@ -95,9 +95,14 @@ function tokenIn(value: string | undefined, header: string): string | undefined 
 }
 
 /** Who says to have issued a token; nothing is believed yet. */
-function issuerOf(token: string): string | undefined {
+const issuerOf = (token: string): string | undefined => claimsOf(token)?.iss;
+
+/** When a token says to end, in seconds since the epoch; undefined where it says nothing, and for what is no token. */
+export const expiryOf = (token: string): number | undefined => claimsOf(token)?.exp;
+
+function claimsOf(token: string): JWTPayload | undefined {
   try {
-    return decodeJwt(token).iss;
+    return decodeJwt(token);
   } catch {
     return undefined;
   }

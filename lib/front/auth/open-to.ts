@@ -1,4 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { isLoopback } from "../../config/loopback.ts";
 import { type Authentication, noAuthentication } from "./authentication.ts";
 import { type AuthenticationOptions, readAuthentication } from "./settings.ts";
 
@@ -17,11 +18,6 @@ export function authenticationFor(
   throw new PortolanError(
     `${host} is open to other machines, and nothing says who may read: set PORTOLAN_AUTHENTICATION (docs/security.md), or to off to serve whoever can connect`,
   );
-}
-
-/** Whether only this machine can connect. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
 /** The name in a `Host` without its port, lower-case; what is no name and port as it is. */

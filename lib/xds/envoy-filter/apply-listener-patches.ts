@@ -12,7 +12,7 @@ import { applyAcceptable, leftOut, type Refusal, withoutPatches } from "./leave-
 import { boundAddresses, listenerRefusals } from "./listener-refusals.ts";
 import { matchesListener } from "./match-listener.ts";
 import { type Copies, mergeAny, mergeMessage } from "./merge-message.ts";
-import { hasContext, isAddedIn, type Patch, type Patches, readPatches, unmergeable } from "./patch.ts";
+import { hasContext, insertsGuard, isAddedIn, type Patch, type Patches, readPatches, unmergeable } from "./patch.ts";
 import { patchChains } from "./patch-chains.ts";
 import { patchInlineTables } from "./patch-inline-tables.ts";
 import { patchList } from "./patch-list.ts";
@@ -121,9 +121,11 @@ function patchListener({ all, neighbours = [], listener, context }: Inputs): Sta
       matchesListener(listener.json, patch),
     ),
   ];
+  const filters = (): readonly Patch<unknown>[] => [...patches.networkFilters, ...patches.httpFilters];
   return applyAcceptable({
     what: `the listener ${listener.name}`,
     suspects,
+    isClosed: (patch) => filters().includes(patch) && insertsGuard(patch.operation, patch.value),
     apply: (without) => withPatches(listener, context, withoutPatches(patches, without)),
     refusals: (patched) =>
       patched === undefined || patched === listener

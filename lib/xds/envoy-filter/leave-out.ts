@@ -3,7 +3,7 @@
  * everything in it: such a patch is left out, and said. Istio passes the result on, and Envoy keeps what it had.
  */
 import { type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
-import type { Patch, Patches } from "./patch.ts";
+import { closingPatch, filterCloses, insertsGuard, type Patch, type Patches } from "./patch.ts";
 
 /** Something for which Envoy refuses a whole resource. */
 export interface Refusal {
@@ -22,6 +22,8 @@ export interface PatchedWhole<T> {
   /** Patches that may be to blame, in their order. */
   readonly suspects: readonly AnyPatch[];
   readonly apply: (without: ReadonlySet<AnyPatch>) => Stage<T>;
+  /** Whether a filter that denies everything takes the place of a patch that is left out; of none when absent. */
+  readonly isClosed?: (patch: AnyPatch) => boolean;
   /** One for each breach. */
   readonly refusals: (value: T) => readonly Refusal[];
 }
@@ -36,7 +38,8 @@ const maxFilters = 100;
  * leaves fewest breaches is taken, and of equal ones the patch that came last goes; a patch that went in vain comes back.
  * What is wrong without any patch stays. Where that search would take more than `maxJudgements`, whole EnvoyFilters are left out.
  */
-export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedWhole<T>): Stage<T> {
+export function applyAcceptable<T>(patched: PatchedWhole<T>): Stage<T> {
+  const { what, suspects, apply, refusals } = patched;
   // Without a patch to blame the judgement would change nothing.
   if (suspects.length === 0) return apply(new Set());
   const judged = (without: Iterable<AnyPatch>) => {
@@ -49,7 +52,7 @@ export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedW
   const dropped = new Map<AnyPatch, Diagnostic>();
   for (let judgements = 2; best.refusals.length > unavoidable; ) {
     judgements += suspects.length - dropped.size;
-    if (judgements > maxJudgements) return withoutFilters({ what, suspects, unavoidable, judged });
+    if (judgements > maxJudgements) return withoutFilters({ ...patched, unavoidable, judged });
     const attempts = suspects
       .filter((patch) => !dropped.has(patch))
       .map((patch) => ({ patch, ...judged([...dropped.keys(), patch]) }));
@@ -67,10 +70,16 @@ export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedW
     dropped.delete(patch);
     best = again;
   }
-  return { value: best.stage.value, diagnostics: [...best.stage.diagnostics, ...dropped.values()] };
+  const closed = closedAmong([...dropped.keys()], patched.isClosed);
+  return { value: best.stage.value, diagnostics: [...best.stage.diagnostics, ...dropped.values(), ...closed] };
 }
 
-interface Judging<T> extends Pick<PatchedWhole<T>, "what" | "suspects"> {
+const closedAmong = (
+  dropped: readonly AnyPatch[],
+  isClosed: (patch: AnyPatch) => boolean = () => false,
+): readonly Diagnostic[] => dropped.filter(isClosed).map(filterCloses);
+
+interface Judging<T> extends Pick<PatchedWhole<T>, "what" | "suspects" | "isClosed"> {
   /** Breaches that no patch causes. */
   readonly unavoidable: number;
   readonly judged: (without: Iterable<AnyPatch>) => {
@@ -80,7 +89,7 @@ interface Judging<T> extends Pick<PatchedWhole<T>, "what" | "suspects"> {
 }
 
 /** Takes the EnvoyFilters one after the other, in their order, and leaves out each that causes a breach with those before it. */
-function withoutFilters<T>({ what, suspects, unavoidable, judged }: Judging<T>): Stage<T> {
+function withoutFilters<T>({ what, suspects, isClosed, unavoidable, judged }: Judging<T>): Stage<T> {
   const byFilter = [...Map.groupBy(suspects, ({ key }) => keyText(key)).values()];
   const filters = byFilter.length > maxFilters ? [suspects] : byFilter;
   const without = new Set(suspects);
@@ -93,7 +102,8 @@ function withoutFilters<T>({ what, suspects, unavoidable, judged }: Judging<T>):
     diagnostics.push(...leftOutTogether(patches, what, refusals));
   }
   const { stage } = judged(without);
-  return { value: stage.value, diagnostics: [...stage.diagnostics, ...diagnostics] };
+  const closed = closedAmong([...without], isClosed);
+  return { value: stage.value, diagnostics: [...stage.diagnostics, ...diagnostics, ...closed] };
 }
 
 function leftOutTogether(
@@ -119,16 +129,20 @@ export function leftOut(patch: AnyPatch, what: string, { reason, hint }: Refusal
   };
 }
 
-/** The patches of every sort but some. */
+/** The patches of every sort but some. In the place of one that inserts a filter which decides who may pass another denies everything. */
 export function withoutPatches(patches: Patches, without: ReadonlySet<AnyPatch>): Patches {
   if (without.size === 0) return patches;
+  const orClosing = <T>(patch: Patch<T>, closing: () => Patch<T>): readonly Patch<T>[] => {
+    if (!without.has(patch)) return [patch];
+    return insertsGuard(patch.operation, patch.value) ? [closing()] : [];
+  };
   const kept = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] => list.filter((patch) => !without.has(patch));
   return {
     listeners: kept(patches.listeners),
     listenerFilters: kept(patches.listenerFilters),
     filterChains: kept(patches.filterChains),
-    networkFilters: kept(patches.networkFilters),
-    httpFilters: kept(patches.httpFilters),
+    networkFilters: patches.networkFilters.flatMap((patch) => orClosing(patch, () => closingPatch(patch, "tcp"))),
+    httpFilters: patches.httpFilters.flatMap((patch) => orClosing(patch, () => closingPatch(patch, "http"))),
     routeConfigurations: kept(patches.routeConfigurations),
     virtualHosts: kept(patches.virtualHosts),
     routes: kept(patches.routes),

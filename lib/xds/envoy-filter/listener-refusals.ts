@@ -5,7 +5,7 @@ import type {
   HttpConnectionManagerJson,
   HttpFilterJson,
 } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { messageOfType } from "../descriptors.ts";
+import { messageOfType } from "../../descriptors/messages.ts";
 import { chainClaims } from "./chain-claims.ts";
 import type { Refusal } from "./leave-out.ts";
 

@@ -5,7 +5,7 @@
  * @see docs/how-istio-does-it/envoy-filters.md#merging
  */
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
-import { messageOfType } from "../descriptors.ts";
+import { messageOfType } from "../../descriptors/messages.ts";
 
 export interface MergeOptions {
   /** `MERGE_AND_REPLACE_LIST`: a list in the patch takes the place of the base's. */

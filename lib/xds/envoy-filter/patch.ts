@@ -3,38 +3,25 @@
  * @see docs/how-istio-does-it/envoy-filters.md#which-patches
  */
 import type { DescMessage, MessageJsonType } from "@bufbuild/protobuf";
-import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import {
-  type TypedExtensionConfigJson,
-  TypedExtensionConfigSchema,
-} from "../../../gen/envoy/config/core/v3/extension_pb.ts";
-import {
-  type FilterChainJson,
-  FilterChainSchema,
-  type FilterJson,
-  FilterSchema,
-  type ListenerFilterJson,
-  ListenerFilterSchema,
+import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { TypedExtensionConfigJson } from "../../../gen/envoy/config/core/v3/extension_pb.ts";
+import type {
+  FilterChainJson,
+  FilterJson,
+  ListenerFilterJson,
 } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import { type ListenerJson, ListenerSchema } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import {
-  type RouteJson,
-  RouteSchema,
-  type VirtualHostJson,
-  VirtualHostSchema,
-} from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import {
-  type HttpFilterJson,
-  HttpFilterSchema,
-} from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
-import { namesSecurity } from "../../config/fail-closed/security-patches.ts";
+import { namesSecurity } from "../../config/fail-closed/names-security.ts";
 import type { ApplyTo, EnvoyConfigObjectMatch, PatchContext, PatchOperation } from "../../config/kinds/envoy-filter.ts";
+import { canonicalMessage } from "../../descriptors/messages.ts";
+import { patchMessages } from "../../descriptors/patch-messages.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EnvoyFilterPatches, SelectedPatch } from "../../mesh/views/views.ts";
-import { canonicalMessage } from "../descriptors.ts";
 import { denyingFilter } from "../security/authorization.ts";
 import type { MergeOptions } from "./merge-message.ts";
 
@@ -83,25 +70,27 @@ function read({ patches }: EnvoyFilterPatches): Stage<Patches> {
     filters.set(filter, known);
     return known;
   };
-  const of = <Desc extends DescMessage>(applyTo: ApplyTo, schema: Desc): readonly Patch<MessageJsonType<Desc>>[] =>
+  const of = <Target extends keyof typeof patchMessages>(
+    applyTo: Target,
+  ): readonly Patch<MessageJsonType<(typeof patchMessages)[Target]>>[] =>
     patches
       .filter(({ patch }) => patch.applyTo === applyTo)
       .flatMap((selected) => {
-        const { value, diagnostics: found } = readPatch(selected, by(selected.filter), schema);
+        const { value, diagnostics: found } = readPatch(selected, by(selected.filter), patchMessages[applyTo]);
         diagnostics.push(...found);
         return value ?? [];
       });
   const value: Patches = {
-    listeners: of("LISTENER", ListenerSchema),
-    listenerFilters: of("LISTENER_FILTER", ListenerFilterSchema),
-    filterChains: of("FILTER_CHAIN", FilterChainSchema),
-    networkFilters: of("NETWORK_FILTER", FilterSchema),
-    httpFilters: of("HTTP_FILTER", HttpFilterSchema),
-    routeConfigurations: of("ROUTE_CONFIGURATION", RouteConfigurationSchema),
-    virtualHosts: of("VIRTUAL_HOST", VirtualHostSchema),
-    routes: of("HTTP_ROUTE", RouteSchema),
-    clusters: of("CLUSTER", ClusterSchema),
-    extensionConfigs: of("EXTENSION_CONFIG", TypedExtensionConfigSchema),
+    listeners: of("LISTENER"),
+    listenerFilters: of("LISTENER_FILTER"),
+    filterChains: of("FILTER_CHAIN"),
+    networkFilters: of("NETWORK_FILTER"),
+    httpFilters: of("HTTP_FILTER"),
+    routeConfigurations: of("ROUTE_CONFIGURATION"),
+    virtualHosts: of("VIRTUAL_HOST"),
+    routes: of("HTTP_ROUTE"),
+    clusters: of("CLUSTER"),
+    extensionConfigs: of("EXTENSION_CONFIG"),
   };
   return { value, diagnostics };
 }
@@ -175,21 +164,36 @@ const valueRefused = (schema: DescMessage, reason: string, about: About, result:
   hint: "compare it with Envoy's API reference",
 });
 
-const filterCloses = (about: About): Diagnostic => ({
+export const filterCloses = (about: About): Diagnostic => ({
   code: "security-closed",
   severity: "warning",
   ...about,
   message: "the patch inserts a filter that decides who may pass, so it fails closed: every request there is denied",
-  hint: "correct the value, or delete the patch",
+  hint: "correct the patch, or delete it",
 });
 
 /** What is inserted in place of a filter that decides who may pass and cannot be read; undefined for any other patch. */
 function closingFilter({ applyTo, patch: { operation, value } }: SelectedPatch["patch"]): object | undefined {
-  const isInserted = operation !== "MERGE" && operation !== "MERGE_AND_REPLACE_LIST" && operation !== "REMOVE";
-  if (!isInserted || !namesSecurity(value)) return undefined;
+  if (!insertsGuard(operation, value)) return undefined;
   if (applyTo === "HTTP_FILTER") return denyingFilter("http");
   return applyTo === "NETWORK_FILTER" ? denyingFilter("tcp") : undefined;
 }
+
+/** Whether a patch of filters inserts one that decides who may pass. */
+export const insertsGuard = (operation: PatchOperation, value: unknown): boolean =>
+  operation !== "MERGE" && operation !== "MERGE_AND_REPLACE_LIST" && operation !== "REMOVE" && namesSecurity(value);
+
+const first: Patch<unknown>["operation"] = "INSERT_FIRST";
+
+/** What takes the place of such a patch where it is left out: whoever it matches is denied. */
+export const closingPatch = (
+  patch: Patch<unknown>,
+  protocol: Parameters<typeof denyingFilter>[0],
+): Patch<ReturnType<typeof denyingFilter>> => ({
+  ...patch,
+  operation: first,
+  value: denyingFilter(protocol),
+});
 
 export function hasContext(patch: Patch<unknown>, context: PatchContext): boolean {
   return patch.context === "ANY" || patch.context === context;

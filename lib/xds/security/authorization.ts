@@ -12,8 +12,8 @@ import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnosti
 import { isDryRun } from "../../config/dry-run.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
+import { messageProblem } from "../../descriptors/messages.ts";
 import { packAny } from "../core-messages.ts";
-import { messageProblem } from "../descriptors.ts";
 import {
   askedPolicyName,
   authorizerMark,

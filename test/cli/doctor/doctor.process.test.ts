@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { authenticationCheck } from "../../../lib/cli/doctor/authentication-check.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
@@ -20,6 +21,7 @@ import { doctor, gateway, publishedShop, samples } from "./deployments.ts";
 
 const secret = "a-shared-secret";
 const closing: (() => unknown)[] = [];
+const key = await makeSigningKey("tokens");
 let store: ObjectStore;
 let [folder, open, held, jsonOnly, guarded, compile] = ["", "", "", "", "", ""];
 
@@ -27,7 +29,6 @@ beforeAll(async () => {
   store = await publishedShop();
   const binary = await publishedShop(true);
   folder = await mkdtemp(join(tmpdir(), "portolan-doctor-"));
-  const key = await makeSigningKey("tokens");
   const tokens = { keys: [publicPart(key)] };
   await writeFile(join(folder, "token"), await tokenOf(key, { scope: "node", namespace: "bookshop" }));
   await writeFile(join(folder, "other"), await tokenOf(key, { scope: "node", namespace: "default" }));
@@ -183,6 +184,18 @@ describe("portolan doctor, of a request that is refused", () => {
     const wrong = await doctor(guarded, ...node, "--token-file", join(folder, "wrong"));
     expect(wrong.said("authentication")).toMatch(/^failed: the token is refused with 401: /);
     expect(wrong.remedy("authentication")).toContain("a key that this front trusts");
+  });
+
+  it("warns of a token that has expired and is taken while clocks may differ, with the seconds that are left", async () => {
+    const madeMs = nowMs - 3_612_000;
+    const token = await tokenOf(key, { scope: "node", namespace: "bookshop" }, 3_600, madeMs);
+    const deployment = { url: new URL(guarded), timeoutMs: 10_000, caName: "", token };
+    const [finding] = await authenticationCheck(deployment, nowMs);
+    expect(finding).toMatchObject({
+      status: "warning",
+      text: "requests without a token are refused; this token has expired, and is still taken for 18 seconds, in case clocks differ",
+      remedy: expect.stringContaining("portolan token create"),
+    });
   });
 
   it("fails for a node that no class was compiled for", async () => {

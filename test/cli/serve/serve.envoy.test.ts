@@ -174,6 +174,21 @@ describe("portolan serve", { timeout: 240_000 }, () => {
     expect(["HEAD", "sources"].filter((name) => existsSync(join(scratch, "store", name)))).toEqual([]);
   });
 
+  it("is not ready with a front alone before another process publishes, and is where only webhooks fill what it compiles", async () => {
+    const readyOf = async (settings: string) => {
+      const serving = serve(settings);
+      const { url } = await serving.line("says how it is");
+      await serving.line("serving");
+      const ready = async () => JSON.parse(await (await fetch(`${url}/readyz`)).text());
+      const isStarting = (waitsFor: readonly string[]) =>
+        ["the front", "the collectors"].some((one) => waitsFor.includes(one));
+      return eventually(ready, ({ waitsFor = [] }) => !isStarting(waitsFor), patienceMs);
+    };
+    const front = "front: {port: 0, workers: 1}\nhealth: {port: 0}\n";
+    expect(await readyOf(`store: one\n${front}`)).toMatchObject({ isReady: false, waitsFor: ["a first publish"] });
+    expect(await readyOf(`store: two\n${front}compile: {webhook: {secret: s}}\n`)).toMatchObject({ isReady: true });
+  });
+
   it("is not ready before something is published, and says what it waits for", async () => {
     writeFileSync(join(scratch, "mesh/catalog.yaml"), "kind: [");
     for (const file of ["gateway.yaml", "reviews.yaml", "routes.yaml"])

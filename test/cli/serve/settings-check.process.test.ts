@@ -30,7 +30,7 @@ const refused: readonly (readonly [string, string])[] = [
   ["front:\n  authentication: {tokenz: 1}\n", ":2 .*front.authentication: "],
   ["secretsKey: short\n", ":1 .*secretsKey is not one or two keys of 32 bytes"],
   ["store: htp://x\n", ":1 .*htp://x is no store. Use a folder .*, s3://BUCKET/PREFIX .*, gs://BUCKET/PREFIX"],
-  ["store: s3://\n", ":1 .*s3:// is no store. Use a folder .*, s3://BUCKET/PREFIX"],
+  ["store: s3://\n", ":1 .*s3:// is no store. Write s3://BUCKET/PREFIX"],
   ["storeCopy: s3://b/p?zone=1\n", ":1 .*has no parameter zone; it accepts .region= and .endpoint="],
   [`trust:\n  trustedKeys: '${key}'\n`, ":2 .*trust.trustedKeys holds a private key"],
   [

@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { createCollector } from "../../../lib/collect/collector.ts";
+import { readHeadOf } from "../../../lib/compile/collected/collected-shard.ts";
+import { changesInSource } from "../../../lib/compile/isolation/changes-in-source.ts";
 import { type HeldVersions, readHeldSources } from "../../../lib/compile/isolation/held-sources.ts";
 import { createIsolatedCompile } from "../../../lib/compile/isolation/isolated-compile.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { sha256 } from "../../../lib/config/canonical-json.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { FakeOrigin } from "../../collect/fake-origin.ts";
 
 const entry = (name: string) => ({
   file: `${name}.yaml`,
@@ -113,9 +118,53 @@ describe("what comes before an attempt", () => {
       onWaiting: () => {},
       attempt: async () => ({ kind: "ended", reason: "it was asked to" }),
     });
-    // Nothing has changed, so no source is suspected: HEAD is read once more to find that.
+    // Nothing has changed, so no source is suspected: HEAD is read twice more to find that, with the sources and for what is in force.
     await expect(compile(undefined, async () => {})).rejects.toThrow("it was asked to");
-    expect(reads).toBe(2);
+    expect(reads).toBe(3);
+  });
+});
+
+describe("a source that is held", () => {
+  it("is told of with the files that have changed since the version that is compiled, five of them by name", async () => {
+    const { fill, ask } = workshop();
+    await fill("main", "shop");
+    await fill("b", "gone", "good");
+    await ask();
+    await fill("b", "bomb", "good");
+    const messageOf = async () => (await ask()).diagnostics.map(({ message }) => message.replace(/^.*; /, ""));
+    expect(await messageOf()).toEqual(["changed since: bomb.yaml, gone.yaml"]);
+    await fill("b", "bomb", "d", "e", "f", "g", "good");
+    expect(await messageOf()).toEqual(["changed since: bomb.yaml, d.yaml, e.yaml, f.yaml, g.yaml and 1 more"]);
+  });
+
+  it("is told of with the objects that have changed, where a collector fills it", async () => {
+    const { store } = workshop();
+    const objectOf = (name: string, version: string) => ({
+      key: `ServiceEntry/shop/${name}`,
+      version,
+      object: {
+        apiVersion: "networking.istio.io/v1",
+        kind: "ServiceEntry",
+        metadata: { name, namespace: "shop" },
+        spec: { hosts: [`${name}${version}.example.com`], ports: [{ number: 80, name: "http", protocol: "HTTP" }] },
+      },
+    });
+    const collect = async (...objects: readonly ReturnType<typeof objectOf>[]) => {
+      const origin = new FakeOrigin();
+      const done = createCollector({ store, source: "cluster", origin }).once();
+      await origin.following;
+      origin.whole("all", objects);
+      await done;
+    };
+    await collect(objectOf("one", "1"), objectOf("two", "1"));
+    const read = await readHeadOf(store, "cluster");
+    await collect(objectOf("one", "1"), objectOf("two", "2"), objectOf("three", "1"));
+    const now = await readHeadOf(store, "cluster");
+    const [before, after] = [read, now].map((head) => sha256(head?.text ?? ""));
+    expect(await changesInSource(store, "cluster", before ?? "", after ?? "")).toEqual({
+      named: ["ServiceEntry/shop/three", "ServiceEntry/shop/two"],
+      count: 2,
+    });
   });
 });
 
@@ -226,7 +275,7 @@ describe("a compile whose process ends", () => {
     const { said, diagnostics } = await ask();
     expect(said).toEqual(["error b"]);
     expect(diagnostics[0]?.message).toMatch(
-      /^compiling version [0-9a-f]{12} of source b ended the compile process \(out of memory\); version [0-9a-f]{12} is compiled in its place$/,
+      /^compiling version [0-9a-f]{12} of source b ended the compile process \(out of memory\); version [0-9a-f]{12} is compiled in its place; changed since: bomb\.yaml$/,
     );
     expect([deaths(), await served()]).toEqual([1, ["shop", "good"]]);
   });

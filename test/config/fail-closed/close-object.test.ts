@@ -167,6 +167,45 @@ describe("another refused object", () => {
     expect(found).toEqual(denied(web));
   });
 
+  const patches = (...texts: readonly string[]) =>
+    closed(
+      object(
+        "EnvoyFilter",
+        `{ workloadSelector: { labels: { app: web } }, configPatches: [${texts.join(", ")}] }`,
+        "shop",
+        "networking.istio.io/v1alpha3",
+      ),
+    );
+  const insertion = (name: string, config: string) =>
+    `{ applyTo: HTTP_FILTER, patch: { operation: INSERT_FIRST, value: { name: ${name}, typed_config: ${config} } } }`;
+  const authorizer = (config: string) =>
+    insertion(
+      "authorizer",
+      `{ "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz, ${config} }`,
+    );
+  const lua = (config: string) =>
+    insertion("script", `{ "@type": type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua, ${config} }`);
+
+  it.each([
+    ["is no such message", authorizer("failure_mode_allow: [false]")],
+    ["has a field that is not known", authorizer("failure_mode_alow: false")],
+    ["names an enum's value that is not known", authorizer("transport_api_version: V33")],
+    ["breaks a constraint of Envoy's API", authorizer("grpc_service: { envoy_grpc: { cluster_name: '' } }")],
+  ])("denies every request where the value of such a filter %s", (_what, patch) => {
+    expect(patches(patch)).toEqual(denied(web));
+  });
+
+  it("leaves the valid patches that protect, beside an invalid one that does not", () => {
+    const valid = authorizer("grpc_service: { envoy_grpc: { cluster_name: authorizer } }");
+    expect(patches(valid, lua("default_source_code: 1"))).toEqual([
+      {
+        closing: "only-valid-patches",
+        made: [{ "EnvoyFilter shop": expect.objectContaining({ configPatches: [expect.anything()] }) }],
+      },
+    ]);
+    expect(patches(lua("default_source_code: 1"), lua("stat_prefix: a"))).toEqual([]);
+  });
+
   it("closes nothing where it was to protect nothing", () => {
     expect(closed(object("EnvoyFilter", filter("lua"), "shop", "networking.istio.io/v1alpha3"))).toEqual([]);
     expect(closed(object("VirtualService", "{ host: [a] }", "shop", "networking.istio.io/v1"))).toEqual([]);

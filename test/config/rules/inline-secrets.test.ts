@@ -10,7 +10,7 @@ const filter = (value: string) =>
   `{configPatches: [{applyTo: CLUSTER, match: {context: ANY}, patch: {operation: MERGE, value: ${value}}}]}`;
 const tls = (certificate: string) =>
   filter(
-    `{transport_socket: {typed_config: {common_tls_context: {tls_certificates: [{certificate_chain: {inline_string: c}, ${certificate}}]}}}}`,
+    `{transport_socket: {typed_config: {"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, common_tls_context: {tls_certificates: [{certificate_chain: {inline_string: c}, ${certificate}}]}}}}`,
   );
 const socket = "spec.configPatches.0.patch.value.transport_socket.typed_config.common_tls_context.tls_certificates.0";
 

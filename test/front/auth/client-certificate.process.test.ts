@@ -20,8 +20,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const certificateOf = (spiffeId: string, by = authority) =>
-  readFileSync(join(issueIdentity(by, spiffeId), "cert.pem"), "utf8");
+const certificateOf = (spiffeId: string, by = authority, options: Parameters<typeof issueIdentity>[2] = {}) =>
+  readFileSync(join(issueIdentity(by, spiffeId, options), "cert.pem"), "utf8");
 
 const none = () => undefined;
 const read = (platform: string, more: object = {}, now = Date.now) => {
@@ -59,6 +59,32 @@ describe.each(ways)("a client certificate that $platform has verified", ({ ident
     expect(await identify(pem, () => endMs - 1)).toMatchObject({ kind: "identified" });
     expect(await identify(pem, () => endMs)).toMatchObject(refusedFor("only"));
     expect(await identify(pem, () => endMs - 10 * 86_400_000)).toMatchObject(refusedFor("only"));
+  });
+
+  it("is refused after the end of its authority's own certificate, although it holds longer", async () => {
+    const pem = certificateOf(web, authority, { days: 4 });
+    const endMs = Date.parse(new X509Certificate(issuer).validTo);
+    expect(await identify(pem, () => endMs - 1)).toMatchObject({ kind: "identified" });
+    expect(await identify(pem, () => endMs)).toMatchObject(
+      refusedFor("is signed by an authority whose own holds from"),
+    );
+  });
+
+  it("is refused where it is for servers alone, and taken where it is for any purpose", async () => {
+    const purposes = (names: string) => identify(certificateOf(web, authority, { purposes: names }));
+    expect(await purposes("serverAuth")).toMatchObject(refusedFor("lacks clientAuth"));
+    expect(await purposes("anyExtendedKeyUsage")).toMatchObject({ kind: "identified" });
+  });
+
+  it("is refused on a connection that was opened before its authority's certificate ended", async () => {
+    const pem = certificateOf(web, authority, { days: 4 });
+    let nowMs = Date.parse(new X509Certificate(pem).validFrom);
+    const clock = () => nowMs;
+    const authentication = read("api-gateway", {}, clock);
+    const request = { header: none, platform: gatewayEvent(pem) };
+    expect(await authentication.identify(request)).toMatchObject({ kind: "identified" });
+    nowMs = Date.parse(new X509Certificate(issuer).validTo);
+    expect(await authentication.identify(request)).toMatchObject(refusedFor("authority"));
   });
 
   it.each<[string, string, () => string]>([

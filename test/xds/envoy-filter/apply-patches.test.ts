@@ -92,7 +92,11 @@ describe("clusters", () => {
 
 describe("route tables", () => {
   const host = "web.default.svc.cluster.local:80";
-  const routePatch = (operation: string, route?: object, value: object = { name: "x", match: { path: "/x" } }) => {
+  const routePatch = (
+    operation: string,
+    route?: object,
+    value: object = { name: "x", match: { path: "/x" }, route: { cluster: "x" } },
+  ) => {
     const match = {
       context: "SIDECAR_OUTBOUND",
       routeConfiguration: { vhost: { name: host, ...(route ? { route } : {}) } },
@@ -233,9 +237,10 @@ describe("listeners and chains", () => {
 });
 
 describe("what is wrong with a patch", () => {
-  it("costs the patch, when its value is no such message", () => {
+  it("costs the patch, when its value for some versions of proxies is no such message", () => {
     const value = { connect_timeout: ["not", "a", "duration"] };
-    const { diagnostics, names } = patched({ applyTo: "CLUSTER", patch: { operation: "MERGE", value } });
+    const match = { proxy: { proxyVersion: ".*" } };
+    const { diagnostics, names } = patched({ applyTo: "CLUSTER", match, patch: { operation: "MERGE", value } });
     expect(diagnostics).toMatchObject([
       { code: "envoy-filter-value", path: ["spec", "configPatches", 0, "patch", "value"] },
     ]);

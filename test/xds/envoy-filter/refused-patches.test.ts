@@ -166,6 +166,24 @@ describe("a patch for which Envoy would refuse the whole", () => {
     expect(JSON.stringify(at("listeners", "0.0.0.0_80"))).toContain('"name":"x"');
   });
 
+  it("denies everything where it was to insert a filter that decides who may pass", () => {
+    const rbac = {
+      name: "mine",
+      typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC", rules: {} },
+    };
+    const { diagnostics, at } = patched(add("HTTP_FILTER", rbac, http), add("HTTP_FILTER", fault, http));
+    expect(diagnostics.map(({ code, path }) => [code, path[2]])).toEqual([
+      ["envoy-filter-refused", 1],
+      ["envoy-filter-refused", 0],
+      ["security-closed", 0],
+    ]);
+    const filters = at("listeners", "0.0.0.0_80", "filterChains", 0, "filters", 0, "typedConfig", "httpFilters");
+    expect(filters).toMatchObject({
+      0: { name: "envoy.filters.http.rbac", typedConfig: { rules: { action: "DENY" } } },
+    });
+    expect(JSON.stringify(filters)).not.toContain('"mine"');
+  });
+
   it("goes with every other of its kind, and the first of two equal ones stays", () => {
     const { diagnostics, at } = patched(
       add("VIRTUAL_HOST", host("one", "a.example"), table),

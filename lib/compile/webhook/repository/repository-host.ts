@@ -1,6 +1,6 @@
 import { answerText } from "../../../config/answer-text.ts";
 import { causeText, firstLine } from "../../../config/cause-text.ts";
-import { isLoopback } from "../../../config/repository-settings.ts";
+import { leadsToLoopback } from "../../../config/loopback.ts";
 import { fieldsOf, jsonIn, textOf } from "../../../config/untyped.ts";
 import { FetchFailure } from "./fetch-failure.ts";
 import type { Repository } from "./read-repositories.ts";
@@ -98,7 +98,7 @@ async function follow(first: URL, { repository, headers, signal }: Following): P
 function target(location: string, from: URL, first: URL): URL {
   if (!URL.canParse(location, from.href)) throw new FetchFailure(502, `${from.host} leads to an address that is none`);
   const to = new URL(location, from);
-  const isSafe = to.protocol === "https:" || (to.protocol === "http:" && isLoopback(to) && isLoopback(first));
+  const isSafe = to.protocol === "https:" || (to.protocol === "http:" && leadsToLoopback(to) && leadsToLoopback(first));
   if (isSafe && to.username + to.password === "") return to;
   throw new FetchFailure(
     502,

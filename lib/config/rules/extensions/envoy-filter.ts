@@ -1,3 +1,5 @@
+import { patchProblem } from "../../../descriptors/patch-messages.ts";
+import { namesSecurity } from "../../fail-closed/names-security.ts";
 import { error, type Finding, info, type Path, warning } from "../../finding.ts";
 import type { ApplyTo, EnvoyConfigObjectPatch, EnvoyFilter, FilterMatch } from "../../kinds/envoy-filter.ts";
 import { lengthRules, maxPatches } from "../expansion.ts";
@@ -43,7 +45,8 @@ const renamedFilters: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rules about the patches themselves. Whether a value is Envoy's message is checked where Envoy's types are known.
+ * Rules about the patches themselves, and about what each brings. Whether Envoy takes what a patch makes of a resource is checked where
+ * that is generated.
  * @see docs/how-istio-does-it/kind-rules.md#envoyfilter
  */
 export function* envoyFilterRules(spec: EnvoyFilter): Generator<Finding> {
@@ -70,7 +73,8 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
     yield error([...path, "patch", "value"], `is required for ${patch.operation}`, "", "missing-field");
     return;
   }
-  yield* inlineSecretRules(patch.value, [...path, "patch", "value"]);
+  const secrets = [...inlineSecretRules(patch.value, [...path, "patch", "value"])];
+  yield* secrets;
   if (applyTo === "BOOTSTRAP") {
     yield warning(
       [...path, "applyTo"],
@@ -91,6 +95,19 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
     if (!isRegex(version)) yield error(at, `${JSON.stringify(version)} is not a regular expression`);
   }
   yield* objectMatchRules(entry, path);
+  // What is said of a value may quote it.
+  if (secrets.length === 0) yield* valueRules(entry, [...path, "patch", "value"]);
+}
+
+/**
+ * A value for some versions of proxies may be written in their API: it is checked where it applies. A field that is not known is passed over,
+ * as in Istio, but for one that may protect something.
+ */
+function* valueRules({ applyTo, match, patch: { operation, value } }: EnvoyConfigObjectPatch, path: Path) {
+  if (operation === "REMOVE" || match?.proxy?.proxyVersion !== undefined) return;
+  const isMerged = operation === "MERGE" || operation === "MERGE_AND_REPLACE_LIST";
+  const problem = patchProblem(applyTo, value, { isMerged, isStrict: namesSecurity(value) });
+  if (problem !== undefined) yield error(path, problem, "compare it with Envoy's API reference", "envoy-filter-value");
 }
 
 /** The alternatives of a match that are given. */

@@ -30,8 +30,12 @@ interface MessageConstraints {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** @returns the first violation: of what is written, in its order, then of what is missing */
-export type ConstraintCheck = (schema: DescMessage, json: unknown) => Violation | undefined;
+/**
+ * @param isPartial whether the message is merged into another one, so that it, and the messages that are one of its fields, may lack what
+ *   that one has; elements of lists are added whole
+ * @returns the first violation: of what is written, in its order, then of what is missing
+ */
+export type ConstraintCheck = (schema: DescMessage, json: unknown, isPartial?: boolean) => Violation | undefined;
 
 /** The constraints of one message, apart from those of the messages within it. */
 export interface Constraints {
@@ -47,7 +51,7 @@ export interface ConstraintChecks {
 }
 
 /** Of a value that is there. */
-type Check = (value: unknown) => Violation | undefined;
+type Check = (value: unknown, isPartial: boolean) => Violation | undefined;
 
 interface Table extends Constraints {
   /** By the field's name in JSON. */
@@ -86,22 +90,26 @@ export function createConstraints(typeOf: TypeLookup): ConstraintChecks {
     return table;
   };
 
-  const check: ConstraintCheck = (schema, json) => {
-    if (schema.typeName === "google.protobuf.Any") return ofAny(json);
+  const check: ConstraintCheck = (schema, json, isPartial = false) => {
+    if (schema.typeName === "google.protobuf.Any") return ofAny(json, isPartial);
     if (!isMembers(json)) return undefined;
     const { rules, within, absent } = tableOf(schema);
     for (const name in json) {
       const broken = firstOf(rules.get(name) ?? [], json[name]);
-      const violation = broken ?? within.get(name)?.(json[name]);
+      const violation = broken ?? within.get(name)?.(json[name], isPartial);
       if (violation !== undefined) return behind([name], violation);
     }
-    return absent.find(({ fields }) => !fields.some((field) => json[field] !== undefined))?.violation;
+    return isPartial
+      ? undefined
+      : absent.find(({ fields }) => !fields.some((field) => json[field] !== undefined))?.violation;
   };
 
-  function ofAny(json: unknown): Violation | undefined {
+  function ofAny(json: unknown, isPartial: boolean): Violation | undefined {
     const schema = isMembers(json) ? typeOf(json["@type"]) : undefined;
     // Structs and their like stand under `value`, and have no constraints.
-    return schema === undefined || schema.typeName.startsWith("google.protobuf.") ? undefined : check(schema, json);
+    return schema === undefined || schema.typeName.startsWith("google.protobuf.")
+      ? undefined
+      : check(schema, json, isPartial);
   }
 
   function ofMessages({ fieldKind }: DescField, message: DescMessage): Check {
@@ -125,7 +133,7 @@ export function createConstraints(typeOf: TypeLookup): ConstraintChecks {
           return undefined;
         };
       default:
-        return (value) => check(message, value);
+        return (value, isPartial) => check(message, value, isPartial);
     }
   }
 
