@@ -50,14 +50,15 @@ function signing(send: Send): Edge["post"] {
   };
 }
 
-/** Both Workers in workerd, on one R2 bucket, which operators reach too. @param compileVars more than usual */
+/** Both Workers in workerd, on one R2 bucket, which operators reach too. @param compileVars more than usual @param frontVars the same, of the front */
 export async function workerdEdge(
   compileVars: Readonly<Record<string, string>> = {},
+  frontVars: Readonly<Record<string, string>> = {},
 ): Promise<Edge & { readonly store: ObjectStore; readonly platform: Platform }> {
   const config = (file: string) => new URL(`../../${file}`, import.meta.url);
   const harness = createTestHarness({
     workers: [
-      { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off" } },
+      { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off", ...frontVars } },
       {
         configPath: config("wrangler.compile.toml"),
         secrets: { PORTOLAN_WEBHOOK_SECRET: secret },
@@ -71,7 +72,7 @@ export async function workerdEdge(
   const platform = await startPlatform("cloudflare", url.origin);
   return {
     platform,
-    holds: true,
+    holds: frontVars.MAX_HOLD_MS !== "0",
     store: r2Store(SNAPSHOTS),
     frontUrl: url.origin,
     post: signing(async (path, init) => {
@@ -86,7 +87,9 @@ export async function workerdEdge(
 }
 
 /** Both Lambda functions as they are deployed, in execution environments behind a bridge, on a real S3 server. @param more settings */
-export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): Promise<Edge> {
+export async function lambdaEdge(
+  more: Readonly<Record<string, string>> = {},
+): Promise<Edge & { readonly platform: Platform }> {
   const server = await startS3();
   const directory = await mkdtemp(join(tmpdir(), "portolan-lambda-"));
   const env = {
