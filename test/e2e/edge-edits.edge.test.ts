@@ -1,7 +1,7 @@
 /** Edits under traffic, from a signed push to a real Envoy that polls through what stands before Workers and Lambda functions. */
 import { describe, expect, it } from "vitest";
-import { editOverEdge, openEdgeShop, type PublicEdge } from "./edge-edits.ts";
-import { lambdaEdge, workerdEdge } from "./edges.ts";
+import { editOverEdge, openEdgeShop } from "./edge-edits.ts";
+import { lambdaEdge, type PublicEdge, workerdEdge } from "./edges.ts";
 
 const edits = 8;
 const pollDelayMs = 200;

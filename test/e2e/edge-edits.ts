@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { type Bookshop, openBookshop, rejections, startGateway } from "./bookshop.ts";
-import type { Edge } from "./edges.ts";
+import type { Edge, PublicEdge } from "./edges.ts";
 import { type EditsUnderTraffic, editUnderTraffic } from "./edits-under-traffic.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
-import type { Platform } from "./platform.ts";
-
-/** An edge that Envoys reach as they reach its platform. */
-export type PublicEdge = Edge & { readonly platform: Platform };
 
 /** The bookshop, published by an edge, with an Envoy as its gateway that polls this edge. */
 export interface EdgeShop {
@@ -22,7 +19,7 @@ export interface EdgeShop {
 interface EdgeShopOptions {
   /** `refresh_delay` of the Envoy. The edge has to be opened with the same. */
   readonly pollDelayMs: number;
-  /** Files of the source `mesh`, which is pushed first; none when absent. */
+  /** Files of the source `mesh`, which is filled in the store first, as a large source is; none when absent. */
   readonly mesh?: readonly SourceFile[] | undefined;
 }
 
@@ -35,8 +32,8 @@ export const headLookMs = 1_000;
 const patienceMs = 60_000;
 
 /** @throws with the answer, for a push that is not published */
-async function push(edge: Edge, source: string, files: readonly SourceFile[]): Promise<void> {
-  const response = await edge.post(`/sources/${source}`, JSON.stringify({ files }));
+async function push(edge: Edge, { folder }: Bookshop): Promise<void> {
+  const response = await edge.post("/sources/main", JSON.stringify({ files: await readFolder(folder) }));
   const text = await response.text();
   if (response.status !== 200) throw new Error(`the push was answered with ${response.status}: ${text.slice(0, 500)}`);
 }
@@ -50,8 +47,8 @@ export async function openEdgeShop(open: () => Promise<PublicEdge>, options: Edg
     await shop.close();
   };
   try {
-    if (mesh !== undefined) await push(edge, "mesh", mesh);
-    await push(edge, "main", await readFolder(shop.folder));
+    if (mesh !== undefined) await writeShard(edge.store, "mesh", mesh);
+    await push(edge, shop);
     const envoy = await startGateway(edge.platform, { pollDelayMs });
     return {
       shop,
@@ -105,7 +102,7 @@ export async function editOverEdge({ shop, edge, envoy, pollDelayMs }: EdgeShop,
   const edited = await editUnderTraffic(shop.port, count, {
     async make(i) {
       await shop.edit("catalog.yaml", withEdit(i));
-      await push(edge, "main", await readFolder(shop.folder));
+      await push(edge, shop);
     },
     path: () => "/catalog",
     read: ({ status, edit }, i) => (status !== 200 ? "failed" : edit === String(i) ? "in force" : "not yet"),
