@@ -43,7 +43,12 @@ const wholeHeaps = [48, 64, 80, 96, 112, ...heaps, 3_072, 4_096];
 const proxiesPerService = 10;
 
 /** @returns undefined where the process ends for lack of heap */
-function pushIn(services: number, folder: string, work: "first" | "change", heapMib?: number): PushRow | undefined {
+function pushIn(
+  services: number,
+  folder: string,
+  work: "first" | "change" | "warm",
+  heapMib?: number,
+): PushRow | undefined {
   const bound = heapMib === undefined ? ["--max-old-space-size=12288"] : [`--max-old-space-size=${heapMib}`];
   const run = spawnSync(process.execPath, [...bound, child, String(services), folder, work], {
     encoding: "utf8",
@@ -60,20 +65,26 @@ interface Measured {
   readonly change: PushRow;
   /** The smallest heaps that a first push and a slice are compiled in. */
   readonly heapMib: number | undefined;
-  readonly slice: { readonly slices: number; readonly heapMib: number | undefined };
+  /** Absent where a Worker can compile the whole. */
+  readonly slice: { readonly slices: number; readonly heapMib: number | undefined } | undefined;
   readonly storedBytes: number;
 }
 
-function measure(services: number, top: string): Measured {
+/** @param least heap to try, in MiB: what suffices for a smaller mesh */
+function measure(services: number, top: string, least: number): Measured {
   const folder = join(top, "store");
   const first = pushIn(services, folder, "first");
   const storedBytes = bytesIn(folder);
-  const change = pushIn(services, folder, "change");
-  if (first === undefined || change === undefined) throw new Error("there is heap enough");
+  const counted = pushIn(services, folder, "change");
+  const timed = pushIn(services, folder, "warm");
+  if (first === undefined || counted === undefined || timed === undefined) throw new Error("there is heap enough");
+  const { reads, writes, lists } = counted;
+  const suffices = (heap: number) => pushIn(services, join(top, `heap-${heap}`), "first", heap) !== undefined;
+  const heapMib = wholeHeaps.find((heap) => heap >= least && suffices(heap));
   const slices = slicesFor(services);
-  const slice = { slices, heapMib: sliceOf(folder, slices)?.heapMib };
-  const heapMib = wholeHeaps.find((heap) => pushIn(services, join(top, `heap-${heap}`), "first", heap) !== undefined);
-  return { services, first, change, heapMib, slice, storedBytes };
+  const isSliced = (heapMib ?? Number.POSITIVE_INFINITY) > worker.heapMib;
+  const slice = isSliced ? { slices, heapMib: sliceOf(folder, slices)?.heapMib } : undefined;
+  return { services, first, change: { ...timed, reads, writes, lists }, heapMib, slice, storedBytes };
 }
 
 const bytesIn = (folder: string): number =>
@@ -85,10 +96,10 @@ const bytesIn = (folder: string): number =>
 const requestsOf = ({ reads, writes, lists }: PushRow): number => reads + writes + lists;
 
 /** Where Cloudflare compiles a mesh, and what for that is to be done besides. */
-function cloudflarePlan({ first, heapMib = Number.POSITIVE_INFINITY, slice }: Measured): string {
-  const isSliced = heapMib > worker.heapMib;
-  if (isSliced && (slice.heapMib ?? Number.POSITIVE_INFINITY) > worker.heapMib) return "compile on Lambda or Node";
-  const where = isSliced ? `paid, ${slice.slices} slices` : "paid, one Worker";
+function cloudflarePlan({ first, slice }: Measured): string {
+  if ((slice?.heapMib ?? (slice === undefined ? 0 : Number.POSITIVE_INFINITY)) > worker.heapMib)
+    return "Lambda or Node";
+  const where = slice === undefined ? "a paid Worker" : `paid Workers, ${slice.slices} slices`;
   const tooMuch = first.cpuMs > worker.cpuMs || requestsOf(first) > worker.storeRequests;
   return tooMuch ? `${where}; first push from Node` : where;
 }
@@ -116,13 +127,13 @@ function costRow(measured: Measured): Row {
   const dollars = (value: number) => Math.round(value * 100) / 100;
   return {
     services,
-    Cloudflare: cloudflarePlan(measured),
-    "$ to compile and store": dollars(workersMonth(useOf(compiling), listPrices)),
     proxies,
-    "$ with their polls, held": dollars(workersMonth(held, listPrices)),
-    "Lambda, MB": mb ?? "compile on Node",
-    "$ to compile and store ": dollars(lambdaMonth(useOf(compiling), prices)),
-    "$ with polls, at once": dollars(lambdaMonth(atOnce, prices)),
+    "Workers: compiled by": cloudflarePlan(measured),
+    "$, compiles": dollars(workersMonth(useOf(compiling), listPrices)),
+    "$, and held polls": dollars(workersMonth(held, listPrices)),
+    "Lambda: MB": mb ?? "Node",
+    "$, compiles there": dollars(lambdaMonth(useOf(compiling), prices)),
+    "$, and polls at once": dollars(lambdaMonth(atOnce, prices)),
   };
 }
 
@@ -132,7 +143,7 @@ const measuredRow = ({ services, first, change, heapMib, slice }: Measured): Row
   "cold change": change.cpuMs,
   "warm change": change.warmCpuMs,
   "heap MiB": heapMib ?? `over ${wholeHeaps.at(-1)}`,
-  "of a slice": slice.heapMib ?? `over ${heaps.at(-1)}`,
+  "of a slice": slice === undefined ? "-" : (slice.heapMib ?? `over ${heaps.at(-1)}`),
   "peak RSS MiB": Math.max(first.rssMib, change.rssMib),
   "first push, requests": requestsOf(first),
   "of them writes": first.writes,
@@ -144,7 +155,8 @@ export async function limitsBench({ report, services, quick }: BenchOptions): Pr
   const all: Measured[] = [];
   const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
   try {
-    for (const size of quick ? services.slice(0, 1) : services) all.push(measure(size, join(top, String(size))));
+    for (const size of quick ? services.slice(0, 1) : services.toSorted((a, b) => a - b))
+      all.push(measure(size, join(top, String(size)), all.at(-1)?.heapMib ?? 0));
   } finally {
     // Not before: whoever makes a file has ext4 pass over all inodes that were freed in the last minutes, one by one.
     rmSync(top, { recursive: true });
