@@ -95,10 +95,12 @@ const bytesIn = (folder: string): number =>
 
 const requestsOf = ({ reads, writes, lists }: PushRow): number => reads + writes + lists;
 
+/** The plan for a mesh that no Worker can compile. */
+const elsewhere = "Lambda or Node";
+
 /** Where Cloudflare compiles a mesh, and what for that is to be done besides. */
 function cloudflarePlan({ first, slice }: Measured): string {
-  if ((slice?.heapMib ?? (slice === undefined ? 0 : Number.POSITIVE_INFINITY)) > worker.heapMib)
-    return "Lambda or Node";
+  if ((slice?.heapMib ?? (slice === undefined ? 0 : Number.POSITIVE_INFINITY)) > worker.heapMib) return elsewhere;
   const where = slice === undefined ? "a paid Worker" : `paid Workers, ${slice.slices} slices`;
   const tooMuch = first.cpuMs > worker.cpuMs || requestsOf(first) > worker.storeRequests;
   return tooMuch ? `${where}; first push from Node` : where;
@@ -122,14 +124,15 @@ function costRow(measured: Measured): Row {
   const proxies = services * proxiesPerService;
   const held = useOf({ ...compiling, proxies, holdMs: usualHoldMs });
   const atOnce = useOf({ ...compiling, proxies });
+  const plan = cloudflarePlan(measured);
   const mb = lambdaMemory(measured);
   const prices = { ...listPrices, aws: { ...listPrices.aws, compileGb: (mb ?? 0) / 1_024 } };
   const dollars = (value: number) => Math.round(value * 100) / 100;
   return {
     services,
     proxies,
-    "Workers: compiled by": cloudflarePlan(measured),
-    "$, compiles": dollars(workersMonth(useOf(compiling), listPrices)),
+    "Workers: compiled by": plan,
+    "$, compiles": plan === elsewhere ? "-" : dollars(workersMonth(useOf(compiling), listPrices)),
     "$, and held polls": dollars(workersMonth(held, listPrices)),
     "Lambda: MB": mb ?? "Node",
     "$, compiles there": dollars(lambdaMonth(useOf(compiling), prices)),
