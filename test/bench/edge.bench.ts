@@ -15,8 +15,9 @@ import { syntheticMesh } from "./synthetic-mesh.ts";
 /** As the generated bootstraps have it: an Envoy waits between one and two of it after each answer. */
 const pollDelayMs = 1_000;
 
-/** Sources of the compile function; the second one is empty for the bookshop alone. */
-const sources = "main,mesh";
+/** Sources of the compile function: the bookshop, and the synthetic mesh where there is one. */
+const bookshopAlone = "main";
+const withMesh = "main,mesh";
 
 const quickEdits = 8;
 const edits = 60;
@@ -94,7 +95,10 @@ interface Measured {
 
 async function measure(way: Way, services: number, count: number): Promise<Measured> {
   const mesh = services === 0 ? undefined : foldersFiles(syntheticMesh(services).text);
-  const opened = await openEdgeShop(() => way.open(mesh === undefined ? "main" : sources), { pollDelayMs, mesh });
+  const opened = await openEdgeShop(() => way.open(mesh === undefined ? bookshopAlone : withMesh), {
+    pollDelayMs,
+    mesh,
+  });
   try {
     const roundTripMs = await pollMs(opened);
     const { edits: made, failures, refused, requests } = await editOverEdge(opened, count);

@@ -1,5 +1,6 @@
 import type { FoundObject, ObjectStore } from "../../storage/object-store.ts";
 import { blobOfKey, hashOf } from "../blob.ts";
+import { settledWithin } from "../worlds/load-cache.ts";
 import { packOfKey } from "./pack-index.ts";
 
 /** What of the Cache API is used. */
@@ -10,6 +11,9 @@ export interface ObjectCache {
 
 /** Larger objects are read from the store each time. */
 const maxBytes = 8 * 1024 * 1024;
+
+/** A cache that takes longer is passed by. */
+const patienceMs = 500;
 
 /** An object that a collection of garbage has deleted may be read here for so long. */
 const maxAgeSeconds = 24 * 3_600;
@@ -29,7 +33,7 @@ interface CacheOptions {
  * are hashes, so they never change. Every other object, and every read with a condition, goes to the store.
  *
  * What the cache has is compared with its hash, and read from the store where it differs: a cache may have kept a part of it. A cache that
- * fails is as good as an empty one.
+ * fails, or does not answer within half a second, is as good as an empty one.
  */
 export function cachedObjects(store: ObjectStore, cache: ObjectCache, { scope, goesOn }: CacheOptions): ObjectStore {
   const folder = `https://portolan.invalid/objects/${hashOf(scope)}/`;
@@ -50,7 +54,8 @@ export function cachedObjects(store: ObjectStore, cache: ObjectCache, { scope, g
     async get(key, condition) {
       const isFixed = blobOfKey(key) !== undefined || packOfKey(key) !== undefined;
       if (condition !== undefined || !isFixed) return store.get(key, condition);
-      const kept = await cached(key).catch(() => undefined);
+      const looked = cached(key).catch(() => undefined);
+      const kept = (await settledWithin(looked, patienceMs)) ? await looked : undefined;
       if (kept !== undefined) return kept;
       const found = await store.get(key);
       if (found.kind === "found" && found.bytes.length <= maxBytes) keep(key, found.bytes);

@@ -74,7 +74,7 @@ describe("blobs and packs in a cache", () => {
     expect(second.text).toBe(first.text);
   });
 
-  it("are read from the store where the cache has something else, or nothing, or fails", async () => {
+  it("are read from the store where the cache has something else, or nothing, or fails, or falls silent", async () => {
     const { cache, kept } = memoryCache();
     const { text, keys } = await coldRead(cache);
     // As it keeps what a write was ended of.
@@ -88,6 +88,8 @@ describe("blobs and packs in a cache", () => {
       put: async () => Promise.reject(new Error("no cache")),
     };
     expect(await coldRead(failing)).toEqual({ text, keys });
+    const silent: ObjectCache = { match: () => new Promise(() => {}), put: async () => {} };
+    expect(await coldRead(silent)).toEqual({ text, keys });
   });
 
   it("are not found by a front of another store that shares the cache", async () => {
