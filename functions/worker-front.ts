@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../lib/config/diagnostic.ts";
@@ -11,6 +12,7 @@ import { twoStores } from "../lib/front/heads/two-stores.ts";
 import { problem } from "../lib/front/polls/responses.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
+import { cachedObjects, type ObjectCache } from "../lib/snapshot/packs/cached-objects.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 import { prefixIn } from "../lib/storage/store-location.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
@@ -39,6 +41,10 @@ export interface FrontEnv {
 }
 
 type App = ReturnType<typeof frontApp>;
+
+/** The invocation that work belongs to. What it still does when it has answered ends with it, unless it is said to go on. */
+const invocations = new AsyncLocalStorage<Pick<ExecutionContext, "waitUntil">>();
+const goesOn = (work: Promise<unknown>): void => invocations.getStore()?.waitUntil(work);
 
 /** Cloudflare ends a request whose answer does not begin within 100 s. @see docs/how-platforms-behave.md */
 const platformHoldMs = 90_000;
@@ -82,13 +88,15 @@ function readable(make: () => App): App {
 function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { AUTHENTICATION: setting = "", RECOMPILE: queue } = env;
   // The runtime's own, which the types of browsers do not know.
-  const { default: edgeCache }: { readonly default?: EdgeCache } = Reflect.get(globalThis, "caches") ?? {};
+  const { default: edgeCache }: { readonly default?: EdgeCache & ObjectCache } =
+    Reflect.get(globalThis, "caches") ?? {};
   const prefix = prefixIn("PREFIX", env.PREFIX);
   const original = r2Store(env.SNAPSHOTS, prefix);
   const trust = readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS");
-  const store =
+  const bucket =
     env.SNAPSHOTS_COPY === undefined ? original : twoStores(original, r2Store(env.SNAPSHOTS_COPY, prefix), trust);
-  const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, prefix);
+  const store = edgeCache === undefined ? bucket : cachedObjects(bucket, edgeCache, { scope: prefix, goesOn });
+  const secretStore = env.SECRETS === undefined ? bucket : r2Store(env.SECRETS, prefix);
   const front = createFront({
     store,
     ...secretsFromSetting(secretStore, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
@@ -116,6 +124,8 @@ export function frontHandler(appFor: (env: FrontEnv) => App) {
   const rates = createRateLimiter(console.error);
   return {
     fetch: (request: Request, env: FrontEnv, context: Pick<ExecutionContext, "waitUntil">): Promise<Response> =>
-      rates.answer({ request, limit: env.RATE_LIMIT, context }, () => appFor(env).fetch(request, env)),
+      rates.answer({ request, limit: env.RATE_LIMIT, context }, () =>
+        invocations.run(context, async () => appFor(env).fetch(request, env)),
+      ),
   };
 }

@@ -9,10 +9,12 @@ import { agentBench } from "./agent.bench.ts";
 import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { crowdBench } from "./crowd.bench.ts";
+import { edgeBench } from "./edge.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
 import { gatewayApiBench } from "./gateway-api.bench.ts";
 import { istioCasesBench } from "./istio-cases.bench.ts";
+import { limitsBench } from "./limits.bench.ts";
 import { meshBench } from "./mesh.bench.ts";
 import { registryBench } from "./registry.bench.ts";
 import { type BenchOptions, jsonReport, type Report, textReport } from "./report.ts";
@@ -40,6 +42,8 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   sources: sourcesBench,
   switch: switchBench,
   agent: agentBench,
+  edge: edgeBench,
+  limits: limitsBench,
 };
 
 const usage = `npm run bench -- [names] [options]

@@ -66,6 +66,13 @@ export const withWeights = (v1: number, v2: number) => (text: string) => {
   return text.replaceAll(/weight: \d+/g, () => `weight: ${weights.next().value}`);
 };
 
+/** The bookshop's ingress gateway, as its bootstrap is made for it. */
+export async function gatewayOfShop() {
+  const gateway = proxiesIn(await readFolder(sample)).find(({ proxy }) => proxy.type === "router");
+  if (gateway === undefined) throw new Error("the bookshop has a gateway");
+  return gateway;
+}
+
 /**
  * An Envoy as the bookshop's ingress gateway, with the bootstrap that is printed for its pod.
  *
@@ -76,8 +83,7 @@ export async function startGateway(
   options: Parameters<typeof bootstrapFor>[3] = {},
   labels: Readonly<Record<string, string>> = {},
 ): Promise<RunningEnvoy> {
-  const gateway = proxiesIn(await readFolder(sample)).find(({ proxy }) => proxy.type === "router");
-  if (gateway === undefined) throw new Error("the bookshop has a gateway");
+  const gateway = await gatewayOfShop();
   const { node } = gateway;
   const { LABELS: own } = node.metadata;
   const metadata = { ...node.metadata, LABELS: { ...(isFields(own) ? own : {}), ...labels } };

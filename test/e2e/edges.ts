@@ -14,6 +14,7 @@ import { serveHttp } from "../../lib/front/node-server.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
+import { s3Store } from "../../lib/storage/s3.ts";
 import { freePort } from "../free-port.ts";
 import { LambdaEnvironments } from "../integration/lambda-environments.ts";
 import { startS3 } from "../storage/s3-server.ts";
@@ -50,14 +51,18 @@ function signing(send: Send): Edge["post"] {
   };
 }
 
-/** Both Workers in workerd, on one R2 bucket, which operators reach too. @param compileVars more than usual */
+/** An edge that Envoys reach as they reach its platform, and operators its store. */
+export type PublicEdge = Edge & { readonly platform: Platform; readonly store: ObjectStore };
+
+/** Both Workers in workerd, on one R2 bucket. @param compileVars more than usual @param frontVars the same, of the front */
 export async function workerdEdge(
   compileVars: Readonly<Record<string, string>> = {},
-): Promise<Edge & { readonly store: ObjectStore; readonly platform: Platform }> {
+  frontVars: Readonly<Record<string, string>> = {},
+): Promise<PublicEdge> {
   const config = (file: string) => new URL(`../../${file}`, import.meta.url);
   const harness = createTestHarness({
     workers: [
-      { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off" } },
+      { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off", ...frontVars } },
       {
         configPath: config("wrangler.compile.toml"),
         secrets: { PORTOLAN_WEBHOOK_SECRET: secret },
@@ -71,7 +76,7 @@ export async function workerdEdge(
   const platform = await startPlatform("cloudflare", url.origin);
   return {
     platform,
-    holds: true,
+    holds: frontVars.MAX_HOLD_MS !== "0",
     store: r2Store(SNAPSHOTS),
     frontUrl: url.origin,
     post: signing(async (path, init) => {
@@ -86,7 +91,7 @@ export async function workerdEdge(
 }
 
 /** Both Lambda functions as they are deployed, in execution environments behind a bridge, on a real S3 server. @param more settings */
-export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): Promise<Edge> {
+export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): Promise<PublicEdge> {
   const server = await startS3();
   const directory = await mkdtemp(join(tmpdir(), "portolan-lambda-"));
   const env = {
@@ -108,6 +113,7 @@ export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): P
   return {
     frontUrl: front.url,
     platform,
+    store: s3Store({ client: server.client, bucket: server.bucket }),
     post: signing((path, init) => fetch(compile.url + path, init)),
     async close() {
       await platform.close();

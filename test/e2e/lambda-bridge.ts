@@ -15,9 +15,8 @@ export type Invoke = (event: object) => Promise<LambdaAnswer>;
 /** Stands where AWS puts a function URL: makes an event of each request and a response of each answer. */
 export async function startBridge(invoke: Invoke): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
-    const event = await eventOf(request);
     try {
-      await answer(await invoke(event), response);
+      await answer(await invoke(await eventOf(request)), response);
     } catch (cause) {
       if (response.headersSent) return response.destroy();
       // What AWS answers when a function throws.

@@ -1,6 +1,6 @@
 /** What holding polls costs in workerd: requests, reads of R2 and CPU, beside what docs/cost.md says of them. */
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,28 +15,7 @@ import { r2Store } from "../../lib/storage/r2.ts";
 import { nodeOf, pollBody } from "../front/fixtures.ts";
 import { lacks } from "../skip.ts";
 import { worldOf } from "../snapshot/worlds.ts";
-import { writeFrontConfig } from "./front-config.ts";
-
-const entry = new URL("../../functions/front.worker.ts", import.meta.url).pathname;
-
-/** The front's Worker with a count of what it is asked and what it asks of its bucket. */
-const counting = `import front from ${JSON.stringify(entry)};
-const counts = { requests: 0, reads: 0 };
-let bucket;
-export default {
-  fetch(request, env, context) {
-    if (new URL(request.url).pathname === "/counts") return Response.json(counts);
-    counts.requests += 1;
-    bucket ??= {
-      get: (...asked) => ((counts.reads += 1), env.SNAPSHOTS.get(...asked)),
-      put: (...asked) => env.SNAPSHOTS.put(...asked),
-      list: (...asked) => env.SNAPSHOTS.list(...asked),
-      delete: (...asked) => env.SNAPSHOTS.delete(...asked),
-    };
-    return front.fetch(request, { ...env, RATE_LIMIT: undefined, SNAPSHOTS: bucket }, context);
-  },
-};
-`;
+import { countsOf, writeCountingFront } from "./counting-front.ts";
 
 let directory = "";
 let harness: ReturnType<typeof createTestHarness>;
@@ -45,9 +24,7 @@ let store: ObjectStore;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "portolan-worker-cost-"));
-  const main = join(directory, "counting.js");
-  await writeFile(main, counting);
-  const configPath = await writeFrontConfig(directory, { main });
+  const configPath = await writeCountingFront(directory);
   harness = createTestHarness({ workers: [{ configPath, vars: { AUTHENTICATION: "off", MAX_HOLD_MS: "60000" } }] });
   url = (await harness.listen()).url.origin;
   const { SNAPSHOTS } = await harness.getWorker<{ readonly SNAPSHOTS: R2Bucket }>().getEnv();
@@ -64,10 +41,7 @@ async function publish(content: string): Promise<void> {
   await publisher.publish(worldOf({ web: { clusters: { a: content } } }), await publisher.head());
 }
 
-async function counts(): Promise<{ readonly requests: number; readonly reads: number }> {
-  const { requests, reads } = JSON.parse(await (await fetch(`${url}/counts`)).text());
-  return { requests, reads };
-}
+const counts = () => countsOf((path) => fetch(url + path));
 
 /** Polls as a node that waits so long beyond the hold. @returns the version it has then, and whether that is news */
 async function poll(holdMs: number, version?: string) {

@@ -27,6 +27,9 @@ export const packIndexKey = `${packsFolder}index`;
 /** @param name of a pack */
 export const packKey = (name: string): string => `${packsFolder}${name}`;
 
+/** The pack that lies under a key; undefined for a key of something else. */
+export const packOfKey = (key: string): string | undefined => /^packs\/([0-9a-f]{64})$/.exec(key)?.[1];
+
 /** So much of a hash tells the blobs of one snapshot apart. A reader checks all of it. */
 export const startOfHash = (hash: string): string => hash.slice(0, 16);
 

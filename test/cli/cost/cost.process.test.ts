@@ -5,36 +5,18 @@ import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
-import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { foldersFiles } from "../../bench/mesh-folder.ts";
 import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
 import { nodeOf, pollBody, testFront } from "../../front/fixtures.ts";
 import { weightedShop } from "../../integration/weighted-shop.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
-
-/** A store as a bucket is, which calls nobody, with what is asked of it. */
-function counting(store: ObjectStore) {
-  const { watch: _watch, ...bucket } = store;
-  const counts = { reads: 0, writes: 0 };
-  const counted: ObjectStore = {
-    ...bucket,
-    get(key, condition) {
-      counts.reads += 1;
-      return store.get(key, condition);
-    },
-    put(key, bytes, condition) {
-      counts.writes += 1;
-      return store.put(key, bytes, condition);
-    },
-  };
-  return { store: counted, counts };
-}
+import { countingStore } from "../../storage/counting-store.ts";
 
 const second = 1_000;
 
 /** Ten proxies for some minutes of a clock that is moved by hand, through a front and a store that are counted. */
 async function measured(holdMs: number, changes: number, periodMs: number) {
-  const { store, counts } = counting(memoryStore());
+  const { store, counts } = countingStore(memoryStore());
   const fleet: Fleet = {
     ...usualFleet,
     proxies: 10,
@@ -131,7 +113,7 @@ describe("the formula of what a fleet uses, beside what is counted at a front an
 
 describe("what a compile reads and writes", () => {
   it("is no more than the formula says, for a change of the sample", async () => {
-    const { store, counts } = counting(memoryStore());
+    const { store, counts } = countingStore(memoryStore());
     const recompile = createRecompiler({ store });
     await writeShard(store, "main", await weightedShop(90));
     await recompile();
@@ -148,7 +130,7 @@ describe("what a compile reads and writes", () => {
 describe("what a first push writes", () => {
   it("is within a tenth of what the formula says, for a mesh of a hundred services", async () => {
     const services = 100;
-    const { store, counts } = counting(memoryStore());
+    const { store, counts } = countingStore(memoryStore());
     await writeShard(store, "main", foldersFiles(syntheticMesh(services).text));
     await createRecompiler({ store })();
     console.log(`a first push of ${services} services writes ${counts.writes} objects`);

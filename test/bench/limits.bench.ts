@@ -1,0 +1,173 @@
+/**
+ * What a mesh of so many services needs where it is compiled: CPU, memory and requests of the store for a signed push, the plan of
+ * Cloudflare's and the memory of a Lambda function that follow from it, and what a month costs.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { lambdaMonth, listPrices, workersMonth } from "../../lib/cli/cost/prices.ts";
+import { type Fleet, useOf, usualFleet } from "../../lib/cli/cost/use.ts";
+import { usualHoldMs } from "../../lib/config/setting-values.ts";
+import { heaps, sliceOf, slicesFor } from "./compile.bench.ts";
+import type { BenchOptions, Row } from "./report.ts";
+
+const child = new URL("./limits-child.ts", import.meta.url).pathname;
+
+const pushRow = z.object({
+  cpuMs: z.number(),
+  /** The median of later changes in the same process; 0 where there are none. */
+  warmCpuMs: z.number(),
+  reads: z.number(),
+  writes: z.number(),
+  lists: z.number(),
+  /** The most that the process has had of memory. */
+  rssMib: z.number(),
+});
+
+/** A signed push to a compile function that starts cold. */
+export type PushRow = z.infer<typeof pushRow>;
+
+/** Of the paid plan. @see https://developers.cloudflare.com/workers/platform/limits/ */
+const worker = { heapMib: 128, cpuMs: 60_000, storeRequests: 10_000 };
+
+/** Sizes of Lambda functions, in MB, and how much of one a compile may take. */
+const lambdaMb = [512, 1_024, 2_048, 4_096, 8_192, 10_240];
+const lambdaShare = 0.8;
+
+/** Below 128 too, since an isolate's memory is not heap alone. */
+const wholeHeaps = [48, 64, 80, 96, 112, ...heaps, 3_072, 4_096];
+
+/** Proxies of the synthetic mesh: a sidecar beside each pod. */
+const proxiesPerService = 10;
+
+/** @returns undefined where the process ends for lack of heap */
+function pushIn(
+  services: number,
+  folder: string,
+  work: "first" | "change" | "warm",
+  heapMib?: number,
+): PushRow | undefined {
+  const bound = heapMib === undefined ? ["--max-old-space-size=12288"] : [`--max-old-space-size=${heapMib}`];
+  const run = spawnSync(process.execPath, [...bound, child, String(services), folder, work], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", heapMib === undefined ? "inherit" : "ignore"],
+  });
+  if (run.status === 0) return pushRow.parse(JSON.parse(run.stdout));
+  if (heapMib === undefined) throw new Error(`a push of ${services} services ended with ${run.status ?? run.signal}`);
+  return undefined;
+}
+
+interface Measured {
+  readonly services: number;
+  readonly first: PushRow;
+  readonly change: PushRow;
+  /** The smallest heaps that a first push and a slice are compiled in. */
+  readonly heapMib: number | undefined;
+  /** Absent where a Worker can compile the whole. */
+  readonly slice: { readonly slices: number; readonly heapMib: number | undefined } | undefined;
+  readonly storedBytes: number;
+}
+
+/** @param least heap to try, in MiB: what suffices for a smaller mesh */
+function measure(services: number, top: string, least: number): Measured {
+  const folder = join(top, "store");
+  const first = pushIn(services, folder, "first");
+  const storedBytes = bytesIn(folder);
+  const counted = pushIn(services, folder, "change");
+  const timed = pushIn(services, folder, "warm");
+  if (first === undefined || counted === undefined || timed === undefined) throw new Error("there is heap enough");
+  const { reads, writes, lists } = counted;
+  const suffices = (heap: number) => pushIn(services, join(top, `heap-${heap}`), "first", heap) !== undefined;
+  const heapMib = wholeHeaps.find((heap) => heap >= least && suffices(heap));
+  const slices = slicesFor(services);
+  const isSliced = (heapMib ?? Number.POSITIVE_INFINITY) > worker.heapMib;
+  const slice = isSliced ? { slices, heapMib: sliceOf(folder, slices)?.heapMib } : undefined;
+  return { services, first, change: { ...timed, reads, writes, lists }, heapMib, slice, storedBytes };
+}
+
+const bytesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
+    (sum, entry) => sum + (entry.isFile() ? statSync(join(entry.parentPath, entry.name)).size : 0),
+    0,
+  );
+
+const requestsOf = ({ reads, writes, lists }: PushRow): number => reads + writes + lists;
+
+/** The plan for a mesh that no Worker can compile. */
+const elsewhere = "Lambda or Node";
+
+/** Where Cloudflare compiles a mesh, and what for that is to be done besides. */
+function cloudflarePlan({ first, slice }: Measured): string {
+  if ((slice?.heapMib ?? (slice === undefined ? 0 : Number.POSITIVE_INFINITY)) > worker.heapMib) return elsewhere;
+  const where = slice === undefined ? "a paid Worker" : `paid Workers, ${slice.slices} slices`;
+  const tooMuch = first.cpuMs > worker.cpuMs || requestsOf(first) > worker.storeRequests;
+  return tooMuch ? `${where}; first push from Node` : where;
+}
+
+const lambdaMemory = ({ first, change }: Measured): number | undefined =>
+  lambdaMb.find((mb) => Math.max(first.rssMib, change.rssMib) <= mb * lambdaShare);
+
+function costRow(measured: Measured): Row {
+  const { services, first, change, storedBytes } = measured;
+  const compiling: Fleet = {
+    ...usualFleet,
+    proxies: 0,
+    services,
+    compileMs: change.cpuMs,
+    readsPerCompile: change.reads,
+    writesPerChange: change.writes + change.lists,
+    writesPerService: (first.writes + first.lists) / services,
+    storedBytes,
+  };
+  const proxies = services * proxiesPerService;
+  const held = useOf({ ...compiling, proxies, holdMs: usualHoldMs });
+  const atOnce = useOf({ ...compiling, proxies });
+  const plan = cloudflarePlan(measured);
+  const mb = lambdaMemory(measured);
+  const prices = { ...listPrices, aws: { ...listPrices.aws, compileGb: (mb ?? 0) / 1_024 } };
+  const dollars = (value: number) => Math.round(value * 100) / 100;
+  return {
+    services,
+    proxies,
+    "Workers: compiled by": plan,
+    "$, compiles": plan === elsewhere ? "-" : dollars(workersMonth(useOf(compiling), listPrices)),
+    "$, and held polls": dollars(workersMonth(held, listPrices)),
+    "Lambda: MB": mb ?? "Node",
+    "$, compiles there": dollars(lambdaMonth(useOf(compiling), prices)),
+    "$, and polls at once": dollars(lambdaMonth(atOnce, prices)),
+  };
+}
+
+const measuredRow = ({ services, first, change, heapMib, slice }: Measured): Row => ({
+  services,
+  "first push, CPU ms": first.cpuMs,
+  "cold change": change.cpuMs,
+  "warm change": change.warmCpuMs,
+  "heap MiB": heapMib ?? `over ${wholeHeaps.at(-1)}`,
+  "of a slice": slice === undefined ? "-" : (slice.heapMib ?? `over ${heaps.at(-1)}`),
+  "peak RSS MiB": Math.max(first.rssMib, change.rssMib),
+  "first push, requests": requestsOf(first),
+  "of them writes": first.writes,
+  "change, requests": requestsOf(change),
+  writes: change.writes,
+});
+
+export async function limitsBench({ report, services, quick }: BenchOptions): Promise<void> {
+  const all: Measured[] = [];
+  const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
+  try {
+    for (const size of quick ? services.slice(0, 1) : services.toSorted((a, b) => a - b))
+      all.push(measure(size, join(top, String(size)), all.at(-1)?.heapMib ?? 0));
+  } finally {
+    // Not before: whoever makes a file has ext4 pass over all inodes that were freed in the last minutes, one by one.
+    rmSync(top, { recursive: true });
+  }
+  report.table("A signed push to a compile function, on Node", all.map(measuredRow));
+  report.table(`What it needs, and a month by the price lists of ${listPrices.asOf}`, all.map(costRow));
+  report.rows(
+    "limits",
+    all.map((measured) => ({ ...measuredRow(measured), ...costRow(measured) })),
+  );
+}
