@@ -19,13 +19,13 @@ const sliceRow = z.object({ slices: z.number(), classes: z.number(), ms: z.numbe
 export type SliceRow = z.infer<typeof sliceRow>;
 
 /** Into so many are classes cut to see what memory one takes. */
-export const slicesFor = (services: number): number => (services > 1000 ? 64 : 16);
+const slicesFor = (services: number): number => (services > 1000 ? 64 : 16);
 
 /** Heaps that a compile is tried in, in MiB, from small to large: those of Workers and of Lambda functions, and some between. */
 export const heaps = [128, 160, 192, 256, 384, 512, 768, 1024, 2048];
 
 /** The smallest heap that a slice of a store's sources is compiled in. */
-export function sliceOf(folder: string, slices: number): (SliceRow & { readonly heapMib: number }) | undefined {
+function sliceOf(folder: string, slices: number): (SliceRow & { readonly heapMib: number }) | undefined {
   for (const heapMib of heaps) {
     const run = spawnSync(process.execPath, [`--max-old-space-size=${heapMib}`, sliceChild, folder, String(slices)], {
       encoding: "utf8",

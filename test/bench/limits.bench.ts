@@ -10,8 +10,9 @@ import { z } from "zod";
 import { lambdaMonth, listPrices, workersMonth } from "../../lib/cli/cost/prices.ts";
 import { type Fleet, useOf, usualFleet } from "../../lib/cli/cost/use.ts";
 import { usualHoldMs } from "../../lib/config/setting-values.ts";
-import { heaps, sliceOf, slicesFor } from "./compile.bench.ts";
+import { heaps } from "./compile.bench.ts";
 import type { BenchOptions, Row } from "./report.ts";
+import { bundledWorker, smallestHeap } from "./worker.bench.ts";
 
 const child = new URL("./limits-child.ts", import.meta.url).pathname;
 
@@ -29,8 +30,8 @@ const pushRow = z.object({
 /** A signed push to a compile function that starts cold. */
 export type PushRow = z.infer<typeof pushRow>;
 
-/** Of the paid plan. @see https://developers.cloudflare.com/workers/platform/limits/ */
-const worker = { heapMib: 128, cpuMs: 60_000, storeRequests: 10_000 };
+/** Of the paid plan; of 128 MB of memory some is no heap. @see https://developers.cloudflare.com/workers/platform/limits/ */
+const worker = { heapMib: 118, cpuMs: 60_000, storeRequests: 10_000 };
 
 /** Sizes of Lambda functions, in MB, and how much of one a compile may take. */
 const lambdaMb = [512, 1_024, 2_048, 4_096, 8_192, 10_240];
@@ -63,15 +64,21 @@ interface Measured {
   readonly services: number;
   readonly first: PushRow;
   readonly change: PushRow;
-  /** The smallest heaps that a first push and a slice are compiled in. */
+  /** The smallest heap that a first push is compiled in as a whole. */
   readonly heapMib: number | undefined;
-  /** Absent where a Worker can compile the whole. */
-  readonly slice: { readonly slices: number; readonly heapMib: number | undefined } | undefined;
+  /** The smallest heap that a Worker compiles everything and changes in; undefined: more than an isolate has. */
+  readonly workerMib: number | undefined;
   readonly storedBytes: number;
 }
 
-/** @param least heap to try, in MiB: what suffices for a smaller mesh */
-function measure(services: number, top: string, least: number): Measured {
+interface Measuring {
+  /** The least heap to try, in MiB: what suffices for a smaller mesh. */
+  readonly least: number;
+  /** The compile function as a Worker bundles it. */
+  readonly program: string;
+}
+
+function measure(services: number, top: string, { least, program }: Measuring): Measured {
   const folder = join(top, "store");
   const first = pushIn(services, folder, "first");
   const storedBytes = bytesIn(folder);
@@ -81,10 +88,8 @@ function measure(services: number, top: string, least: number): Measured {
   const { reads, writes, lists } = counted;
   const suffices = (heap: number) => pushIn(services, join(top, `heap-${heap}`), "first", heap) !== undefined;
   const heapMib = wholeHeaps.find((heap) => heap >= least && suffices(heap));
-  const slices = slicesFor(services);
-  const isSliced = (heapMib ?? Number.POSITIVE_INFINITY) > worker.heapMib;
-  const slice = isSliced ? { slices, heapMib: sliceOf(folder, slices)?.heapMib } : undefined;
-  return { services, first, change: { ...timed, reads, writes, lists }, heapMib, slice, storedBytes };
+  const workerMib = smallestHeap(program, { folder: top, services, rounds: 4 })?.heapMib;
+  return { services, first, change: { ...timed, reads, writes, lists }, heapMib, workerMib, storedBytes };
 }
 
 const bytesIn = (folder: string): number =>
@@ -99,11 +104,10 @@ const requestsOf = ({ reads, writes, lists }: PushRow): number => reads + writes
 const elsewhere = "Lambda or Node";
 
 /** Where Cloudflare compiles a mesh, and what for that is to be done besides. */
-function cloudflarePlan({ first, slice }: Measured): string {
-  if ((slice?.heapMib ?? (slice === undefined ? 0 : Number.POSITIVE_INFINITY)) > worker.heapMib) return elsewhere;
-  const where = slice === undefined ? "a paid Worker" : `paid Workers, ${slice.slices} slices`;
+function cloudflarePlan({ first, workerMib = Number.POSITIVE_INFINITY }: Measured): string {
+  if (workerMib > worker.heapMib) return elsewhere;
   const tooMuch = first.cpuMs > worker.cpuMs || requestsOf(first) > worker.storeRequests;
-  return tooMuch ? `${where}; first push from Node` : where;
+  return tooMuch ? "a paid Worker; first push from Node" : "a paid Worker";
 }
 
 const lambdaMemory = ({ first, change }: Measured): number | undefined =>
@@ -140,13 +144,13 @@ function costRow(measured: Measured): Row {
   };
 }
 
-const measuredRow = ({ services, first, change, heapMib, slice }: Measured): Row => ({
+const measuredRow = ({ services, first, change, heapMib, workerMib }: Measured): Row => ({
   services,
   "first push, CPU ms": first.cpuMs,
   "cold change": change.cpuMs,
   "warm change": change.warmCpuMs,
   "heap MiB": heapMib ?? `over ${wholeHeaps.at(-1)}`,
-  "of a slice": slice === undefined ? "-" : (slice.heapMib ?? `over ${heaps.at(-1)}`),
+  "in a Worker": workerMib ?? "more than there is",
   "peak RSS MiB": Math.max(first.rssMib, change.rssMib),
   "first push, requests": requestsOf(first),
   "of them writes": first.writes,
@@ -158,8 +162,9 @@ export async function limitsBench({ report, services, quick }: BenchOptions): Pr
   const all: Measured[] = [];
   const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
   try {
+    const program = await bundledWorker(top);
     for (const size of quick ? services.slice(0, 1) : services.toSorted((a, b) => a - b))
-      all.push(measure(size, join(top, String(size)), all.at(-1)?.heapMib ?? 0));
+      all.push(measure(size, mkdtempSync(join(top, "size-")), { least: all.at(-1)?.heapMib ?? 0, program }));
   } finally {
     // Not before: whoever makes a file has ext4 pass over all inodes that were freed in the last minutes, one by one.
     rmSync(top, { recursive: true });

@@ -18,13 +18,14 @@ const workerRow = z.object({
 
 export type WorkerRow = z.infer<typeof workerRow>;
 
-/** In MiB: what an isolate of 128 MB has, and less and more. */
-const heaps = [104, 118, 144, 192, 256];
+/** In MiB; the last is what an isolate of 128 MB has at most. */
+const heaps = [64, 80, 96, 112, 118];
 
 const pushes = 50;
 const editor = new URL("./worker-edit.ts", import.meta.url).pathname;
 
-async function bundled(folder: string): Promise<string> {
+/** @returns the program that `smallestHeap` runs */
+export async function bundledWorker(folder: string): Promise<string> {
   const outfile = join(folder, "worker-child.mjs");
   await build({
     entryPoints: [new URL("./worker-child.ts", import.meta.url).pathname],
@@ -52,13 +53,21 @@ function runIn(heapMib: number, child: string, args: readonly string[]): readonl
     .map((line) => workerRow.parse(JSON.parse(line)));
 }
 
-/** The smallest heap in which all is published, and what was; nothing where none suffices. */
-function smallestHeap(child: string, top: string, args: readonly string[]) {
+interface Pushes {
+  readonly folder: string;
+  readonly services: number;
+  /** How many changes follow on everything. */
+  readonly rounds: number;
+}
+
+/** The smallest heap in which all is published, and what was; undefined where an isolate has none that suffices. */
+export function smallestHeap(child: string, { folder, services, rounds }: Pushes) {
   for (const heapMib of heaps) {
-    const made = runIn(heapMib, child, [mkdtempSync(join(top, "store-")), ...args]);
+    const store = mkdtempSync(join(folder, "store-"));
+    const made = runIn(heapMib, child, [store, String(rounds), editor, String(services)]);
     if (made !== undefined) return { heapMib, made };
   }
-  return { heapMib: 0, made: [] };
+  return undefined;
 }
 
 const middle = (numbers: readonly number[]): number =>
@@ -69,16 +78,15 @@ export async function workerBench({ report, services, quick }: BenchOptions): Pr
   const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
   const rounds = quick ? 2 : pushes;
   try {
-    const child = await bundled(top);
+    const child = await bundledWorker(top);
     for (const size of quick ? services.slice(0, 1) : services) {
-      const { heapMib, made } = smallestHeap(child, top, [String(rounds), editor, String(size)]);
-      if (made.length === 0) rows.push({ services: size, "heap that suffices, MiB": `over ${heaps.at(-1)}` });
-      for (const work of workerRow.shape.work.options) {
-        const of = made.filter((row) => row.work === work);
-        if (of.length === 0) continue;
+      const found = smallestHeap(child, { folder: top, services: size, rounds });
+      if (found === undefined) rows.push({ services: size, "heap MiB": `over ${heaps.at(-1)}` });
+      for (const work of found === undefined ? [] : workerRow.shape.work.options) {
+        const of = found?.made.filter((row) => row.work === work) ?? [];
         rows.push({
           services: size,
-          "heap that suffices, MiB": heapMib,
+          "heap MiB": found?.heapMib ?? 0,
           work,
           times: of.length,
           ms: middle(of.map(({ ms }) => ms)),
