@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { aggregateCaches, aggregateStores } from "../../lib/config-store/aggregate-store.ts";
 import type { ConfigEvent, ConfigStoreCache } from "../../lib/config-store/config-store.ts";
 import { createDirectoryStore } from "../../lib/config-store/directory-store.ts";
@@ -65,17 +65,17 @@ describe("a watched folder", () => {
       const store = createDirectoryStore(root);
       const events = recorded(store);
       const running = store.run(stop.signal);
-      await vi.waitFor(() => expect(store.hasSynced()).toBe(true));
+      await expect.poll(() => store.hasSynced()).toBe(true);
       expect(events).toEqual(["add a"]);
       await writeFile(
         join(root, "b.yaml"),
         `${envelope("DestinationRule", "b")}spec: {host: b}\n---\n${envelope("DestinationRule", "c")}spec: {hots: c}\n`,
       );
-      await vi.waitFor(() => expect(events).toEqual(["add a", "add b"]));
+      await expect.poll(() => events).toEqual(["add a", "add b"]);
       await writeFile(join(root, "b.yaml"), `${envelope("DestinationRule", "b")}spec: {host: changed}\n`);
-      await vi.waitFor(() => expect(events).toEqual(["add a", "add b", "update b"]));
+      await expect.poll(() => events).toEqual(["add a", "add b", "update b"]);
       await rm(join(root, "b.yaml"));
-      await vi.waitFor(() => expect(events.at(-1)).toBe("delete b"));
+      await expect.poll(() => events.at(-1)).toBe("delete b");
       expect((await store.create(rule("x", "x"))).kind).toBe("read-only");
       stop.abort();
       await running;
@@ -96,10 +96,10 @@ describe("a ledger that is followed", () => {
     const events = recorded(cache);
     const stop = new AbortController();
     const running = cache.run(stop.signal);
-    await vi.waitFor(() => expect(events).toEqual(["add a"]));
+    await expect.poll(() => events).toEqual(["add a"]);
     await writer.update(rule("a", "b"));
     await writer.create(rule("c", "c"));
-    await vi.waitFor(async () => expect(await cache.list("DestinationRule")).toHaveLength(2));
+    await expect.poll(() => cache.list("DestinationRule")).toHaveLength(2);
     stop.abort();
     await running;
     expect(events).toContain("add c");

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { createAggregate } from "../../lib/registry/aggregate.ts";
 import { createRegistryBuilder } from "../../lib/registry/build-registry.ts";
@@ -169,15 +169,13 @@ describe("the aggregate", () => {
     const vips = () => [...(aggregate.service("cart.shop.svc.cluster.local")?.clusterVips ?? [])];
     second?.say({ content: two, version: "1" });
     second?.say({ failure: "unreachable" });
-    await vi.waitFor(() => expect(aggregate.health().map(({ code }) => code)).toContain("registry-stale"));
+    await expect.poll(() => aggregate.health().map(({ code }) => code)).toContain("registry-stale");
     first?.say({ content: one, version: "1" });
     first?.say({ content: [cart("10.0.0.2"), ...one.slice(1)], version: "2" });
-    await vi.waitFor(() =>
-      expect(vips()).toEqual([
-        ["one", ["10.0.0.2"]],
-        ["two", ["10.8.0.1"]],
-      ]),
-    );
+    await expect.poll(vips).toEqual([
+      ["one", ["10.0.0.2"]],
+      ["two", ["10.8.0.1"]],
+    ]);
     expect(aggregate.health().map(({ code, origin }) => [code, origin.file])).toEqual([
       ["registry-stale", "Kubernetes/two"],
     ]);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { createDirectoryStore } from "../../../lib/config-store/directory-store.ts";
 import { lacks } from "../../skip.ts";
@@ -50,7 +50,7 @@ describe("readFolder", () => {
 
   it("waits for a file that is being written", async () => {
     const saved = saveInSteps("a.yaml", rule("a"));
-    await vi.waitFor(async () => expect(await readFolder(root)).not.toEqual([]), { interval: 1 });
+    await expect.poll(() => readFolder(root), { interval: 1 }).not.toEqual([]);
     expect(await readFolder(root)).toEqual([{ file: "a.yaml", text: rule("a") }]);
     await saved;
   });
@@ -131,11 +131,11 @@ describe("a directory store", () => {
     });
     const running = store.run(stop.signal);
     try {
-      await vi.waitFor(() => expect(store.hasSynced()).toBe(true));
+      await expect.poll(() => store.hasSynced()).toBe(true);
       await saveInSteps("rules.yaml", `${rule("a")}---\n${rule("b")}---\n${rule("c")}---\n${rule("d")}`);
-      await vi.waitFor(() => expect(events).toHaveLength(4));
+      await expect.poll(() => events).toHaveLength(4);
       await saveInSteps("rules.yaml", `${rule("a")}---\n${rule("b")}---\n${rule("c")}---\n${rule("e")}`);
-      await vi.waitFor(() => expect(events).toContain("add e"));
+      await expect.poll(() => events).toContain("add e");
       expect(events.slice(4).sort()).toEqual(["add e", "delete d"]);
     } finally {
       stop.abort();
