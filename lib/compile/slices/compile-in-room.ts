@@ -44,43 +44,36 @@ export interface MadeInRoom {
 export async function compileInRoom(store: ObjectStore, plan: SlicePlan, options: RoomOptions): Promise<MadeInRoom> {
   const { newest, readsAll, staged } = options;
   const key = standingKeyOf(plan);
-  const found = newest === undefined || key === undefined ? undefined : { root: newest, key };
+  // Only a root that says how it was made says which secrets its parts name.
+  const making = { key: key ?? planId(plan), found: key === undefined ? undefined : newest, staged };
   const laid = new Set<string>();
   const roots: string[] = [];
-  for await (const world of worldsOf(store, plan, { found, staged })) roots.push(await write(store, world, laid));
-  const isLeft = readsAll ? undefined : await partsOf(store, newest);
+  for await (const world of worldsOf(store, plan, making)) roots.push(await write(store, world, laid));
+  const isLeft = readsAll ? undefined : await ifWhole(partsOf(store, newest));
   const { world } = await staged("join", () => joinSlices(store, roots, { isLeft }));
   if (key !== undefined) return { world, laid };
   const { made: _ofThePlan, ...beside } = world;
   return { world: beside, laid };
 }
 
-/** A root of which something may stand, and what it has to be made with. */
-interface Found {
-  readonly root: string;
-  readonly key: string;
-}
-
 interface Making {
-  readonly found: Found | undefined;
+  /** By which a later compile knows what comes of this one. */
+  readonly key: string;
+  /** A root of which something may stand; absent: none. */
+  readonly found: string | undefined;
   readonly staged: Staged;
 }
 
 /** What belongs to no class, then slice after slice of the classes. Whoever is done with one gets the next, which is made then. */
-async function* worldsOf(
-  store: ObjectStore,
-  plan: SlicePlan,
-  { found, staged }: Making,
-): AsyncGenerator<CompiledWorld, void> {
+async function* worldsOf(store: ObjectStore, plan: SlicePlan, making: Making): AsyncGenerator<CompiledWorld, void> {
+  const { key, found, staged } = making;
   const memo = createMemo();
-  const { counted, before } = await count(store, plan, { found, memo, staged });
+  const { counted, before } = await count(store, plan, { ...making, memo });
   forget(memo);
-  const stored =
-    found === undefined || before === undefined ? undefined : await ifWhole(readStored(store, found.root, found.key));
+  const stored = found === undefined || before === undefined ? undefined : await ifWhole(readStored(store, found, key));
   const standing = stored === undefined || before === undefined ? undefined : standingOf(stored, before);
   const [beside, classes] = besideAndClasses(counted);
-  // Only a root that says how it was made says which secrets its parts name.
-  const reuse = { key: found?.key ?? standingKeyOf(plan) ?? planId(plan), standing };
+  const reuse = { key, standing };
   yield compileCounted(beside, createMemo(), staged, reuse).value;
   for (let index = 0; index < plan.of; index += 1) {
     // Views make something when they are asked, and remember it here.
@@ -90,7 +83,7 @@ async function* worldsOf(
   }
 }
 
-/** @returns undefined where nothing of it can be taken: that saves work, and nothing else depends on it */
+/** @returns undefined for what is missing or damaged: it would save work, and nothing else depends on it */
 async function ifWhole<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await reading;
@@ -120,15 +113,15 @@ async function count(
 }
 
 /** By itself, so that nothing of what is read is held by whoever counts. */
-async function load(store: ObjectStore, plan: SlicePlan, { found, staged }: Making) {
+async function load(store: ObjectStore, plan: SlicePlan, { key, found, staged }: Making) {
   const readSources = createSourcesReader(store);
   const loadWorld = createWorldLoader(worldOptionsIn(plan));
   const order = sourceNamesIn(plan);
-  const loadBefore = async ({ root, key }: Found): Promise<LoadedWorld | undefined> => {
+  const loadBefore = async (root: string): Promise<LoadedWorld | undefined> => {
     const said = await recordOfRoot(createSnapshotReader(store), root, key);
     return said && loadWorld(await readSources(order, said.root.sources), faultlessFiles(said));
   };
-  const before = found && (await ifWhole(loadBefore(found)));
+  const before = found === undefined ? undefined : await ifWhole(loadBefore(found));
   const shards = await staged("read", () => readSources(order, plan.sources));
   return { before, now: staged("world", () => loadWorld(shards)) };
 }
@@ -141,11 +134,7 @@ async function write(store: ObjectStore, world: CompiledWorld, laid: Set<string>
   return encoded.rootBlob.hash;
 }
 
-/**
- * Which parts a publish need not look into: those that the newest root has too. Without one it looks into none.
- *
- * @throws PortolanError when the newest root cannot be read
- */
+/** Which parts a publish need not look into: those that the newest root has too. Without one it looks into none. @throws PortolanError */
 async function partsOf(store: ObjectStore, newest: string | undefined): Promise<(key: string) => boolean> {
   if (newest === undefined) return () => true;
   const reader = createSnapshotReader(store);

@@ -1,6 +1,7 @@
 /** A shop whose configuration and endpoints change apart from each other, in one folder, and what is served of both. */
 import { loadAll } from "js-yaml";
 import { createCollector } from "../../../lib/collect/collector.ts";
+import type { Room } from "../../../lib/compile/recompile/recompiled.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout, type Rollout } from "../../../lib/compile/rollout.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
@@ -109,9 +110,10 @@ export const fillBoth: Fill = async (store, form) => {
   await writeShard(store, "main", [{ file: "routes.yaml", text: form.routes }]);
 };
 
-export function openShop(store: ObjectStore, build?: string, fill: Fill = fillFolder): Shop {
+/** @param room that whoever compiles has */
+export function openShop(store: ObjectStore, build?: string, fill: Fill = fillFolder, room?: Room): Shop {
   const publisher = { pace: noPause };
-  const options = { store, publisher, build };
+  const options = { store, publisher, build, room };
   const warm = createRecompiler(options);
   const head = async (): Promise<Head> => {
     const read = await readHead(store);

@@ -5,6 +5,7 @@ import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
 import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
 import type { CompileObserver } from "../../../lib/compile/telemetry/observer.ts";
+import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { newCoverage } from "../../fuzz/edits/coverage.ts";
 import { type Folder, filesOf } from "../../fuzz/edits/folder.ts";
@@ -118,6 +119,21 @@ describe("a world that there is little room for", () => {
     },
     180_000,
   );
+
+  it("is compiled and published all the same where the newest root is lost or damaged", async () => {
+    const store = memoryStore();
+    const recompile = createRecompiler({ store, build: "this one", room: { wholeBytes: 0, sliceBytes: 2_048 } });
+    const [first, second] = foldersFrom(11, materials, 1);
+    if (first === undefined || second === undefined) throw new Error("there are two folders");
+    for (const harm of ["deleted", "overwritten"]) {
+      await writeShard(store, "main", filesOf(first));
+      const { version } = await recompile();
+      if (harm === "deleted") await store.delete(blobKey(version));
+      else await store.put(blobKey(version), new TextEncoder().encode("{}"));
+      await writeShard(store, "main", filesOf(second));
+      expect(await recompile()).toMatchObject({ kind: "published" });
+    }
+  });
 
   it("is held as a whole while it is small, and cut up when it has grown", async () => {
     const store = memoryStore();
