@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,6 +34,8 @@ export interface AgentProcessOptions {
   readonly entry?: string;
   /** Of Node, before what is run. */
   readonly nodeFlags?: readonly string[];
+  /** Runs it as this user, who gets the folder, where the tests may do that; as their own by default. */
+  readonly uid?: number;
   /** After `agent`. */
   readonly args: readonly string[];
 }
@@ -55,9 +57,21 @@ export async function startAgent({
     ...[...nodeFlags, entry, "agent", "--bootstrap", file, "--dir", folder, "--envoy", envoyPath(), "--drain", "0"],
     ...[...args, "--", "--concurrency", "1"],
   ];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"] });
+  const { uid } = more;
+  const user = uid !== undefined && mayRunAs(uid, [entry, envoyPath()]) ? { uid } : {};
+  if (user.uid !== undefined) for (const path of [folder, file]) await chown(path, user.uid, user.uid);
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"], ...user });
   return { folder, pid: child.pid ?? 0, ...follow(child), ...envoyIn(folder) };
 }
+
+/** Whether this process may start another one as a user who can read these files: it is root's, and no folder above them is its own. */
+const mayRunAs = (uid: number, files: readonly string[]): boolean =>
+  process.getuid?.() === 0 &&
+  spawnSync(
+    process.execPath,
+    ["-e", "process.argv.slice(1).forEach((file) => fs.accessSync(file, fs.constants.R_OK))", ...files],
+    { uid },
+  ).status === 0;
 
 function follow(child: ChildProcess) {
   let log = "";
