@@ -40,6 +40,18 @@ const send = (clients: Clients, { method, path, body = new Uint8Array() }: Write
 const signed = ({ method, path, body = new Uint8Array() }: Write, delivery: string, nowMs = Date.now()) =>
   signRequest(secrets.operator, { method, target: path, body }, delivery, nowMs);
 
+/** What a webhook of GitHub may bring, good or not, signed by a secret. */
+function deliver(
+  clients: Clients,
+  random: Random,
+  { path, secret }: { readonly path: string; readonly secret: string },
+) {
+  const body = pick(random, [deep, bytesOf("x"), bytesOf('{"ref":"a","repository":{"pushed_at":1}}'), bytesOf("{")]);
+  const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+  const headers = { "x-hub-signature-256": signature, "content-type": "application/json", "x-gitlab-token": "guessed" };
+  return send(clients, { method: "POST", path, body }, headers);
+}
+
 export const writeAttacks: readonly AttackClass[] = [
   {
     name: "requests that nobody has signed",
@@ -76,26 +88,23 @@ export const writeAttacks: readonly AttackClass[] = [
     },
   },
   {
-    name: "forges that are none, or send what they like",
+    name: "forges that are none",
     transport: "webhook",
     share: 20,
     ends: ["401"],
     send: (clients, random) => {
-      const body = pick(random, [
-        deep,
-        bytesOf("x"),
-        bytesOf('{"ref":"a","repository":{"pushed_at":1}}'),
-        bytesOf("{"),
-      ]);
-      const secret = pick(random, [secrets.github, word(random)]);
-      const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
       const path = pick(random, ["/hooks/github/main", "/hooks/github/constructor", "/hooks/gitlab/main"]);
-      return send(
-        clients,
-        { method: "POST", path, body },
-        { "x-hub-signature-256": signature, "content-type": "application/json", "x-gitlab-token": "guessed" },
-      );
+      const isOthers = path !== "/hooks/github/main" && random(2) === 0;
+      return deliver(clients, random, { path, secret: isOthers ? secrets.github : word(random) });
     },
+  },
+  {
+    // An event that is no push is passed over, and a push that does not say when it was is refused.
+    name: "a forge that sends what it likes",
+    transport: "webhook",
+    share: 10,
+    ends: ["200", "401"],
+    send: (clients, random) => deliver(clients, random, { path: "/hooks/github/main", secret: secrets.github }),
   },
   {
     name: "signed for something else",
