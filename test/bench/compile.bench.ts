@@ -3,12 +3,12 @@
  * change costs in the same process, and in one that starts cold. Each size runs in processes of its own, so that no figure holds what
  * another left in memory.
  */
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { type CompileRow, rowsOf } from "./compile-rows.ts";
+import { printedIn } from "./heap-child.ts";
 import type { BenchOptions, Row } from "./report.ts";
 
 const sliceChild = new URL("./slice-child.ts", import.meta.url).pathname;
@@ -27,11 +27,8 @@ export const heaps = [128, 160, 192, 256, 384, 512, 768, 1024, 2048];
 /** The smallest heap that a slice of a store's sources is compiled in. */
 function sliceOf(folder: string, slices: number): (SliceRow & { readonly heapMib: number }) | undefined {
   for (const heapMib of heaps) {
-    const run = spawnSync(process.execPath, [`--max-old-space-size=${heapMib}`, sliceChild, folder, String(slices)], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    if (run.status === 0) return { ...sliceRow.parse(JSON.parse(run.stdout)), heapMib };
+    const printed = printedIn(heapMib, sliceChild, [folder, String(slices)]);
+    if (printed !== undefined) return { ...sliceRow.parse(JSON.parse(printed)), heapMib };
   }
   return undefined;
 }

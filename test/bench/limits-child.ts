@@ -19,6 +19,7 @@ import type { PushRow } from "./limits.bench.ts";
 import { foldersFiles } from "./mesh-folder.ts";
 import { slowStore } from "./slow-store.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
+import { median } from "./yardstick.ts";
 
 /** Changes in one process; the first of them are V8's. */
 const rounds = 15;
@@ -59,6 +60,6 @@ const changed = (round: number) => editedFiles(files, "app-0", (text) => folderE
 const row = await push(work === "first" ? files : changed(work === "change" ? 80 : 90));
 const warm: number[] = [];
 if (work === "warm") for (let round = 0; round < rounds; round += 1) warm.push((await push(changed(round))).cpuMs);
-const warmCpuMs = warm.slice(roundsBefore).toSorted((a, b) => a - b)[Math.floor((rounds - roundsBefore) / 2)] ?? 0;
+const warmCpuMs = median(warm.slice(roundsBefore));
 const rssMib = Math.round(process.resourceUsage().maxRSS / 1_024);
 console.log(JSON.stringify({ ...row, warmCpuMs, rssMib } satisfies PushRow));

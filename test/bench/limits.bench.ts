@@ -11,6 +11,7 @@ import { lambdaMonth, listPrices, workersMonth } from "../../lib/cli/cost/prices
 import { type Fleet, useOf, usualFleet } from "../../lib/cli/cost/use.ts";
 import { usualHoldMs } from "../../lib/config/setting-values.ts";
 import { heaps } from "./compile.bench.ts";
+import { printedIn } from "./heap-child.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { bundledWorker, smallestHeap } from "./worker.bench.ts";
 
@@ -43,21 +44,13 @@ const wholeHeaps = [48, 64, 80, 96, 112, ...heaps, 3_072, 4_096];
 /** Proxies of the synthetic mesh: a sidecar beside each pod. */
 const proxiesPerService = 10;
 
-/** @returns undefined where the process ends for lack of heap */
-function pushIn(
-  services: number,
-  folder: string,
-  work: "first" | "change" | "warm",
-  heapMib?: number,
-): PushRow | undefined {
-  const bound = heapMib === undefined ? ["--max-old-space-size=12288"] : [`--max-old-space-size=${heapMib}`];
-  const run = spawnSync(process.execPath, [...bound, child, String(services), folder, work], {
+function pushOf(services: number, folder: string, work: "first" | "change" | "warm"): PushRow {
+  const run = spawnSync(process.execPath, ["--max-old-space-size=12288", child, String(services), folder, work], {
     encoding: "utf8",
-    stdio: ["ignore", "pipe", heapMib === undefined ? "inherit" : "ignore"],
+    stdio: ["ignore", "pipe", "inherit"],
   });
-  if (run.status === 0) return pushRow.parse(JSON.parse(run.stdout));
-  if (heapMib === undefined) throw new Error(`a push of ${services} services ended with ${run.status ?? run.signal}`);
-  return undefined;
+  if (run.status !== 0) throw new Error(`a push of ${services} services ended with ${run.status ?? run.signal}`);
+  return pushRow.parse(JSON.parse(run.stdout));
 }
 
 interface Measured {
@@ -80,13 +73,13 @@ interface Measuring {
 
 function measure(services: number, top: string, { least, program }: Measuring): Measured {
   const folder = join(top, "store");
-  const first = pushIn(services, folder, "first");
+  const first = pushOf(services, folder, "first");
   const storedBytes = bytesIn(folder);
-  const counted = pushIn(services, folder, "change");
-  const timed = pushIn(services, folder, "warm");
-  if (first === undefined || counted === undefined || timed === undefined) throw new Error("there is heap enough");
+  const counted = pushOf(services, folder, "change");
+  const timed = pushOf(services, folder, "warm");
   const { reads, writes, lists } = counted;
-  const suffices = (heap: number) => pushIn(services, join(top, `heap-${heap}`), "first", heap) !== undefined;
+  const suffices = (heap: number) =>
+    printedIn(heap, child, [String(services), join(top, `heap-${heap}`), "first"]) !== undefined;
   const heapMib = wholeHeaps.find((heap) => heap >= least && suffices(heap));
   const workerMib = smallestHeap(program, { folder: top, services, rounds: 4 })?.heapMib;
   return { services, first, change: { ...timed, reads, writes, lists }, heapMib, workerMib, storedBytes };

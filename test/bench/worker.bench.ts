@@ -2,13 +2,14 @@
  * The compile function in the memory of a Worker: everything, and then changes in the same isolate, in the smallest heap in which all of
  * them are published. It is bundled as a Worker is, since programs that are loaded file by file take more.
  */
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { z } from "zod";
+import { printedIn } from "./heap-child.ts";
 import type { BenchOptions, Row } from "./report.ts";
+import { median } from "./yardstick.ts";
 
 const workerRow = z.object({
   work: z.enum(["everything", "virtual-service", "endpoint"]),
@@ -40,19 +41,6 @@ export async function bundledWorker(folder: string): Promise<string> {
   return outfile;
 }
 
-/** @returns undefined where the heap does not suffice */
-function runIn(heapMib: number, child: string, args: readonly string[]): readonly WorkerRow[] | undefined {
-  const run = spawnSync(process.execPath, [`--max-old-space-size=${heapMib}`, child, ...args], {
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  if (run.status !== 0) return undefined;
-  return run.stdout
-    .trim()
-    .split("\n")
-    .map((line) => workerRow.parse(JSON.parse(line)));
-}
-
 interface Pushes {
   readonly folder: string;
   readonly services: number;
@@ -64,14 +52,13 @@ interface Pushes {
 export function smallestHeap(child: string, { folder, services, rounds }: Pushes) {
   for (const heapMib of heaps) {
     const store = mkdtempSync(join(folder, "store-"));
-    const made = runIn(heapMib, child, [store, String(rounds), editor, String(services)]);
-    if (made !== undefined) return { heapMib, made };
+    const printed = printedIn(heapMib, child, [store, String(rounds), editor, String(services)]);
+    if (printed === undefined) continue;
+    const lines = printed.trim().split("\n");
+    return { heapMib, made: lines.map((line) => workerRow.parse(JSON.parse(line))) };
   }
   return undefined;
 }
-
-const middle = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
 export async function workerBench({ report, services, quick }: BenchOptions): Promise<void> {
   const rows: Row[] = [];
@@ -89,8 +76,8 @@ export async function workerBench({ report, services, quick }: BenchOptions): Pr
           "heap MiB": found?.heapMib ?? 0,
           work,
           times: of.length,
-          ms: middle(of.map(({ ms }) => ms)),
-          CPU: middle(of.map(({ cpuMs }) => cpuMs)),
+          ms: median(of.map(({ ms }) => ms)),
+          CPU: median(of.map(({ cpuMs }) => cpuMs)),
           "CPU, most": Math.max(...of.map(({ cpuMs }) => cpuMs)),
         });
       }
