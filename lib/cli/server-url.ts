@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { ControlPlane } from "../agent/bootstrap.ts";
+import { hostIn } from "../config/loopback.ts";
 
 /**
  * Reads the URL that an option of the command line names, and leaves it as it is written.
@@ -29,9 +30,6 @@ export function serverAt(
   const url = new URL(server);
   return { host: hostIn(url), port: portIn(url), ...(isSecure(url) ? { tls } : {}) };
 }
-
-/** The host as sockets take it: an address of IPv6 has no brackets. */
-export const hostIn = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
 export const portIn = (url: URL): number => Number(url.port) || (isSecure(url) ? 443 : 80);
 

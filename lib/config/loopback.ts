@@ -8,5 +8,8 @@ const loopbackIpv4 = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::ffff:7f[0-9a-f]{2}:[0
  */
 export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || loopbackIpv4.test(host);
 
+/** The host of a URL as sockets take it: an address of IPv6 has no brackets. */
+export const hostIn = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
 /** Whether a URL leads to this machine. */
-export const leadsToLoopback = ({ hostname }: URL): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ""));
+export const leadsToLoopback = (url: URL): boolean => isLoopback(hostIn(url));

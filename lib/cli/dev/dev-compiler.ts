@@ -45,7 +45,7 @@ export function createDevCompiler({ store, where, settings, observer, onWaiting 
     primary: sources[0],
     async attempt(attempt) {
       const outcome = isClosed ? undefined : await compiling.attempt(attempt);
-      // A change is not to be held back because somebody has ended `dev` meanwhile.
+      // A change must not be held back because `dev` was ended meanwhile.
       if (outcome === undefined || (outcome.kind === "ended" && isClosed))
         throw new PortolanError("the compile was given up: dev is ending");
       return outcome;
@@ -57,7 +57,7 @@ export function createDevCompiler({ store, where, settings, observer, onWaiting 
   return {
     async publish() {
       const { diagnostics } = await compile(undefined, async () => {}, AbortSignal.timeout(usualPace.turnMs));
-      if (made === undefined) throw new PortolanError("the compile process has published, and told nothing of it");
+      if (made === undefined) throw new PortolanError("the compile process published, but did not report what");
       // With what is held back.
       return { ...made, diagnostics };
     },

@@ -28,7 +28,7 @@ export interface Publication {
   readonly objects: number;
   /** How many classes there are. */
   readonly classCount: number;
-  /** Those that are told of. */
+  /** Those that are listed. */
   readonly classes: readonly ClassSummary[];
   readonly diagnostics: readonly Diagnostic[];
   /** What the analysers say besides. */
@@ -92,7 +92,7 @@ export interface DevReport {
   gone(): void;
 }
 
-/** Classes that are told of as text. */
+/** So many classes are listed as text. */
 export const maxClasses = 12;
 
 export interface DevReportOptions {

@@ -16,7 +16,7 @@ export interface DevSettings {
   readonly pollDelayMs: number;
   readonly binaryForms: boolean;
   readonly allowEmpty: boolean;
-  /** Whether all classes are told of. */
+  /** Whether all classes are listed. */
   readonly json: boolean;
   /** The front that the bootstrap of the example asks; absent: there is none. */
   readonly url?: string;

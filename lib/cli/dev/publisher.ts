@@ -26,7 +26,7 @@ export interface PublisherOptions {
   readonly held?: () => HeldVersions;
 }
 
-/** What came of one round, and what is told of it. */
+/** What came of one round, and what `dev` reports of it. */
 export interface DevRound {
   readonly told: Recompiled;
   readonly publication: Publication;

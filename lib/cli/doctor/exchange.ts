@@ -2,7 +2,8 @@ import { type IncomingHttpHeaders, type RequestOptions, request as requestHttp }
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import { causeText, codeOf } from "../../config/cause-text.ts";
-import { hostIn, isSecure, portIn } from "../server-url.ts";
+import { hostIn } from "../../config/loopback.ts";
+import { isSecure, portIn } from "../server-url.ts";
 import { oneLine } from "../terminal.ts";
 import type { Server } from "./deployment.ts";
 

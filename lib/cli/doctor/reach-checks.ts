@@ -1,8 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP } from "node:net";
 import { codeOf } from "../../config/cause-text.ts";
+import { hostIn } from "../../config/loopback.ts";
 import { counted } from "../numbers.ts";
-import { hostIn, portIn } from "../server-url.ts";
+import { portIn } from "../server-url.ts";
 import type { Deployment } from "./deployment.ts";
 import { troubleIn } from "./exchange.ts";
 import { type Finding, failed, passed, skipped, warned } from "./finding.ts";

@@ -1,8 +1,9 @@
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type PeerCertificate } from "node:tls";
 import { codeOf } from "../../config/cause-text.ts";
+import { hostIn } from "../../config/loopback.ts";
 import { counted } from "../numbers.ts";
-import { hostIn, isSecure, portIn } from "../server-url.ts";
+import { isSecure, portIn } from "../server-url.ts";
 import { type Deployment, isHere } from "./deployment.ts";
 import { shownText, troubleIn } from "./exchange.ts";
 import { type Finding, failed, passed, skipped, warned } from "./finding.ts";

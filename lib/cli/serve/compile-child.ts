@@ -87,7 +87,7 @@ async function startCompiler(
   return async (publishing, mayPublish) => ({ told: await recompile(publishing, mayPublish) });
 }
 
-/** What `portolan dev` compiles, with what it tells of that. */
+/** What `portolan dev` compiles, with what it reports of that. */
 async function startPublisher(
   where: string,
   settings: DevSettings,

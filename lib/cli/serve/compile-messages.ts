@@ -37,7 +37,7 @@ export type CompileNews =
   | { readonly kind: "failed"; readonly failure: Failure }
   | { readonly kind: "trouble"; readonly of: "slice" | "laying"; readonly reason: string }
   | { readonly kind: "may-publish" }
-  /** With what `portolan dev` tells of it. */
+  /** With what `portolan dev` reports of it. */
   | { readonly kind: "answer"; readonly told: Recompiled; readonly publication?: Publication }
   | { readonly kind: "refusal"; readonly failure: Failure };
 

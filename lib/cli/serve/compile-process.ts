@@ -26,7 +26,7 @@ export interface CompileProcessOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** As the message `start` has it. */
   readonly dev?: DevSettings;
-  /** Is given what `portolan dev` tells of a compile, before its outcome. */
+  /** Is given what `portolan dev` reports of a compile, before its outcome. */
   readonly onPublication?: (publication: Publication) => void;
   readonly observer: CompileObserver;
   readonly onTrouble: (trouble: Extract<CompileNews, { readonly kind: "trouble" }>) => void;

@@ -2,9 +2,9 @@ import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { type RecordedSettings, settleSettings } from "../recorded-settings.ts";
-import { createUnreadSources, withUnread } from "../shards/unread-sources.ts";
+import { createUnreadSources, worldWithUnread } from "../shards/unread-sources.ts";
 import { createFannedCompile, type FanOut } from "../slices/fan-out.ts";
-import type { Staged } from "../telemetry/observer.ts";
+import { noMemoUse, type Staged } from "../telemetry/observer.ts";
 import type { Compiling, HeldOnly, Published, RecompileOptions } from "./recompiled.ts";
 import { createStandingCompiler, givenSettings } from "./standing-compiler.ts";
 
@@ -29,10 +29,7 @@ export function createFannedCompiler(
     const fanned = await compileSlices(settings, staged, unread.keeping);
     if (fanned === undefined) return here.compile(staged, base, filled);
     const { primary, world, laid } = fanned;
-    const compiled = {
-      ...withUnread({ value: world, diagnostics: world.diagnostics }, unread),
-      memo: { hits: 0, misses: 0 },
-    };
+    const compiled = { ...worldWithUnread(world, unread), memo: noMemoUse };
     const withConfiguration = (configuration: Configuration) => holding({ settings, staged, base }, configuration);
     return { primary, settings, compiled, laid, withConfiguration };
   };
@@ -41,7 +38,7 @@ export function createFannedCompiler(
     const fanned = await compileSlices(settings, staged, unread.keeping, configuration.sources);
     if (fanned === undefined) return here.compileHeld(staged, base, configuration);
     const { world, laid } = fanned;
-    return { settings, world: withUnread({ value: world, diagnostics: world.diagnostics }, unread).value, laid };
+    return { settings, world: worldWithUnread(world, unread).value, laid };
   };
   return {
     compile,

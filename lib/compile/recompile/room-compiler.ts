@@ -5,9 +5,9 @@ import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import { NothingFilled } from "../nothing-filled.ts";
 import { settleSettings } from "../recorded-settings.ts";
 import { holdingVersions } from "../shards/held-configuration.ts";
-import { createUnreadSources, withUnread } from "../shards/unread-sources.ts";
+import { createUnreadSources, worldWithUnread } from "../shards/unread-sources.ts";
 import { compileInRoom, type MadeInRoom } from "../slices/compile-in-room.ts";
-import type { Staged } from "../telemetry/observer.ts";
+import { noMemoUse, type Staged } from "../telemetry/observer.ts";
 import type { Compiling, HeldCompiled, Published, RecompileOptions } from "./recompiled.ts";
 import { givenSettings } from "./standing-compiler.ts";
 
@@ -30,7 +30,7 @@ export function createRoomCompiler(options: RecompileOptions, of: number): Compi
       );
     const withConfiguration = async (configuration: Configuration): Promise<HeldCompiled> => {
       const { world, laid } = await make(holdingVersions(sources, configuration.sources));
-      return { world: withUnread({ value: world, diagnostics: world.diagnostics }, unread).value, laid };
+      return { world: worldWithUnread(world, unread).value, laid };
     };
     return { settings, unread, sources, make, withConfiguration };
   };
@@ -38,9 +38,9 @@ export function createRoomCompiler(options: RecompileOptions, of: number): Compi
     async compile(staged, base, filled) {
       const { settings, unread, sources, make, withConfiguration } = await prepare(base, staged, filled);
       const { world, laid } = await make(sources);
-      const compiled = withUnread({ value: world, diagnostics: world.diagnostics }, unread);
+      const compiled = { ...worldWithUnread(world, unread), memo: noMemoUse };
       const primary = sources[0]?.name ?? "";
-      return { primary, settings, compiled: { ...compiled, memo: { hits: 0, misses: 0 } }, laid, withConfiguration };
+      return { primary, settings, compiled, laid, withConfiguration };
     },
     async compileHeld(staged, base, configuration) {
       const { settings, withConfiguration } = await prepare(base, staged, Promise.resolve());

@@ -44,3 +44,7 @@ export function createUnreadSources(store: ObjectStore, base: ReadHead | undefin
 /** A compiled world with what is wrong with the sources that it was compiled from. */
 export const withUnread = (compiled: Stage<CompiledWorld>, { diagnostics }: UnreadSources): Stage<CompiledWorld> =>
   diagnostics().length === 0 ? compiled : withEarlier(compiled, diagnostics());
+
+/** The same for a world that others, or slices, have compiled. */
+export const worldWithUnread = (world: CompiledWorld, unread: UnreadSources): Stage<CompiledWorld> =>
+  withUnread({ value: world, diagnostics: world.diagnostics }, unread);

@@ -64,7 +64,7 @@ interface Making {
   readonly staged: Staged;
 }
 
-/** What belongs to no class, then slice after slice of the classes. Whoever is done with one gets the next, which is made then. */
+/** What belongs to no class, then slice after slice of the classes. Each is made when it is asked for. */
 async function* worldsOf(store: ObjectStore, plan: SlicePlan, making: Making): AsyncGenerator<CompiledWorld, void> {
   const { key, found, staged } = making;
   const memo = createMemo();
@@ -95,7 +95,7 @@ async function ifWhole<T>(reading: Promise<T | undefined>): Promise<T | undefine
 
 interface Counted {
   readonly counted: CountedWorld;
-  /** What the classes of the newest publish were made from, by their ids; absent where that cannot be told. */
+  /** What the classes of the newest publish were made from, by their ids; absent where that is not known. */
   readonly before: ReadonlyMap<string, ProxyViews> | undefined;
 }
 
@@ -112,7 +112,7 @@ async function count(
   return { counted, before: views };
 }
 
-/** By itself, so that nothing of what is read is held by whoever counts. */
+/** A function of its own, so that counting holds nothing of what is read. */
 async function load(store: ObjectStore, plan: SlicePlan, { key, found, staged }: Making) {
   const readSources = createSourcesReader(store);
   const loadWorld = createWorldLoader(worldOptionsIn(plan));

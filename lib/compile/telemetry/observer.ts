@@ -53,6 +53,9 @@ export interface MemoUse {
   readonly misses: number;
 }
 
+/** Of a compile that remembers nothing, or whose steps others have taken. */
+export const noMemoUse: MemoUse = { hits: 0, misses: 0 };
+
 const nobody: CompileWatch = { stage: () => () => {}, done() {}, failed() {} };
 
 export const noObserver: CompileObserver = { asked() {}, begin: () => nobody };

@@ -1,5 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { isLoopback } from "../../config/loopback.ts";
+import { hostIn, isLoopback } from "../../config/loopback.ts";
 import { type Authentication, noAuthentication } from "./authentication.ts";
 import { type AuthenticationOptions, readAuthentication } from "./settings.ts";
 
@@ -23,5 +23,5 @@ export function authenticationFor(
 /** The name in a `Host` without its port, lower-case; what is no name and port as it is. */
 export function hostName(host: string): string {
   const url = /^[\w.:[\]-]*$/.test(host) ? URL.parse(`http://${host}`) : null;
-  return url?.hostname.replace(/^\[|\]$/g, "") ?? host;
+  return url === null ? host : hostIn(url);
 }
