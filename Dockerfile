@@ -1,4 +1,4 @@
-# `portolan serve` as a container, from a fresh clone: docker build -t portolan:0.1.0 .
+# `portolan serve` as a container, from a fresh clone: docker build -t portolan:0.2.0 .
 # Distroless, as nobody, on a root that may be read-only. Both images are on public registries; name mirrors of them with --build-arg.
 ARG NODE=docker.io/library/node:24-bookworm-slim
 ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot

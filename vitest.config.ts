@@ -21,7 +21,8 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     retry: 0,
     reporters: ["default", new TimesReporter()],
-    maxWorkers: Number(process.env.TEST_WORKERS ?? 2),
+    // One more than the two cores: many process tests wait.
+    maxWorkers: Number(process.env.TEST_WORKERS ?? 3),
     // Programs print colours under CI, whatever their output is.
     env: { NO_COLOR: "1" },
     // Node itself loads the modules, as it does in production. Generated protobuf code takes most of a load, so workers keep their modules.

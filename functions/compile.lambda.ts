@@ -1,6 +1,7 @@
 /** The compile function as a Lambda function: signed requests to its URL, events of S3, a queue and a schedule make it compile. */
 import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
 import pino from "pino";
+import { admissionFromSettings } from "../lib/admission/admission-settings.ts";
 import { ownBuild } from "../lib/cli/own-build.ts";
 import { compileSettingsFrom } from "../lib/compile/settings-from-environment.ts";
 import type { FanOut } from "../lib/compile/slices/fan-out.ts";
@@ -14,6 +15,8 @@ import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { sourceNamesIn } from "../lib/config/setting-values.ts";
+import { createNodeResolver } from "../lib/resolve/node-resolver.ts";
+import { resolvingCompiler } from "../lib/resolve/resolving-compiler.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 import { slicesToSqs } from "./slice-queue.ts";
 
@@ -23,7 +26,7 @@ const sources = sourceNamesIn("PORTOLAN_SOURCES", process.env.PORTOLAN_SOURCES, 
 const log = pino();
 const spans = await spansToCollector(process.env);
 const observer = observers([logObserver(log), ...(spans === undefined ? [] : [spans.observer])]);
-const recompile = createLeasedCompiler({
+const compileInTurn = createLeasedCompiler({
   store,
   sources,
   world,
@@ -35,10 +38,22 @@ const recompile = createLeasedCompiler({
   ...troubleLog(log),
   ...fanOutTo(),
 });
+const recompile = resolvingCompiler(compileInTurn, createNodeResolver(store, process.env, publisher), log);
 const { onError } = troubleLog(log);
 const logErrors = errorLog(log);
 // An environment is frozen once it has answered, so a webhook is answered at the end, however long that takes.
 const app = webhookApp({ store, recompile, sources, secrets, audiences: () => audiences, repositories, onError });
+const admission = admissionFromSettings(
+  {
+    PORTOLAN_ADMISSION_TOKEN: process.env.PORTOLAN_ADMISSION_TOKEN,
+    ADMISSION_WORKLOADS: process.env.PORTOLAN_ADMISSION_WORKLOADS,
+    ADMISSION_WORLD: process.env.PORTOLAN_ADMISSION_WORLD,
+    ADMISSION_INJECTION: process.env.PORTOLAN_ADMISSION_INJECTION,
+  },
+  { store, sources, world, onError },
+  "PORTOLAN_",
+);
+if (admission !== undefined) app.route("/", admission);
 const answerRequest = handle(app);
 
 /** @throws PortolanError for a setting that says what it cannot, or slices that nobody takes */
@@ -46,7 +61,7 @@ function fanOutTo(): { readonly fanOut?: FanOut } {
   const { PORTOLAN_COMPILE_SLICES: most, PORTOLAN_SLICE_QUEUE_URL: queue = "" } = process.env;
   const { slices } = readSlicing({ COMPILE_SLICES: most }, "PORTOLAN_");
   if (slices === 1) return {};
-  if (queue === "") throw new PortolanError("PORTOLAN_COMPILE_SLICES wants a queue: PORTOLAN_SLICE_QUEUE_URL");
+  if (queue === "") throw new PortolanError("PORTOLAN_COMPILE_SLICES needs a queue: PORTOLAN_SLICE_QUEUE_URL");
   const dispatch = slicesToSqs(queue, process.env.PORTOLAN_SQS_ENDPOINT);
   return { fanOut: fanOutByQueue(dispatch, { slices, pace, log }) };
 }
@@ -63,7 +78,7 @@ export async function handler(event: unknown, context?: LambdaContext): Promise<
 async function answer(event: unknown, context?: LambdaContext): Promise<unknown> {
   if (isRequest(event)) return answerRequest(event, context);
   const notice = readLambdaEvent(event, process.env.PORTOLAN_PREFIX);
-  log.info(notice, notice.asks ? "woken" : "woken for nothing: no source is told of");
+  log.info(notice, notice.asks ? "woken" : "triggered without a change: the event names no source");
   if (!notice.asks) return { kind: "ignored", ...notice };
   const compiled = await recompile(undefined, notice.sentMs);
   logStaleSources(log, compiled.diagnostics);

@@ -1,5 +1,6 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
 import type { ExecutionContext, R2Bucket, ScheduledController } from "@cloudflare/workers-types";
+import { type AdmissionSettings, admissionFromSettings } from "../lib/admission/admission-settings.ts";
 import { keptPublicationsIn, runGarbageCollection } from "../lib/compile/garbage.ts";
 import { workerRoom } from "../lib/compile/recompile/worker-room.ts";
 import { consoleLog, errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
@@ -15,13 +16,21 @@ import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { cronIn, sourceNamesIn } from "../lib/config/setting-values.ts";
+import { createDnsOverHttps, usualDnsEndpoint } from "../lib/resolve/dns-over-https.ts";
+import { usualWithinMs } from "../lib/resolve/fetch-text.ts";
+import { pullSecrets } from "../lib/resolve/modules/pull-secrets.ts";
+import { createResolver } from "../lib/resolve/resolver.ts";
+import { type ResolverSettings, readResolverSettings } from "../lib/resolve/resolver-settings.ts";
+import { resolvingCompiler } from "../lib/resolve/resolving-compiler.ts";
 import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 import { prefixIn } from "../lib/storage/store-location.ts";
 import { countedStore } from "./counted-store.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 
-export interface Env extends WorldSettings, PaceSettings {
+export interface Env extends WorldSettings, PaceSettings, ResolverSettings, AdmissionSettings {
+  /** Opens the Secrets with credentials of registries that images of modules are pulled from. */
+  readonly PORTOLAN_SECRETS_KEY?: string;
   readonly SNAPSHOTS: R2Bucket;
   readonly PREFIX?: string;
   /** Names of the source shards, separated by commas, the primary first. */
@@ -57,6 +66,9 @@ const log = consoleLog(console.log);
 const logErrors = errorLog(log);
 const rates = createRateLimiter(console.error);
 
+/** Of a module of Wasm: a Worker has 128 MiB for everything, and holds what a compile has made. */
+const mostModuleBytes = 16 * 1024 * 1024;
+
 /** An invocation may ask the bucket 10,000 times. What is left after these is for the batch under way and the end of a run. */
 const mostOperations = 9_000;
 
@@ -90,7 +102,7 @@ function compilerFor(env: Env): Compiler {
       {},
       "COMPILE_SLICES has no effect any more: this Worker compiles meshes of every size. Take it out, and portolan-slices down",
     );
-  const recompile = createLeasedCompiler({
+  const compileInTurn = createLeasedCompiler({
     store,
     sources,
     world,
@@ -102,6 +114,22 @@ function compilerFor(env: Env): Compiler {
     room: workerRoom,
     ...troubleLog(log),
   });
+  const resolverRules = readResolverSettings(env);
+  // A platform that has no way into private networks need not be kept from them.
+  const resolve =
+    resolverRules &&
+    createResolver({
+      store,
+      fetch,
+      askDns: createDnsOverHttps(() => fetch, resolverRules.dnsOverHttps ?? usualDnsEndpoint),
+      allowedHosts: resolverRules.allowedHosts,
+      withinMs: usualWithinMs,
+      now: Date.now,
+      trust: publisher,
+      maxModuleBytes: mostModuleBytes,
+      ...pullSecrets(store, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
+    });
+  const recompile = resolve === undefined ? compileInTurn : resolvingCompiler(compileInTurn, resolve, log);
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
     FRONT_SECRET: env.PORTOLAN_FRONT_SECRET,
@@ -125,6 +153,8 @@ function compilerFor(env: Env): Compiler {
     answer: { withinMs: forgeWaitMs },
     onError,
   });
+  const admission = admissionFromSettings(env, { store, sources, world, onError });
+  if (admission !== undefined) app.route("/", admission);
   const gcCron = cronIn("GC_CRON", env.GC_CRON);
   const keepPublications = keptPublicationsIn("GC_KEEP", env.GC_KEEP);
   const collect = () => {
@@ -174,7 +204,7 @@ export default {
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
     const notice = readQueueBatch(messages, env.PREFIX);
-    log.info(notice, notice.asks ? "woken" : "woken for nothing: no source is told of");
+    log.info(notice, notice.asks ? "woken" : "triggered without a change: the event names no source");
     if (notice.asks) await compile(env, notice.sentMs);
   },
 };

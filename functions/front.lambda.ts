@@ -2,7 +2,9 @@
  * The front as a Lambda function: serves the snapshots in an S3 bucket over REST, Connect and gRPC-Web, without the compiler. `handler` stands
  * behind a function URL, `gatewayHandler` behind an HTTP API of API Gateway.
  */
-import { choiceIn, flagIn } from "../lib/config/setting-values.ts";
+
+import { lazyAuthority } from "../lib/ca/lazy-authority.ts";
+import { caHoursIn, choiceIn, flagIn } from "../lib/config/setting-values.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
@@ -13,6 +15,7 @@ import { loadConsole } from "../lib/front/shell/load-console.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
+import { certificateLog } from "./certificate-log.ts";
 import { streamedHandler, wholeHandler } from "./function-url.ts";
 import { copyFromEnvironment, s3FromEnvironment } from "./s3-from-environment.ts";
 
@@ -22,9 +25,25 @@ const [original, copy] = [s3FromEnvironment(), copyFromEnvironment()];
 const trust = readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS");
 const store = copy === undefined ? original : twoStores(original, copy, trust);
 
+/** The CA, which is loaded for the first certificate. */
+const authority =
+  choiceIn("PORTOLAN_CA", process.env.PORTOLAN_CA, ["on", "off"]) === "on"
+    ? lazyAuthority(async () =>
+        (await import("../lib/ca/open-authority.ts")).openAuthority({
+          store,
+          secretsKey: process.env.PORTOLAN_SECRETS_KEY,
+          maxHours: caHoursIn("PORTOLAN_CA_MAX_HOURS", process.env.PORTOLAN_CA_MAX_HOURS),
+          services: awsKms({ onWarning: console.warn }),
+          onError: (cause) => console.error(String(cause)),
+        }),
+      )
+    : undefined;
+
 // Time spent waiting is billed here, so no poll is held.
 const front = createFront({
   store,
+  authority,
+  ...certificateLog,
   ...secretsFromSetting(
     store,
     process.env.PORTOLAN_SECRETS_KEY,
@@ -58,9 +77,10 @@ const appWithCalls = () =>
     return whole;
   }));
 
-/** Paths of methods: `/envoy.service.…/Fetch…` and `/portolan.v1.…/DeltaFetch`. */
+/** Paths of methods: `/envoy.service.…/Fetch…`, `/portolan.v1.…/DeltaFetch` and `/istio.v1.auth.…/CreateCertificate`. */
 const isCall = (request: Request): boolean =>
-  request.method === "POST" && /^\/(?:envoy\.service|portolan\.v1)\./.test(new URL(request.url).pathname);
+  request.method === "POST" &&
+  /^\/(?:envoy\.service|portolan\.v1|istio\.v1\.auth)\./.test(new URL(request.url).pathname);
 
 const served = {
   fetch: async (request: Request, event: object) =>

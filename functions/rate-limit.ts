@@ -73,7 +73,7 @@ export function createRateLimiter(tell: (line: string) => void, now: () => numbe
 }
 
 function tooMany(): Response {
-  const body = { status: 429, detail: "too many requests from this address; the binding RATE_LIMIT says how many" };
+  const body = { status: 429, detail: "too many requests from this address; the binding RATE_LIMIT sets the limit" };
   const headers = { "content-type": "application/problem+json", "retry-after": "10" };
   return new Response(`${JSON.stringify(body)}\n`, { status: 429, headers });
 }

@@ -2,6 +2,8 @@
 // package what scripts/package.mjs has made of it. Plain JavaScript, since an old Node has to read it.
 
 import { existsSync, readFileSync } from "node:fs";
+import module from "node:module";
+import { fileURLToPath } from "node:url";
 
 /**
  * @param {string} entry name of the TypeScript file
@@ -13,6 +15,8 @@ export async function start(entry) {
   const isSource = existsSync(source);
   const problem = problemOf(process.versions.node, engine(), isSource);
   if (problem === undefined) {
+    // Types are stripped once and not at each start, which halves the time of a command in a clone. NODE_COMPILE_CACHE comes first.
+    if (isSource) module.enableCompileCache(fileURLToPath(new URL("../.cache/compiled", import.meta.url)));
     await import((isSource ? source : compiled).href);
     return;
   }

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
 import { Hono } from "hono/tiny";
+import type { CertificateAuthority } from "../lib/ca/certificate-authority.ts";
+import type { AuthoritySetting } from "../lib/ca/open-authority.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
+import { caHoursIn, choiceIn, maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
@@ -15,6 +17,7 @@ import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { cachedObjects, type ObjectCache } from "../lib/snapshot/packs/cached-objects.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 import { prefixIn } from "../lib/storage/store-location.ts";
+import { certificateLog } from "./certificate-log.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limit.ts";
 
 /** What wrangler.toml binds. */
@@ -34,6 +37,10 @@ export interface FrontEnv {
   readonly TRUSTED_KEYS?: string;
   /** Key to the secrets in the store; without it none are served. A secret of the Worker's. */
   readonly PORTOLAN_SECRETS_KEY?: string;
+  /** `on`: workloads' certificates are signed, with the CA beside the secrets; of `front-certificates.worker.ts` alone. */
+  readonly CA?: string;
+  /** Longest validity of a certificate; 24 hours when absent. */
+  readonly CA_MAX_HOURS?: string;
   /** Queue of the compile function; without it nodes that have no class of their own are not waited for. */
   readonly RECOMPILE?: Queue;
   /** How many requests an address may make; without it nothing is counted. */
@@ -62,13 +69,17 @@ export const holdMsIn = (text: string | undefined): number =>
  * Finds or makes the app of a Worker's isolate, so that HEAD and segments stay in its memory from request to request.
  *
  * @param extend adds what a Worker serves besides REST
+ * @param openAuthority opens the CA, where this Worker may be one
  */
-export function workerFront(extend: (app: App, front: Front) => void = () => {}): (env: FrontEnv) => App {
+export function workerFront(
+  extend: (app: App, front: Front) => void = () => {},
+  openAuthority?: (setting: AuthoritySetting) => CertificateAuthority,
+): (env: FrontEnv) => App {
   const apps = new WeakMap<R2Bucket, App>();
   return (env) => {
     const known = apps.get(env.SNAPSHOTS);
     if (known !== undefined) return known;
-    const app = readable(() => appOf(env, extend));
+    const app = readable(() => appOf(env, extend, openAuthority));
     apps.set(env.SNAPSHOTS, app);
     return app;
   };
@@ -85,7 +96,11 @@ function readable(make: () => App): App {
   }
 }
 
-function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
+function appOf(
+  env: FrontEnv,
+  extend: (app: App, front: Front) => void,
+  openAuthority: Parameters<typeof workerFront>[1],
+): App {
   const { AUTHENTICATION: setting = "", RECOMPILE: queue } = env;
   // The runtime's own, which the types of browsers do not know.
   const { default: edgeCache }: { readonly default?: EdgeCache & ObjectCache } =
@@ -97,8 +112,22 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
     env.SNAPSHOTS_COPY === undefined ? original : twoStores(original, r2Store(env.SNAPSHOTS_COPY, prefix), trust);
   const store = edgeCache === undefined ? bucket : cachedObjects(bucket, edgeCache, { scope: prefix, goesOn });
   const secretStore = env.SECRETS === undefined ? bucket : r2Store(env.SECRETS, prefix);
+  const maxHours = caHoursIn("CA_MAX_HOURS", env.CA_MAX_HOURS);
+  const isCa = choiceIn("CA", env.CA, ["on", "off"]) === "on";
+  if (isCa && openAuthority === undefined)
+    throw new PortolanError(
+      "CA is on, and this Worker signs no certificates: deploy functions/front-certificates.worker.ts",
+    );
+  const authority = (isCa ? openAuthority : undefined)?.({
+    store: secretStore,
+    secretsKey: env.PORTOLAN_SECRETS_KEY,
+    maxHours,
+    onError: (cause) => console.error(String(cause)),
+  });
   const front = createFront({
     store,
+    authority,
+    ...certificateLog,
     ...secretsFromSetting(secretStore, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
     ...trust,
     maxHoldMs: holdMsIn(env.MAX_HOLD_MS),
@@ -110,7 +139,7 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
             onError: (cause) => console.error(String(cause)),
           }),
         }),
-    ...(queue === undefined ? {} : { onWanted: () => queue.send({ why: "a node wants a class" }) }),
+    ...(queue === undefined ? {} : { onWanted: () => queue.send({ why: "a node needs a class" }) }),
     onError: (cause) => console.error(String(cause)),
     onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
   });

@@ -36,7 +36,7 @@ const listing = (/** @type {import("aws-cdk-lib/aws-s3").IBucket} */ bucket) =>
  */
 export function frontAccess(bucket, { secrets, wanted, confirmations }) {
   return [
-    onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*", "packs/*", ...(secrets ? ["secrets/*"] : [])]),
+    onKeys(bucket, ["GetObject"], ["HEAD", "analysis/*", "blobs/*", "packs/*", ...(secrets ? ["secrets/*"] : [])]),
     ...(wanted ? [onKeys(bucket, ["PutObject"], ["wanted/*"])] : []),
     ...(confirmations ? [onKeys(bucket, ["GetObject", "PutObject"], ["confirmed/*"])] : []),
     ...(secrets || wanted || confirmations ? [listing(bucket)] : []),
@@ -63,6 +63,17 @@ export function copyAccess(place, { secrets }) {
 }
 
 /**
+ * The front signs certificates with the key that the CA was made with, and does nothing else with it.
+ *
+ * @param {string} arn of the key itself: rights to an alias say nothing
+ */
+export function caKeyAccess(arn) {
+  if (!/^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/.test(arn))
+    throw new Error(`PORTOLAN_CA_KEY_ARN is no ARN of a key: ${arn}`);
+  return new PolicyStatement({ effect: Effect.ALLOW, actions: ["kms:Sign"], resources: [arn] });
+}
+
+/**
  * Whoever compiles reads sources and publishes; secrets are nothing to it, and what was published it never deletes.
  *
  * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
@@ -72,16 +83,17 @@ export function compileAccess(bucket) {
     onKeys(
       bucket,
       ["GetObject", "PutObject"],
-      ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"],
+      ["HEAD", "analysis/*", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"],
     ),
-    onKeys(bucket, ["GetObject"], ["wanted/*"]),
-    onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*", "wanted/*", "compile/slices/*"]),
+    onKeys(bucket, ["GetObject"], ["registered/*", "wanted/*"]),
+    onKeys(bucket, ["DeleteObject"], ["hooks/*", "registered/*", "sources/*", "wanted/*", "compile/slices/*"]),
     listing(bucket),
   ];
 }
 
 /** What is collected besides blobs, by the folder it lies in. */
 const collectedKeys = [
+  "analysis/*",
   "blobs/*",
   "compile/slices/*",
   "confirmed/*",

@@ -33,6 +33,7 @@ new PortolanStack(app, "Portolan", {
   garbage: choiceIn("PORTOLAN_GC", process.env.PORTOLAN_GC, ["true", "false"]) !== "false",
   frontSettings: settings(frontSettings),
   secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
+  caKeyArn: process.env.PORTOLAN_CA_KEY_ARN || undefined,
   secretArns: settings(secretSettings, "_ARN"),
 });
 app.synth();

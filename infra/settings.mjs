@@ -6,13 +6,23 @@ export const compileSettings = [
   ...["SECURITY_FAILURE", "TRUSTED_KEYS", "WEBHOOK_AUDIENCE"],
   ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS", "COMPILE_SLICES", "GC_KEEP"],
   "REPOSITORIES",
+  // Of the webhooks for API servers; without ADMISSION_TOKEN, which `Hooks` alone gets, nothing answers them.
+  ...["ADMISSION_WORKLOADS", "ADMISSION_WORLD", "ADMISSION_INJECTION"],
 ];
 
 /** For the front. */
-export const frontSettings = ["AUTHENTICATION", "CONFIRMATIONS", "STORE_COPY", "TRUSTED_KEYS", "WANTED"];
+export const frontSettings = [
+  "AUTHENTICATION",
+  "CA",
+  "CA_MAX_HOURS",
+  "CONFIRMATIONS",
+  "STORE_COPY",
+  "TRUSTED_KEYS",
+  "WANTED",
+];
 
 /** Values that must not stand in a template; each is named by the ARN of its secret. */
 export const secretSettings = [
   ...["AUTHENTICATION", "SECRETS_KEY", "SIGNING_KEY", "SOURCE_SECRETS", "GITHUB_SECRETS", "GITLAB_SECRETS"],
-  "REPOSITORY_TOKENS",
+  ...["REPOSITORY_TOKENS", "ADMISSION_TOKEN"],
 ];

@@ -23,6 +23,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket } from "aws-cdk-
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import {
+  caKeyAccess,
   compileAccess,
   copyAccess,
   frontAccess,
@@ -59,11 +60,11 @@ export class PortolanStack extends Stack {
    * @param {string} id
    * @param {{ code: { front: string, compile: string, slice: string, garbage: string }, garbage?: boolean, sources?: string,
    *   reservedConcurrency?: boolean, compileSettings?: Record<string, string>, frontSettings?: Record<string, string>,
-   *   secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
+   *   secretArns?: Record<string, string>, secretsWriters?: readonly string[], caKeyArn?: string }} props
    *   folders of the built functions; whether garbage is collected, true when absent; the sources, `main` when absent; whether the
    *   compile functions have room of their own, true when absent; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
-   *   like); by the name of a setting the ARN of the secret in Secrets Manager that holds it; and the ARNs of those who write secrets,
-   *   for whom a key is made with KMS
+   *   like); by the name of a setting the ARN of the secret in Secrets Manager that holds it; the ARNs of those who write secrets,
+   *   for whom a key is made with KMS; and the ARN of the key that KMS keeps for the CA
    */
   constructor(scope, id, props) {
     super(scope, id);
@@ -135,6 +136,7 @@ export class PortolanStack extends Stack {
       front.addToRolePolicy(statement);
     const { PORTOLAN_STORE_COPY: copy } = props.frontSettings ?? {};
     if (copy !== undefined) front.addToRolePolicy(copyAccess(copy, { secrets: servesSecrets }));
+    if (props.caKeyArn !== undefined) front.addToRolePolicy(caKeyAccess(props.caKeyArn));
 
     /**
      * @param {string} name
@@ -170,6 +172,7 @@ export class PortolanStack extends Stack {
         "PORTOLAN_GITHUB_SECRETS",
         "PORTOLAN_GITLAB_SECRETS",
         "PORTOLAN_REPOSITORY_TOKENS",
+        "PORTOLAN_ADMISSION_TOKEN",
       ]),
     });
 

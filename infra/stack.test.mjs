@@ -109,6 +109,7 @@ describe("the stack", () => {
   it("lets the front read HEAD and blobs, and nothing else", () => {
     assert.deepEqual(allowedOf(template, "FrontServiceRole"), [
       "s3:GetObject HEAD",
+      "s3:GetObject analysis/*",
       "s3:GetObject blobs/*",
       "s3:GetObject packs/*",
     ]);
@@ -119,6 +120,7 @@ describe("the stack", () => {
     const serving = synthesise({ secretArns: { PORTOLAN_SECRETS_KEY: key } });
     assert.deepEqual(allowedOf(serving, "FrontServiceRole"), [
       "s3:GetObject HEAD",
+      "s3:GetObject analysis/*",
       "s3:GetObject blobs/*",
       "s3:GetObject packs/*",
       "s3:GetObject secrets/*",
@@ -126,6 +128,17 @@ describe("the stack", () => {
     ]);
     assert.ok("PORTOLAN_SECRETS_KEY" in environmentOf(serving, "Front"));
     for (const name of ["Compile", "Hooks"]) assert.ok(!("PORTOLAN_SECRETS_KEY" in environmentOf(serving, name)));
+  });
+
+  it("gives the webhooks' token to the function with an address, and to no other", () => {
+    const token = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:token-abcdef";
+    const admitting = synthesise({
+      compileSettings: { PORTOLAN_ADMISSION_INJECTION: "{}" },
+      secretArns: { PORTOLAN_ADMISSION_TOKEN: token },
+    });
+    assert.ok("PORTOLAN_ADMISSION_TOKEN" in environmentOf(admitting, "Hooks"));
+    assert.equal(environmentOf(admitting, "Hooks").PORTOLAN_ADMISSION_INJECTION, "{}");
+    for (const name of ["Front", "Compile"]) assert.ok(!("PORTOLAN_ADMISSION_TOKEN" in environmentOf(admitting, name)));
   });
 
   describe("with a key of KMS's for secrets", () => {
@@ -167,6 +180,22 @@ describe("the stack", () => {
     it("is none that nobody may write with", () => template.resourceCountIs("AWS::KMS::Key", 0));
   });
 
+  it("lets the front sign with the CA's key, do nothing else with it, and nobody else do either", () => {
+    const arn = "arn:aws:kms:eu-west-1:123456789012:key/0a1b";
+    const signing = synthesise({ caKeyArn: arn, frontSettings: { PORTOLAN_CA: "on" } });
+    const using = Object.values(signing.findResources("AWS::IAM::Policy"))
+      .flatMap(({ Properties }) =>
+        Properties.PolicyDocument.Statement.map((statement) => [Properties.Roles[0].Ref, statement]),
+      )
+      .filter(([, { Action }]) => JSON.stringify(Action).includes("kms:"));
+    assert.equal(using.length, 1);
+    const [[role, { Action, Resource, Effect }]] = using;
+    assert.match(role, /^FrontServiceRole/);
+    assert.deepEqual([Action, Resource, Effect], ["kms:Sign", arn, "Allow"]);
+    assert.equal(environmentOf(signing, "Front").PORTOLAN_CA, "on");
+    assert.throws(() => synthesise({ caKeyArn: "alias/ca" }), /PORTOLAN_CA_KEY_ARN is no ARN of a key/);
+  });
+
   it("lets the front read a copy in another region, its part of that bucket and nothing else, and write nothing there", () => {
     const place = "s3://mesh-west/prod?region=eu-west-1";
     const copied = synthesise({ frontSettings: { PORTOLAN_STORE_COPY: place } });
@@ -183,12 +212,14 @@ describe("the stack", () => {
 
   it("lets whoever compiles publish, never delete what was published, and never see a secret", () => {
     for (const role of ["CompileServiceRole", "HooksServiceRole"]) {
-      const keys = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"];
+      const keys = ["HEAD", "analysis/*", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"];
       assert.deepEqual(
         s3Of(template, role),
         [
-          ...["compile/slices/*", "hooks/*", "sources/*", "wanted/*"].map((key) => `s3:DeleteObject ${key}`),
-          ...[...keys, "wanted/*"].map((key) => `s3:GetObject ${key}`),
+          ...["compile/slices/*", "hooks/*", "registered/*", "sources/*", "wanted/*"].map(
+            (key) => `s3:DeleteObject ${key}`,
+          ),
+          ...[...keys, "registered/*", "wanted/*"].map((key) => `s3:GetObject ${key}`),
           ...keys.map((key) => `s3:PutObject ${key}`),
           "s3:ListBucket -",
         ].sort(),
@@ -201,6 +232,7 @@ describe("the stack", () => {
 
   it("lets one function by itself delete what was published, once a day, and see no secret", () => {
     const collected = [
+      "analysis/*",
       "blobs/*",
       "compile/slices/*",
       "confirmed/*",

@@ -44,6 +44,7 @@ function variablesFor({ sources, reservedConcurrency, garbage, compileSettings, 
     front_settings: frontSettings,
     secret_arns: rest.secretArns,
     secrets_writers: rest.secretsWriters,
+    ca_key_arn: rest.caKeyArn,
   };
 }
 
@@ -68,6 +69,15 @@ const cases = {
   "a copy, with secrets": {
     frontSettings: { PORTOLAN_STORE_COPY: "s3://west/a/b?region=eu-west-1" },
     secretArns: { PORTOLAN_SECRETS_KEY: secret("key") },
+  },
+  "a key of KMS's for the CA": { caKeyArn: "arn:aws:kms:eu-west-1:123456789012:key/1" },
+  "a certificate authority": {
+    frontSettings: { PORTOLAN_CA: "on", PORTOLAN_CA_MAX_HOURS: "12" },
+    secretArns: { PORTOLAN_SECRETS_KEY: secret("key") },
+  },
+  "webhooks for API servers": {
+    compileSettings: { PORTOLAN_ADMISSION_WORKLOADS: "refuse", PORTOLAN_ADMISSION_INJECTION: "{}" },
+    secretArns: { PORTOLAN_ADMISSION_TOKEN: secret("token") },
   },
   "records of unmatched nodes": { frontSettings: { PORTOLAN_WANTED: "true" } },
   "records of confirmations": { frontSettings: { PORTOLAN_CONFIRMATIONS: "store" } },
@@ -105,6 +115,7 @@ describe("the Terraform module", () => {
       [{ front_settings: { PORTOLAN_STORE_COPY: "west" } }, /PORTOLAN_STORE_COPY .* must name a bucket/],
       [{ secret_arns: { PORTOLAN_WANTED: secret("x") } }, /^secret_arns has a name/],
       [{ secrets_writers: ["certificates"] }, /^secrets_writers must be ARNs/],
+      [{ ca_key_arn: "alias/ca" }, /^ca_key_arn must be the ARN/],
     ])
       assert.match(refusals(variables), message);
     // The functions check the same rule.
@@ -183,7 +194,7 @@ describe("the comparison", () => {
   }
 
   for (const [what, from, to] of [
-    ["key of the bucket", '["GetObject"], keys = ["wanted/*"]', '["GetObject"], keys = ["secrets/*"]'],
+    ["key of the bucket", '["GetObject"], keys = ["registered/*", "wanted/*"]', '["GetObject"], keys = ["secrets/*"]'],
     ["right to list", "local.list,\n      [{", "[{"],
     ["right to delete", '["DeleteObject"], keys = local.collected_keys', '["DeleteObject"], keys = ["*"]'],
     ["right to a key of KMS's", '"kms:Decrypt"', '"kms:*"'],

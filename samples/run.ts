@@ -6,8 +6,20 @@ import { commandsOf, startSample } from "../test/e2e/sample.ts";
 const [name = "bookshop"] = process.argv.slice(2);
 const folder = join(import.meta.dirname, name);
 
+/** What `portolan dev` has done: each publish, each fault of what was saved, and what an Envoy refuses. */
+function tell(event: Readonly<Record<string, unknown>>): void {
+  const { event: kind, generation, diagnostics, reason } = event;
+  if (kind === "failed") console.error(`failed    ${reason}`);
+  if (kind === "refused") console.error(`refused   ${event.nodeId}: ${event.error ?? "see its log for the reason"}`);
+  if (generation === undefined) return;
+  console.log(`${String(kind).padEnd(10)}generation ${generation}`);
+  if (!Array.isArray(diagnostics)) return;
+  for (const { severity, origin, message, hint } of diagnostics.filter(({ severity: one }) => one === "error"))
+    console.error(`${severity}     ${origin.file}:${origin.line} ${message}${hint === "" ? "" : `; ${hint}`}`);
+}
+
 async function run(): Promise<void> {
-  const sample = await startSample(folder);
+  const sample = await startSample(folder, { onEvent: tell });
   console.log(`servers   ${sample.servers.map((one) => `${one.name} ${one.address}:${one.port}`).join(", ")}`);
   console.log(`portolan  ${sample.url}, watching ${relative(process.cwd(), folder)}: edit a file there`);
   console.log(`envoy     ${sample.proxies.join(", ")}`);

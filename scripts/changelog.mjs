@@ -6,11 +6,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-const usage = "npm run changelog -- VERSION DATE [--dry-run] [--root FOLDER]   # for example: 0.1.0 2026-12-01";
+const usage = "npm run changelog -- VERSION DATE [--dry-run] [--root FOLDER]   # for example: 0.2.0 2026-12-01";
 
 const beginning = `# Changelog
 
-What changed for whoever uses Portolan, newest release first; within a release by issue, newest first.
+What changed for users, newest release first.
 `;
 
 /** What whoever releases can mend; told in one line and without a stack. */
@@ -18,16 +18,20 @@ class Refusal extends Error {}
 
 /**
  * @param {string} name of a note's file, `<issue>-<slug>.md` or `<slug>.md`
- * @returns {number} 0 for a note without an issue
+ * @returns {number} Infinity for a note without an issue, which is about the whole release and comes first
  */
-const issueOf = (name) => Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
+const issueOf = (name) => Number(/^(\d+)-/.exec(name)?.[1] ?? Infinity);
 
 /**
- * Newest issue first, notes of none last; within an issue by name.
+ * Newest issue first; within an issue by name.
  * @param {string} a
  * @param {string} b
  */
-const byIssue = (a, b) => issueOf(b) - issueOf(a) || (a < b ? -1 : 1);
+const byIssue = (a, b) => {
+  const [left, right] = [issueOf(a), issueOf(b)];
+  if (left !== right) return left > right ? -1 : 1;
+  return a < b ? -1 : 1;
+};
 
 /**
  * A note as it stands in the changelog: its headings below those of release and issue, its links as from the root. A heading is
@@ -60,7 +64,7 @@ function sectionOf(version, date, notes) {
   let group;
   for (const name of [...notes.keys()].sort(byIssue)) {
     const issue = issueOf(name);
-    if (issue !== group) parts.push(issue === 0 ? "### Without an issue" : `### Issue ${issue}`);
+    if (issue !== group && issue < Infinity) parts.push(`### Issue ${issue}`);
     group = issue;
     parts.push(notes.get(name));
   }

@@ -63,6 +63,36 @@ enum FailurePolicy {
     anchor: /\n {2}CapabilityRestrictionConfig capability_restriction_config = 6;/,
     field: "\n  FailurePolicy failure_policy = 7;\n",
   },
+  {
+    file: "envoy-api/envoy/extensions/transport_sockets/tls/v3/common.proto",
+    anchor: /\n {2}enum TlsProtocol \{/,
+    field: `
+  enum CompliancePolicy {
+    FIPS_202205 = 0;
+  }
+  repeated CompliancePolicy compliance_policies = 6 [(validate.rules).repeated = {max_items: 1}];
+`,
+  },
+  {
+    file: "envoy-api/envoy/extensions/upstreams/http/v3/http_protocol_options.proto",
+    anchor: /\nimport "envoy\/config\/core\/v3\/extension\.proto";/,
+    field: '\nimport "envoy/config/common/matcher/v3/matcher.proto";\n',
+  },
+  {
+    file: "envoy-api/envoy/extensions/upstreams/http/v3/http_protocol_options.proto",
+    anchor: /\n {2}config\.core\.v3\.TypedExtensionConfig header_validation_config = 7/,
+    field: `
+  message OutlierDetection {
+    config.common.matcher.v3.MatchPredicate error_matcher = 1;
+  }
+  OutlierDetection outlier_detection = 8;
+`,
+  },
+  {
+    file: "envoy-api/envoy/extensions/load_balancing_policies/client_side_weighted_round_robin/v3/client_side_weighted_round_robin.proto",
+    anchor: /\n {2}google\.protobuf\.FloatValue error_utilization_penalty = 6/,
+    field: "\n  repeated string metric_names_for_computing_utilization = 7;\n",
+  },
 ];
 
 /** Constraints of the package's API that Envoy has lifted since, by message and field. A test asks Envoy about all that are left. */

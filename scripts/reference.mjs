@@ -7,4 +7,4 @@ import { referencePages } from "../site/reference-pages.ts";
 
 const folder = resolve(import.meta.dirname, "../docs/reference");
 mkdirSync(folder, { recursive: true });
-for (const { file, text } of referencePages()) writeFileSync(join(folder, file), text);
+for (const { file, text } of await referencePages()) writeFileSync(join(folder, file), text);

@@ -38,7 +38,7 @@ export function apiReference(document: object): string {
   return `# The API of the console
 
 Made from the API's description by \`npm run reference\`; a test holds it against that. A front serves the description itself, with every field's type, at \`/api/openapi.json\` (OpenAPI 3.1).
-Who may ask, and what an answer may cost: [console.md](../console.md#the-api). What is wrong is told as \`application/problem+json\`.
+Authentication and limits: [console.md](../console.md#the-api). Errors are answered as \`application/problem+json\`.
 
 ${sections.join("\n")}`;
 }

@@ -9,8 +9,8 @@ export function commandReference(program: Command): string {
   const parts = leaves(program, "").map(([words, command]) => sectionOf(words, command));
   return `# Every command
 
-Made from the program by \`npm run reference\`; a test holds it against the program. What commands are for, by theme, with exit codes: [cli.md](../cli.md).
-\`portolan COMMAND --help\` says the same.
+Made from the program by \`npm run reference\`; a test compares the two. [Commands by theme](../cli.md) has exit codes, too.
+\`portolan COMMAND --help\` prints the same.
 
 ${parts.join("\n")}`;
 }

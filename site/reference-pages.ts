@@ -11,10 +11,10 @@ export interface ReferencePage {
 }
 
 /** Every page that is made from code, as it has to be: the same code, the same text. */
-export function referencePages(): readonly ReferencePage[] {
+export async function referencePages(): Promise<readonly ReferencePage[]> {
   const silent = { out: () => {}, err: () => {}, colours: picocolors.createColors(false) };
   return [
-    { file: "cli.md", text: commandReference(createProgram(silent)) },
+    { file: "cli.md", text: commandReference(await createProgram(silent)) },
     { file: "api.md", text: apiReference(openApiDocument("")) },
   ];
 }

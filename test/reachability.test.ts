@@ -45,10 +45,12 @@ interface Import {
 /** Static imports, re-exports, and imports by a literal name. */
 function importsOf(file: string): readonly Import[] {
   const pattern =
-    /(?:^|\n)(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*[^"]*|)\s*(?:from\s+)?"(\.[^"]+)"|(?:const\s+(\{[^}]*\})\s*=\s*await\s+)?import\("(\.[^"]+)"\)/g;
+    /(?:^|\n)(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*[^"]*|)\s*(?:from\s+)?"(\.[^"]+)"|(?:const\s+(\{[^}]*\})\s*=\s*await\s+)?import\("(\.[^"]+)"\)(?:\)\.(\w+))?/g;
   return [...textOf(file).matchAll(pattern)].map((match) => ({
     file: relative(root, resolve(root, dirname(file), match[2] ?? match[4] ?? "")),
-    names: match[1]?.startsWith("*") ? ["*"] : ((match[1] ?? match[3] ?? "").match(/\w+(?= as |,|\s*\})/g) ?? []),
+    names: match[1]?.startsWith("*")
+      ? ["*"]
+      : ((match[1] ?? match[3] ?? `{${match[5] ?? ""}}`).match(/\w+(?= as |,|\s*\})/g) ?? []),
   }));
 }
 

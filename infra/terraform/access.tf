@@ -6,21 +6,21 @@ locals {
   confirmations  = lookup(var.front_settings, "PORTOLAN_CONFIRMATIONS", "") == "store"
 
   collected_keys = [
-    "blobs/*", "compile/slices/*", "confirmed/*", "heads/*", "hooks/*", "packs/*", "sources/*", "status/*",
+    "analysis/*", "blobs/*", "compile/slices/*", "confirmed/*", "heads/*", "hooks/*", "packs/*", "sources/*", "status/*",
   ]
   compile_objects = [
     {
       actions = ["GetObject", "PutObject"]
-      keys    = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"]
+      keys    = ["HEAD", "analysis/*", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "packs/*", "sources/*"]
     },
-    { actions = ["GetObject"], keys = ["wanted/*"] },
-    { actions = ["DeleteObject"], keys = ["hooks/*", "sources/*", "wanted/*", "compile/slices/*"] },
+    { actions = ["GetObject"], keys = ["registered/*", "wanted/*"] },
+    { actions = ["DeleteObject"], keys = ["hooks/*", "registered/*", "sources/*", "wanted/*", "compile/slices/*"] },
   ]
 
   # Actions on objects of the bucket, by function.
   objects = {
     front = concat(
-      [{ actions = ["GetObject"], keys = concat(["HEAD", "blobs/*", "packs/*"], local.serves_secrets ? ["secrets/*"] : []) }],
+      [{ actions = ["GetObject"], keys = concat(["HEAD", "analysis/*", "blobs/*", "packs/*"], local.serves_secrets ? ["secrets/*"] : []) }],
       local.wanted ? [{ actions = ["PutObject"], keys = ["wanted/*"] }] : [],
       local.confirmations ? [{ actions = ["GetObject", "PutObject"], keys = ["confirmed/*"] }] : [],
     )
@@ -61,9 +61,14 @@ locals {
     }
   ]
 
+  # The key that KMS keeps for the CA.
+  sign_certificates = [
+    for arn in compact([var.ca_key_arn]) : { Effect = "Allow", Action = ["kms:Sign"], Resource = [arn] }
+  ]
+
   # Everything else, by function.
   others = {
-    front = concat(local.serves_secrets || local.wanted || local.confirmations ? local.list : [], local.read_copy)
+    front = concat(local.serves_secrets || local.wanted || local.confirmations ? local.list : [], local.read_copy, local.sign_certificates)
     compile = concat(
       local.list,
       [{ Effect = "Allow", Action = local.receive, Resource = [aws_sqs_queue.recompile.arn] }],

@@ -49,7 +49,8 @@ locals {
         { PORTOLAN_WEBHOOK_SECRET = data.aws_secretsmanager_secret_version.recompile.secret_string },
         {
           for name, value in local.secrets : name => value if contains([
-            "PORTOLAN_GITHUB_SECRETS", "PORTOLAN_GITLAB_SECRETS", "PORTOLAN_REPOSITORY_TOKENS", "PORTOLAN_SOURCE_SECRETS",
+            "PORTOLAN_ADMISSION_TOKEN", "PORTOLAN_GITHUB_SECRETS", "PORTOLAN_GITLAB_SECRETS",
+            "PORTOLAN_REPOSITORY_TOKENS", "PORTOLAN_SOURCE_SECRETS",
           ], name)
         },
       )

@@ -48,6 +48,7 @@ variable "compile_settings" {
   validation {
     condition = alltrue([
       for name in keys(var.compile_settings) : startswith(name, "OTEL_") || contains([
+        "PORTOLAN_ADMISSION_INJECTION", "PORTOLAN_ADMISSION_WORKLOADS", "PORTOLAN_ADMISSION_WORLD",
         "PORTOLAN_BINARY_FORMS", "PORTOLAN_CERTIFICATES", "PORTOLAN_COMPILE_SECONDS", "PORTOLAN_COMPILE_SLICES",
         "PORTOLAN_DEBOUNCE_MAX_MS", "PORTOLAN_DEBOUNCE_MS", "PORTOLAN_GC_KEEP", "PORTOLAN_LEASE_SECONDS",
         "PORTOLAN_LEGACY_API", "PORTOLAN_LEGACY_RELEASE", "PORTOLAN_POLL_DELAY_MS", "PORTOLAN_REPOSITORIES",
@@ -71,8 +72,8 @@ variable "front_settings" {
   validation {
     condition = alltrue([
       for name in keys(var.front_settings) : contains([
-        "PORTOLAN_AUTHENTICATION", "PORTOLAN_CONFIRMATIONS", "PORTOLAN_STORE_COPY", "PORTOLAN_TRUSTED_KEYS",
-        "PORTOLAN_WANTED",
+        "PORTOLAN_AUTHENTICATION", "PORTOLAN_CA", "PORTOLAN_CA_MAX_HOURS", "PORTOLAN_CONFIRMATIONS",
+        "PORTOLAN_STORE_COPY", "PORTOLAN_TRUSTED_KEYS", "PORTOLAN_WANTED",
       ], name)
     ])
     error_message = "front_settings has a name that the front does not read. docs/deploy-aws.md lists them."
@@ -92,7 +93,7 @@ variable "secret_arns" {
   validation {
     condition = alltrue([
       for name in keys(var.secret_arns) : contains([
-        "PORTOLAN_AUTHENTICATION", "PORTOLAN_GITHUB_SECRETS", "PORTOLAN_GITLAB_SECRETS", "PORTOLAN_REPOSITORY_TOKENS",
+        "PORTOLAN_ADMISSION_TOKEN", "PORTOLAN_AUTHENTICATION", "PORTOLAN_GITHUB_SECRETS", "PORTOLAN_GITLAB_SECRETS", "PORTOLAN_REPOSITORY_TOKENS",
         "PORTOLAN_SECRETS_KEY", "PORTOLAN_SIGNING_KEY", "PORTOLAN_SOURCE_SECRETS",
       ], name)
     ])
@@ -108,5 +109,16 @@ variable "secrets_writers" {
   validation {
     condition     = alltrue([for arn in var.secrets_writers : can(regex("^arn:[a-z-]+:iam::", arn))])
     error_message = "secrets_writers must be ARNs of roles or users, such as \"arn:aws:iam::123456789012:role/certificates\"."
+  }
+}
+
+variable "ca_key_arn" {
+  description = "ARN of the key in KMS that the CA was made with; the front may sign with it. Empty: the CA's key is sealed in the bucket."
+  type        = string
+  default     = ""
+
+  validation {
+    condition     = var.ca_key_arn == "" || can(regex("^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]+:key/", var.ca_key_arn))
+    error_message = "ca_key_arn must be the ARN of a key, such as \"arn:aws:kms:eu-west-1:123456789012:key/ID\"."
   }
 }

@@ -9,7 +9,7 @@ import { createReadiness } from "./envoy/readiness.ts";
 import { isWarm } from "./envoy/warmth.ts";
 import { openTakenLog, type TakenLog, type TakenTexts, takenName } from "./files/taken-log.ts";
 import type { Holding, WholeHoldings } from "./held/holding.ts";
-import type { Source } from "./held/source.ts";
+import { acceptedBefore, type Source } from "./held/source.ts";
 import { createWake } from "./wake.ts";
 import { createLeading, type Leading, type RefusedResource } from "./xds/leading.ts";
 import type { LocalState } from "./xds/local-host.ts";
@@ -117,12 +117,15 @@ export function createAgent(options: AgentOptions): Agent {
       const version = versions?.[type];
       const isSaid = of.length > 0 && version !== undefined;
       source.complain(type, isSaid ? { version, names: of.map(({ name }) => name), words } : undefined);
+      if (of.length === 0 && version !== undefined && leading.isDone()) source.accepts(type, version);
     }
     refused = now;
   }
 
   function follow(leading: Leading): void {
     let last: WholeHoldings | undefined;
+    const before = leading.taken();
+    for (const type of coreTypes) source.accepts(type, before[type].size === 0 ? "" : acceptedBefore);
     source.start({
       changed(holdings) {
         const { name_tables: names } = holdings;

@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { fileTrouble } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { isRecord, type JsonRecord, textOf } from "../snapshot/classifier.ts";
-import { agentCluster, agentResources, clusterOfAgent } from "./bootstrap.ts";
+import { agentCluster, agentResources, clusterOfAgent, streamSource } from "./bootstrap.ts";
 import type { AgentNode } from "./held/node.ts";
+import { localCluster, localClusterFrom } from "./local-cluster.ts";
 import { recordOf } from "./record-of.ts";
 
 /** A bootstrap as the agent uses it. */
@@ -29,9 +30,9 @@ export async function readBootstrap(file: string, socket: string): Promise<Agent
     );
   const { dynamic_resources: _snake, dynamicResources: _camel, static_resources, staticResources, ...rest } = json;
   const fixed = recordOf(staticResources ?? static_resources);
-  const others = (Array.isArray(fixed.clusters) ? fixed.clusters : []).filter(
-    (one) => recordOf(one).name !== agentCluster,
-  );
+  const others = (Array.isArray(fixed.clusters) ? fixed.clusters : [])
+    .filter((one) => recordOf(one).name !== agentCluster)
+    .map((one) => (recordOf(one).name === localCluster ? localClusterFrom(streamSource) : one));
   const own = { ...fixed, clusters: [...others, clusterOfAgent(socket)] };
   const { id, cluster, metadata, locality } = node;
   return {

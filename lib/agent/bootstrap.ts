@@ -3,6 +3,7 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import { secretTypeUrl } from "../secrets/tls-secret.ts";
 import { type BootstrapExtras, extraResources, statsConfig } from "./bootstrap-extras.ts";
+import { localClusterFile, localClusterFrom, localClusterManager } from "./local-cluster.ts";
 
 /** Who an Envoy is and where its resources come from. */
 export interface BootstrapOptions {
@@ -15,6 +16,10 @@ export interface BootstrapOptions {
   readonly server: ControlPlane;
   /** Whether anything that the proxy is served, or reports to, names the identity agent; absent: it does. */
   readonly hasIdentity?: boolean;
+  /** Whether it asks for the proxies that are like it, by which Envoy balances by zone. */
+  readonly hasLocalCluster?: boolean;
+  /** How many connections clients may have to it at once, over all listeners; absent: any number. */
+  readonly connectionLimit?: number | undefined;
   /** How it is told: by the answers to its polls, by default, or by a gRPC stream, of deltas or of the state of the world. */
   readonly transport?: Transport;
   /** How long it waits from one poll to the next, at least; a second by default. Less than a millisecond crashes Envoy. */
@@ -89,7 +94,7 @@ export const restSource = (pollDelayMs = 1_000) =>
   }) satisfies ConfigSourceJson;
 
 /** Of a bootstrap whose resources come by one stream; a start waits for its answer, as it would wait for Istio's. */
-const streamSource = {
+export const streamSource = {
   ads: {},
   initialFetchTimeout: "0s",
   resourceApiVersion: "V3",
@@ -116,15 +121,25 @@ function dynamicResources(
   };
 }
 
+/** Where the endpoints of its local cluster come from. */
+function localClusterSource(transport: Transport, folder: string, pollDelayMs: number | undefined): ConfigSourceJson {
+  if (transport === "rest") return restSource(pollDelayMs);
+  if (transport !== "files") return streamSource;
+  return { pathConfigSource: { path: `${folder}/${localClusterFile}` }, resourceApiVersion: "V3" };
+}
+
 /**
  * A stock Envoy refuses a regular expression of more than a hundred instructions, about as many characters, and with it the whole route
- * table. With this it reads as large ones as Istio's proxies do.
+ * table. With this it reads as large ones as Istio's proxies do. Of an answer to itself it takes 32 MiB, and a module of Wasm may have 64.
  *
  * @see istio 1.30.3 tools/packaging/common/envoy_bootstrap.json
  */
 const runtime: NonNullable<BootstrapJson["layeredRuntime"]> = {
   layers: [
-    { name: "portolan", staticLayer: { "re2.max_program_size.error_level": 32_768 } },
+    {
+      name: "portolan",
+      staticLayer: { "re2.max_program_size.error_level": 32_768, "http.async_response_buffer_limit": 67_108_864 },
+    },
     { name: "admin", adminLayer: {} },
   ],
 };
@@ -174,6 +189,16 @@ export const fileResources = (folder: string) => ({
   ldsConfig: { pathConfigSource: { path: `${folder}/lds.json` }, resourceApiVersion: "V3" } as const,
 });
 
+/** @see https://github.com/istio/istio/blob/86c9f01fd735/tools/packaging/common/envoy_bootstrap.json */
+function atMost(connections: number): NonNullable<BootstrapJson["overloadManager"]> {
+  const typedConfig = {
+    "@type":
+      "type.googleapis.com/envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
+    maxActiveDownstreamConnections: String(connections),
+  };
+  return { resourceMonitors: [{ name: "envoy.resource_monitors.global_downstream_max_connections", typedConfig }] };
+}
+
 /** A bootstrap for a stock Envoy, 1.36 or newer. */
 export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
   const {
@@ -183,6 +208,8 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
     locality,
     server,
     hasIdentity = true,
+    hasLocalCluster = false,
+    connectionLimit,
     adminPort,
     services,
     transport = "rest",
@@ -196,11 +223,14 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
     admin: { address: socketAddress("127.0.0.1", adminPort) },
     dynamicResources: dynamicResources(server, transport, folder, pollDelayMs),
     layeredRuntime: runtime,
+    ...(hasLocalCluster ? { clusterManager: localClusterManager } : {}),
+    ...(connectionLimit === undefined ? {} : { overloadManager: atMost(connectionLimit) }),
     staticResources: {
       ...bootstrapSecrets(server, transport),
       clusters: [
         controlPlane(server, transport),
         ...(hasIdentity ? [identityAgent] : []),
+        ...(hasLocalCluster ? [localClusterFrom(localClusterSource(transport, folder, pollDelayMs))] : []),
         ...(services?.clusters ?? []),
         ...extra.clusters,
       ],

@@ -90,7 +90,7 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       socket,
     });
     const status = settings.status && (await serveStatus(settings.status, statusOf(agent, dns)));
-    if (status !== undefined) say(`tells its status on port ${status.port}`);
+    if (status !== undefined) say(`serves its status on port ${status.port}`);
     const stop = () => agent.stop();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
     say(`follows ${"front" in from ? from.front.url : from.snapshot} for ${bootstrap.node.id}, in ${folder}`);

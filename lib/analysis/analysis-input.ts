@@ -9,8 +9,9 @@ import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import { templateKinds, templateOf } from "../config/kubernetes/pod-template.ts";
-import type { Labels } from "../config/labels.ts";
+import { isSubset, type Labels } from "../config/labels.ts";
 import { fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
+import { sameElements } from "../incremental/same-elements.ts";
 import { type KnownHosts, knownHosts, type OtherHost } from "./known-hosts.ts";
 
 /** What an analysis looks at: a folder's content, or what a cluster holds. */
@@ -26,6 +27,8 @@ export interface AnalysisInput {
   readonly otherHosts?: readonly OtherHost[];
   /** What reading had to say. */
   readonly diagnostics: readonly Diagnostic[];
+  /** What compiling had to say beyond that; absent: nothing was compiled. */
+  readonly compiled?: readonly Diagnostic[];
 }
 
 /** The input with the lookups that analysers share. */
@@ -37,7 +40,12 @@ export interface Analysis extends AnalysisInput {
   readonly pods: readonly Workload[];
   readonly services: readonly KubernetesService[];
   readonly namespaces: readonly Workload[];
+  readonly secrets: readonly ParsedObject[];
   readonly hosts: KnownHosts;
+  /** The pods that a gateway selects. */
+  readonly podsOf: (gateway: Config<Gateway>) => readonly Workload[];
+  /** @param name `namespace/name` */
+  readonly gatewayNamed: (name: string) => Config<Gateway> | undefined;
   ofKind<Spec>(kind: string): readonly Config<Spec>[];
 }
 
@@ -64,27 +72,82 @@ export interface KubernetesService extends Workload {
   }[];
 }
 
-export function analysisOf(input: AnalysisInput): Analysis {
-  // Configs were read by the schema of their kind, so the kind says the type of the spec.
-  const ofKind = <Spec>(kind: string) =>
-    input.configs.filter((config) => kindText(config.meta) === kind) as readonly Config<Spec>[];
-  const objects = (group: string, kind: string) =>
-    input.objects.filter((object) => object.kind === kind && groupVersion(object.apiVersion).group === group);
-  const services = objects("", "Service").map(serviceOf);
-  const serviceEntries = ofKind<ServiceEntry>("ServiceEntry");
-  const templates = input.objects.filter(({ kind }) => templateKinds.some((known) => known === kind));
-  return {
-    ...input,
-    ofKind,
-    virtualServices: ofKind<VirtualService>("VirtualService"),
-    destinationRules: ofKind<DestinationRule>("DestinationRule"),
-    gateways: ofKind<Gateway>("Gateway"),
-    serviceEntries,
+/** The lookups of one input. */
+export const analysisOf = (input: AnalysisInput): Analysis => createAnalyses()(input);
+
+/** The lookups of one input after the other: what has the same elements as in the input before is the same list. */
+export function createAnalyses(): (input: AnalysisInput) => Analysis {
+  const lists = new Map<string, readonly unknown[]>();
+  const same = <T>(name: string, next: readonly T[], alike?: (a: unknown, b: unknown) => boolean): readonly T[] => {
+    const before = lists.get(name);
+    // A name always stands for a list of one type.
+    if (before !== undefined && sameElements<unknown>(before, next, alike)) return before as readonly T[];
+    lists.set(name, next);
+    return next;
+  };
+  const workload = onceEach(workloadOf);
+  const template = onceEach(workloadOfTemplate);
+  const service = onceEach(serviceOf);
+  const hostsOf = onceFor(knownHosts);
+  const podsOf = onceFor((pods: readonly Workload[]) =>
+    onceEach((gateway: Config<Gateway>) => pods.filter(({ labels }) => isSubset(gateway.spec.selector ?? {}, labels))),
+  );
+  const gatewayNamed = onceFor((gateways: readonly Config<Gateway>[]) => {
+    const byName = new Map(gateways.map((one) => [`${one.meta.namespace}/${one.meta.name}`, one]));
+    return (name: string) => byName.get(name);
+  });
+  return (input) => {
+    // Configs were read by the schema of their kind, so the kind says the type of the spec.
+    const byKind = Map.groupBy(input.configs, ({ meta }) => kindText(meta));
+    const ofKind = <Spec>(kind: string) => same(`kind ${kind}`, (byKind.get(kind) ?? []) as readonly Config<Spec>[]);
+    const objectsByKind = Map.groupBy(input.objects, ({ kind }) => kind);
+    const core = (kind: string) =>
+      (objectsByKind.get(kind) ?? []).filter(({ apiVersion }) => groupVersion(apiVersion).group === "");
+    const templates = templateKinds.flatMap((kind) => objectsByKind.get(kind) ?? []);
+    const services = same("services", core("Service").map(service));
+    const serviceEntries = ofKind<ServiceEntry>("ServiceEntry");
+    const otherHosts = same("otherHosts", input.otherHosts ?? [], isSameValue);
     // Files often hold the deployment and not its pods, so a template counts as one.
-    pods: [...objects("", "Pod").map(workloadOf), ...templates.map(workloadOfTemplate)],
-    services,
-    namespaces: objects("", "Namespace").map(workloadOf),
-    hosts: knownHosts(services, serviceEntries, input.meshConfig, input.otherHosts),
+    const pods = same("pods", [...core("Pod").map(workload), ...templates.map(template)]);
+    const gateways = ofKind<Gateway>("Gateway");
+    return {
+      ...input,
+      clusterIds: same("clusterIds", input.clusterIds),
+      ofKind,
+      virtualServices: ofKind<VirtualService>("VirtualService"),
+      destinationRules: ofKind<DestinationRule>("DestinationRule"),
+      gateways,
+      serviceEntries,
+      pods,
+      services,
+      namespaces: same("namespaces", core("Namespace").map(workload)),
+      secrets: same("secrets", core("Secret")),
+      hosts: hostsOf(services, serviceEntries, input.meshConfig, otherHosts),
+      podsOf: podsOf(pods),
+      gatewayNamed: gatewayNamed(gateways),
+    };
+  };
+}
+
+/** Hosts of Consul are made anew in each compile. */
+const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The answer of before where the arguments are those of before. */
+function onceFor<A extends readonly unknown[], T>(make: (...given: A) => T): (...given: A) => T {
+  let last: { readonly given: A; readonly answer: T } | undefined;
+  return (...given) => {
+    if (last === undefined || !sameElements<unknown>(last.given, given)) last = { given, answer: make(...given) };
+    return last.answer;
+  };
+}
+
+/** The same answer for the same object. */
+function onceEach<O extends object, T>(make: (object: O) => T): (object: O) => T {
+  const made = new WeakMap<O, T>();
+  return (object) => {
+    const known = made.get(object) ?? make(object);
+    made.set(object, known);
+    return known;
   };
 }
 

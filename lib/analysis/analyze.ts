@@ -1,13 +1,15 @@
 import { type Config, keyOf } from "../config/config.ts";
-import { byCodePoint, type Diagnostic, keyText, kindText } from "../config/diagnostic.ts";
-import type { AnalysisCode } from "../config/diagnostic-codes.ts";
+import { byCodePoint, type Diagnostic, keyText, kindText, PortolanError } from "../config/diagnostic.ts";
+import { byLevelAndPlace, inIstioForm } from "../config/istio-form.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
-import { ineffectiveMatch, unreachableRoute } from "../config/rules/routes/unreachable-routes.ts";
 import { type AnalysisInput, analysisOf } from "./analysis-input.ts";
-import { type Analyzer, found, messageTypes } from "./analyzer.ts";
+import { type Analyzer, found } from "./analyzer.ts";
 import { gatewayAnalyzers } from "./gateway-analyzers.ts";
+import { hiddenHostAnalyzers } from "./hidden-host-analyzers.ts";
+import { rewriteAnalyzers } from "./rewrite-analyzers.ts";
 import { routeAnalyzers } from "./route-analyzers.ts";
+import { scopeAnalyzers } from "./scope-analyzers.ts";
 import { serviceAnalyzers } from "./service-analyzers.ts";
 import { virtualServiceAnalyzers } from "./virtual-service-analyzers.ts";
 import { workloadAnalyzers } from "./workload-analyzers.ts";
@@ -30,7 +32,7 @@ const deprecation: Analyzer = {
   },
 };
 
-/** What reading said of objects of a kind, under istioctl's codes. */
+/** What reading found in objects of a kind. */
 function validationAnalyzer(kind: string): Analyzer {
   return {
     name: `schema.ValidationAnalyzer.${kind}`,
@@ -38,17 +40,10 @@ function validationAnalyzer(kind: string): Analyzer {
     *analyze({ diagnostics }) {
       for (const diagnostic of diagnostics) {
         if (kindText(diagnostic.origin.key) !== kind || diagnostic.severity === "info") continue;
-        const code = validationCode(diagnostic);
-        yield { ...diagnostic, code, severity: messageTypes[code][1] };
+        yield diagnostic;
       }
     },
   };
-}
-
-function validationCode({ code, severity }: Diagnostic): AnalysisCode {
-  if (severity === "error") return "IST0106";
-  if (code === unreachableRoute) return "IST0130";
-  return code === ineffectiveMatch ? "IST0131" : "IST0133";
 }
 
 /** All analysers that need no cluster, by name. @see docs/how-istio-does-it/analysis.md#analysers */
@@ -59,45 +54,78 @@ export const analyzers: readonly Analyzer[] = [
   ...gatewayAnalyzers,
   ...routeAnalyzers,
   ...workloadAnalyzers,
+  ...hiddenHostAnalyzers,
+  ...rewriteAnalyzers,
+  ...scopeAnalyzers,
   ...kindSchemas.map((schema) => validationAnalyzer(kindText(schema))),
 ].sort((a, b) => byCodePoint(a.name, b.name));
+
+/** Analysers of what does not fit together; the others repeat what reading reports. */
+export const crossAnalyzers: readonly Analyzer[] = analyzers.filter(({ name }) => !name.startsWith("schema."));
+
+/** Their names. */
+export const wholeAnalyzers: readonly string[] = crossAnalyzers.map(({ name }) => name);
 
 const analyzedKinds: ReadonlySet<string> = new Set(kindSchemas.map(kindText));
 
 export interface AnalyzeOptions {
-  /** Names of the analysers to run; all when none of them is known, or none is given. */
+  /** Names of the analysers to run; absent: all of them. */
   readonly only?: readonly string[];
   /** `CODE=Kind name.namespace`, with `*` for any text. */
   readonly suppress?: readonly string[];
 }
 
-const levels = { error: 0, warning: 1, info: 2 } as const;
-
-/** Messages by level, code, then place. What an object's annotation or an option suppresses is left out. */
-export function analyze(input: AnalysisInput, options: AnalyzeOptions = {}): readonly Diagnostic[] {
+/**
+ * Messages by level, code, then place. What an object's annotation or an option suppresses is left out.
+ *
+ * @throws PortolanError when an analyser is asked for that does not exist
+ */
+export function analyze(input: AnalysisInput, { only, ...options }: AnalyzeOptions = {}): readonly Diagnostic[] {
+  const chosen = only === undefined ? analyzers : only.map(analyzerNamed);
   const analysis = analysisOf(input);
-  const chosen = analyzers.filter(({ name }) => options.only?.includes(name));
-  const messages = (chosen.length === 0 ? analyzers : chosen).flatMap((analyzer) => [...analyzer.analyze(analysis)]);
-  // What no analyser of a kind repeats concerns every analysis: unreadable documents, kinds that are misspelt, Kubernetes' own.
-  const unreadable = input.diagnostics.filter(
-    ({ origin, severity }) => severity === "error" && !analyzedKinds.has(kindText(origin.key)),
-  );
-  // No analyser of istioctl's is about secrets, and no source stores one.
-  const secrets = input.diagnostics.filter(
-    ({ code, severity }) => code === "secret-in-source" && severity === "warning",
-  );
+  const messages = [...new Set(chosen)].flatMap((analyzer) => [...analyzer.analyze(analysis)]);
   const suppressed = suppressions(options.suppress ?? []);
-  const annotated = suppressedByAnnotation(input.configs);
-  return [...messages, ...secrets, ...unreadable.map((one): Diagnostic => ({ ...one, code: "IST0106" }))]
-    .filter((one) => !suppressed(one) && !annotated(one))
-    .sort(
-      (a, b) =>
-        levels[a.severity] - levels[b.severity] ||
-        byCodePoint(a.code, b.code) ||
-        byCodePoint(a.origin.file, b.origin.file) ||
-        a.origin.line - b.origin.line ||
-        byCodePoint(a.path.join("."), b.path.join(".")),
-    );
+  const all = [...messages, ...(only === undefined ? unanalyzed(input) : restOf(input))];
+  return reported(all, input.configs).filter((one) => !suppressed(one));
+}
+
+/** Messages in Istio's form and order, without those that the annotation of an object suppresses. */
+export function reported(messages: readonly Diagnostic[], configs: readonly Config[]): readonly Diagnostic[] {
+  const annotated = suppressedByAnnotation(configs);
+  return messages
+    .map(inIstioForm)
+    .filter((one) => !annotated(one))
+    .sort(byLevelAndPlace);
+}
+
+function analyzerNamed(wanted: string): Analyzer {
+  const found = analyzers.find(({ name }) => name === wanted);
+  if (found === undefined) throw new PortolanError(noAnalyzer(wanted));
+  return found;
+}
+
+/** What a command prints for a name of no analyser: those that there are. */
+export function noAnalyzer(wanted: string): string {
+  return `there is no analyser ${JSON.stringify(wanted)}; use one of ${wholeAnalyzers.join(", ")}, or schema.ValidationAnalyzer.KIND`;
+}
+
+/** What no analyser of a kind repeats, and concerns every analysis: unreadable documents, kinds that are misspelt, Kubernetes' own, and secrets. */
+function restOf({ diagnostics }: AnalysisInput): readonly Diagnostic[] {
+  return diagnostics.flatMap((one): readonly Diagnostic[] => {
+    const isError = one.severity === "error" && !analyzedKinds.has(kindText(one.origin.key));
+    if (isError) return [one];
+    // No analyser of istioctl's is about secrets, and no source stores one.
+    return one.code === "secret-in-source" && one.severity === "warning" ? [one] : [];
+  });
+}
+
+/** All that reading and compiling said and no analyser repeats, under its own code: a publish says it, too. */
+function unanalyzed(input: AnalysisInput): readonly Diagnostic[] {
+  const isRepeated = ({ severity, code, origin }: Diagnostic) =>
+    (severity !== "info" && analyzedKinds.has(kindText(origin.key))) ||
+    severity === "error" ||
+    (code === "secret-in-source" && severity === "warning");
+  return [...restOf(input), ...input.diagnostics.filter((one) => !isRepeated(one)), ...(input.compiled ?? [])];
 }
 
 /** `Kind name.namespace`, as istioctl writes origins. */
@@ -118,10 +146,12 @@ function suppressions(patterns: readonly string[]): (diagnostic: Diagnostic) => 
 
 function suppressedByAnnotation(configs: readonly Config[]): (diagnostic: Diagnostic) => boolean {
   const codes = new Map(
-    configs.map((config) => [
-      keyText(keyOf(config)),
-      config.meta.annotations["galley.istio.io/analyze-suppress"]?.split(",").map((code) => code.trim()) ?? [],
-    ]),
+    configs.flatMap((config) => {
+      const listed = config.meta.annotations["galley.istio.io/analyze-suppress"];
+      return listed === undefined
+        ? []
+        : [[keyText(keyOf(config)), listed.split(",").map((code) => code.trim())] as const];
+    }),
   );
   return ({ code, origin: { key } }) => {
     const own = codes.get(keyText(key)) ?? [];

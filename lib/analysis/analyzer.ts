@@ -4,16 +4,16 @@ import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { at, type Path } from "../config/finding.ts";
 import type { Analysis } from "./analysis-input.ts";
 
-/** One of istioctl's analysers. */
+/** One of istioctl's analysers, or one of our own, whose name begins with `portolan.`. */
 export interface Analyzer {
-  /** istioctl's name, `virtualservice.GatewayAnalyzer`. */
+  /** `virtualservice.GatewayAnalyzer`, as `--analyzer` takes it. */
   readonly name: string;
   /** One line for `--list`. */
   readonly about: string;
   analyze(analysis: Analysis): Iterable<Diagnostic>;
 }
 
-/** istioctl's message codes: name and level. @see docs/how-istio-does-it/analysis.md#codes */
+/** Message codes, istioctl's and those of checks that it does not make: name and level. @see docs/how-istio-does-it/analysis.md#codes */
 export const messageTypes = {
   IST0002: ["Deprecated", "warning"],
   IST0101: ["ReferencedResourceNotFound", "error"],
@@ -56,6 +56,13 @@ export const messageTypes = {
   IST0173: ["DestinationRuleSubsetNotSelectPods", "error"],
   IST0174: ["UnknownDestinationRuleHost", "warning"],
   IST0177: ["ConflictingServiceEntryProtocol", "warning"],
+  "connection-reuse": ["ConnectionReuse", "warning"],
+  "paths-only-redirected": ["PathsOnlyRedirected", "warning"],
+  "prefix-rewrite-joined": ["PrefixRewriteJoined", "warning"],
+  "rewrite-without-effect": ["RewriteWithoutEffect", "warning"],
+  "service-hidden-by-sidecar": ["ServiceHiddenBySidecar", "warning"],
+  "subset-not-in-reach": ["SubsetNotInReach", "warning"],
+  "wildcard-host-hidden": ["WildcardHostHidden", "warning"],
 } as const satisfies Readonly<Record<AnalysisCode, readonly [string, Diagnostic["severity"]]>>;
 
 /** A message about a config, or about anything else with an origin. */

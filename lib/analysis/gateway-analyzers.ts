@@ -4,13 +4,14 @@ import type { ParsedObject } from "../config/documents/parse.ts";
 import { hostsOverlap } from "../config/host-name.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
 import { isSubset, type Labels } from "../config/labels.ts";
-import { fieldsOf } from "../config/untyped.ts";
+import { keyPairFact } from "../config/secrets/secret-facts.ts";
+import { fieldsOf, stringsOf } from "../config/untyped.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 
 /** Secrets of a gateway are looked for where its pods run, and in its own namespace where none are known. */
 function namespacesOf(gateway: Config<Gateway>, analysis: Analysis): readonly string[] {
-  const pods = analysis.pods.filter((pod) => isSubset(gateway.spec.selector ?? {}, pod.labels));
+  const pods = analysis.podsOf(gateway);
   return pods.length === 0 ? [gateway.meta.namespace] : [...new Set(pods.map((pod) => pod.namespace))];
 }
 
@@ -19,9 +20,7 @@ const secrets: Analyzer = {
   about: "credentials of gateways exist and hold a certificate",
   *analyze(analysis) {
     const known = new Map(
-      analysis.objects
-        .filter((object) => object.kind === "Secret")
-        .map((object) => [`${object.metadata.namespace ?? "default"}/${object.metadata.name}`, object]),
+      analysis.secrets.map((object) => [`${object.metadata.namespace ?? "default"}/${object.metadata.name}`, object]),
     );
     for (const config of analysis.gateways) {
       for (const [index, { tls }] of config.spec.servers.entries()) {
@@ -46,6 +45,9 @@ const secrets: Analyzer = {
 };
 
 function holdsCertificate(secret: ParsedObject): boolean {
+  // What was found of a Secret whose values were left out since.
+  const fact = stringsOf(secret.metadata.annotations)[keyPairFact];
+  if (fact !== undefined) return fact === "";
   const encoded = fieldsOf(secret.data);
   const plain = fieldsOf(secret.stringData);
   const text = (name: string): string => {
@@ -94,7 +96,8 @@ const certificates: Analyzer = {
   },
 };
 
-function sameWorkload(a: Config<Gateway>, b: Config<Gateway>, { pods }: Analysis): boolean {
+/** Whether two Gateways may be for one workload. */
+export function sameWorkload(a: Config<Gateway>, b: Config<Gateway>, { pods }: Analysis): boolean {
   const [one, other]: readonly Labels[] = [a.spec.selector ?? {}, b.spec.selector ?? {}];
   if (one === undefined || other === undefined) return false;
   if (isSubset(one, other) && isSubset(other, one)) return true;
@@ -136,7 +139,7 @@ const ports: Analyzer = {
   *analyze(analysis) {
     for (const config of analysis.gateways) {
       const selector = config.spec.selector ?? {};
-      const pods = analysis.pods.filter((pod) => isSubset(selector, pod.labels));
+      const pods = analysis.podsOf(config);
       if (pods.length === 0) {
         if (Object.keys(selector).length > 0) {
           yield notFound(config, ["spec", "selector"], "selector", labelText(selector));

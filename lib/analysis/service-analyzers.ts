@@ -1,12 +1,15 @@
 import type { Config } from "../config/config.ts";
+import type { Diagnostic } from "../config/diagnostic.ts";
 import { networksFile } from "../config/folder/directory.ts";
 import { hostsOverlap } from "../config/host-name.ts";
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import { isSubset } from "../config/labels.ts";
 import { isKnownProtocol } from "../config/rules/protocols.ts";
-import { allocatesAddresses } from "../config/rules/workloads/service-entry.ts";
-import { fieldsOf, listOf } from "../config/untyped.ts";
+import { hasAllocatedAddresses, isPlainTcp } from "../config/rules/workloads/service-entry.ts";
+import { fieldsOf, listOf, stringsOf } from "../config/untyped.ts";
 import { type Analyzer, found } from "./analyzer.ts";
+import { isControlPlane } from "./control-plane.ts";
 import { fullHost } from "./known-hosts.ts";
 
 const portNames: Analyzer = {
@@ -14,19 +17,31 @@ const portNames: Analyzer = {
   about: "names of service ports say the protocol",
   *analyze({ services }) {
     for (const service of services) {
-      for (const [index, { name, protocol, appProtocol }] of service.ports.entries()) {
+      // Nobody writes these: an installer or a controller does.
+      if (isControlPlane(service) || service.labels[managedLabel] !== undefined) continue;
+      const external = service.type === "ExternalName";
+      for (const [index, { name, port, protocol, appProtocol }] of service.ports.entries()) {
         if (protocol !== "TCP" || appProtocol !== "") continue;
         const written = name.split("-")[0] ?? "";
-        const external = service.type === "ExternalName";
-        if (written !== "" && isKnownProtocol(written) && !(external && written === "tcp")) continue;
+        const says = wellKnownPorts.has(port) || (written !== "" && isKnownProtocol(written));
+        if (says && !(external && name === "tcp")) continue;
         const path = ["spec", "ports", index, "name"];
-        const message = `the name ${JSON.stringify(name)} of the port says no protocol`;
+        const message =
+          external && name === "tcp"
+            ? 'the name "tcp" of a port of an ExternalName service catches connections to every destination on its number'
+            : `the name ${JSON.stringify(name)} of the port has no protocol`;
         const hint = "name it protocol or protocol-suffix, or give appProtocol";
         yield found(external ? "IST0150" : "IST0118", service, path, message, hint);
       }
     }
   },
 };
+
+/** Ports whose protocol is known to wait for the server's first words: Istio takes them for TCP. */
+const wellKnownPorts: ReadonlySet<number> = new Set([25, 53, 3306, 27017]);
+
+/** Of services that a controller of the Gateway API made. */
+const managedLabel = "gateway.istio.io/managed";
 
 const multipleServices: Analyzer = {
   name: "deployment.MultiServiceAnalyzer",
@@ -60,37 +75,64 @@ const multipleServices: Analyzer = {
 const entryAddresses: Analyzer = {
   name: "serviceentry.Analyzer",
   about: "TCP ports of ServiceEntries have addresses",
-  *analyze({ serviceEntries }) {
+  *analyze({ serviceEntries, meshConfig }) {
+    if (allocatesForAll(meshConfig)) return;
     for (const config of serviceEntries) {
-      const { addresses, ports = [] } = config.spec;
-      if (addresses !== undefined || allocatesAddresses(config.spec, config.meta)) continue;
-      const index = ports.findIndex(({ protocol = "" }) => protocol === "" || protocol.toUpperCase() === "TCP");
-      if (index < 0) continue;
-      const message = `the port ${ports[index]?.name} of protocol TCP has no address to be known by`;
-      yield found("IST0134", config, ["spec", "ports", index], message, "give addresses");
+      if (config.spec.addresses !== undefined || hasAllocatedAddresses(config.status)) continue;
+      for (const [index, port] of (config.spec.ports ?? []).entries()) {
+        if (!isPlainTcp(port)) continue;
+        const message = `the port ${port.name} of protocol TCP has no address to be known by`;
+        yield found("IST0134", config, ["spec", "ports", index], message, "give addresses");
+      }
     }
   },
 };
+
+/** Whether all proxies of a mesh answer DNS themselves, and make up addresses for hosts that have none. */
+function allocatesForAll({ defaultConfig }: MeshConfig): boolean {
+  const settings = defaultConfig.proxyMetadata;
+  const allocates = ["ISTIO_META_DNS_AUTO_ALLOCATE", "PILOT_ENABLE_IP_AUTOALLOCATE"];
+  return settings.ISTIO_META_DNS_CAPTURE === "true" && allocates.some((name) => settings[name] === "true");
+}
 
 const entryProtocols: Analyzer = {
   name: "serviceentry.ConflictingServiceEntryProtocolAnalyzer",
   about: "ServiceEntries for one host agree about protocols",
   *analyze({ serviceEntries, meshConfig }) {
-    for (const [index, config] of serviceEntries.entries()) {
-      for (const other of serviceEntries.slice(index + 1)) {
+    const byHost = new Map<string, Config<ServiceEntry>[]>();
+    const later = (config: Config<ServiceEntry>): ReadonlySet<Config<ServiceEntry>> => {
+      const others = config.spec.hosts.flatMap((host) => byHost.get(host) ?? []);
+      return new Set(others.slice(-maxOthers));
+    };
+    let clashes = 0;
+    // From the last to the first, so that each is held against those that come after it.
+    const findings: Diagnostic[] = [];
+    for (const config of serviceEntries.toReversed()) {
+      for (const other of [...later(config)].toReversed()) {
         const clash = protocolClash(config, other);
         const scopes = [config, other].map(({ spec, meta }) =>
           (spec.exportTo ?? meshConfig.defaultServiceExportTo).map((scope) => (scope === "." ? meta.namespace : scope)),
         );
         const [own = [], theirs = []] = scopes;
         const visible = own.includes("*") || theirs.includes("*") || own.some((scope) => theirs.includes(scope));
-        if (clash === undefined || !visible) continue;
-        const message = `says ${clash.own} for ${clash.host}:${clash.port}, where ${other.meta.namespace}/${other.meta.name} says ${clash.theirs}`;
-        yield found("IST0177", config, ["spec", "ports"], message);
+        if (clash === undefined || !visible || clashes === maxClashes) continue;
+        clashes += 1;
+        const message = `declares ${clash.own} for ${clash.host}:${clash.port}, but ${other.meta.namespace}/${other.meta.name} declares ${clash.theirs}`;
+        findings.push(found("IST0177", config, ["spec", "ports"], message));
+      }
+      for (const host of config.spec.hosts) {
+        const known = byHost.get(host);
+        if (known === undefined) byHost.set(host, [config]);
+        else known.push(config);
       }
     }
+    yield* findings.toReversed();
   },
 };
+
+/** An entry is held against so many others of its hosts, and so many clashes are said: of thousands for one host each says the same. */
+const maxOthers = 100;
+const maxClashes = 1_000;
 
 function protocolClash(a: Config<ServiceEntry>, b: Config<ServiceEntry>) {
   for (const host of a.spec.hosts.filter((name) => b.spec.hosts.includes(name))) {
@@ -128,13 +170,13 @@ const subsetPods: Analyzer = {
   name: "destinationrule.SubsetSelectPodAnalyzer",
   about: "subsets select pods",
   *analyze({ destinationRules, services, pods }) {
+    const byHost = new Map(services.map((service) => [fullHost(service.name, service.namespace), service]));
+    const podsIn = Map.groupBy(pods, ({ namespace }) => namespace);
     for (const config of destinationRules) {
-      const host = fullHost(config.spec.host, config.meta.namespace);
-      const service = services.find(({ name, namespace }) => fullHost(name, namespace) === host);
-      if (service?.selector === undefined) continue;
-      const mine = pods.filter(
-        ({ namespace, labels }) => namespace === service.namespace && isSubset(service.selector ?? {}, labels),
-      );
+      const service = byHost.get(fullHost(config.spec.host, config.meta.namespace));
+      if (service?.selector === undefined || config.spec.subsets === undefined) continue;
+      const { selector } = service;
+      const mine = (podsIn.get(service.namespace) ?? []).filter(({ labels }) => isSubset(selector, labels));
       for (const [index, subset] of (config.spec.subsets ?? []).entries()) {
         if (mine.length === 0 || mine.some(({ labels }) => isSubset(plainLabels(subset.labels ?? {}), labels)))
           continue;
@@ -162,11 +204,12 @@ const caCertificates: Analyzer = {
         readonly mode?: string;
         readonly caCertificates?: string;
         readonly credentialName?: string;
+        readonly caCertCredentialName?: string;
         readonly insecureSkipVerify?: boolean;
       }) =>
         (tls.mode !== "SIMPLE" && tls.mode !== "MUTUAL") ||
         tls.caCertificates !== undefined ||
-        (tls.credentialName !== undefined && workloadSelector !== undefined);
+        ((tls.credentialName ?? tls.caCertCredentialName) !== undefined && workloadSelector !== undefined);
       const hint = "give caCertificates";
       if (trafficPolicy?.tls !== undefined && !verifies(trafficPolicy.tls)) {
         const message = `TLS of mode ${trafficPolicy.tls.mode} to ${config.spec.host} verifies no certificate`;
@@ -192,15 +235,13 @@ const applicationUid: Analyzer = {
   about: "no application runs as the proxy's user",
   *analyze({ pods }) {
     for (const pod of pods) {
+      if (isControlPlane({ labels: stringsOf(pod.object.metadata.labels) })) continue;
       const spec = fieldsOf(pod.object.spec);
       const podSpec = pod.object.kind === "Pod" ? spec : fieldsOf(fieldsOf(spec.template).spec);
-      const contexts = [
-        podSpec.securityContext,
-        ...listOf(podSpec.containers)
-          .map(fieldsOf)
-          .filter((container) => container.name !== "istio-proxy")
-          .map((container) => container.securityContext),
-      ];
+      const containers = listOf(podSpec.containers).map(fieldsOf);
+      const applications = containers.filter(({ name }) => name !== "istio-proxy" && name !== "istio-operator");
+      if (applications.length === 0 && containers.length > 0) continue;
+      const contexts = [podSpec.securityContext, ...applications.map(({ securityContext }) => securityContext)];
       if (contexts.some((context) => fieldsOf(context).runAsUser === 1337)) {
         yield found(
           "IST0144",

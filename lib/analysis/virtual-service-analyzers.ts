@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 
 import type { Path } from "../config/finding.ts";
-import { hostsOverlap } from "../config/host-name.ts";
+import { hostsOverlap, isWildcard } from "../config/host-name.ts";
 import type { Destination, HTTPRoute, VirtualService } from "../config/kinds/virtual-service.ts";
 import { isSubset } from "../config/labels.ts";
 import { isJwtClaimKey } from "../config/rules/routes/header-rules.ts";
@@ -15,7 +15,7 @@ interface Target {
 }
 
 /** Every destination that a VirtualService names. */
-function* destinationsOf({ spec }: Config<VirtualService>): Generator<Target> {
+export function* destinationsOf({ spec }: Config<VirtualService>): Generator<Target> {
   for (const [index, route] of (spec.http ?? []).entries()) yield* httpDestinations(route, ["spec", "http", index]);
   for (const kind of ["tls", "tcp"] as const) {
     for (const [index, route] of (spec[kind] ?? []).entries()) {
@@ -83,7 +83,7 @@ const destinationSubsets: Analyzer = {
 };
 
 /** `namespace/name` of a gateway that a VirtualService names. @see docs/how-istio-does-it/names.md#gateway-names */
-function gatewayName(written: string, namespace: string): string {
+export function gatewayName(written: string, namespace: string): string {
   if (written.includes("/")) return written.startsWith("./") ? `${namespace}/${written.slice(2)}` : written;
   const [name = "", space] = written.split(".");
   return `${space ?? namespace}/${name}`;
@@ -93,12 +93,11 @@ const gateways: Analyzer = {
   name: "virtualservice.GatewayAnalyzer",
   about: "gateways exist, and have a host of the VirtualService",
   *analyze(analysis) {
-    const byName = new Map(analysis.gateways.map((config) => [`${config.meta.namespace}/${config.meta.name}`, config]));
     for (const config of analysis.virtualServices) {
       for (const [index, written] of (config.spec.gateways ?? []).entries()) {
         if (written === "mesh") continue;
         const path = ["spec", "gateways", index];
-        const gateway = byName.get(gatewayName(written, config.meta.namespace));
+        const gateway = analysis.gatewayNamed(gatewayName(written, config.meta.namespace));
         if (gateway === undefined) {
           yield notFound(config, path, "gateway", written);
           continue;
@@ -118,7 +117,8 @@ const gateways: Analyzer = {
   },
 };
 
-const isMeshBound = ({ spec }: Config<VirtualService>): boolean => spec.gateways?.includes("mesh") ?? true;
+/** Whether it counts for sidecars. */
+export const isMeshBound = ({ spec }: Config<VirtualService>): boolean => spec.gateways?.includes("mesh") ?? true;
 
 const conflictingHosts: Analyzer = {
   name: "virtualservice.ConflictingMeshGatewayHostsAnalyzer",
@@ -133,12 +133,12 @@ const conflictingHosts: Analyzer = {
         ),
       ]),
     );
-    for (const [index, config] of bound.entries()) {
+    const byHost = hostIndex(bound);
+    for (const config of bound) {
       const own = scopes.get(config) ?? [];
-      const rivals = bound.filter((other, position) => {
+      const rivals = byHost.sharing(config).filter((other) => {
         const theirs = scopes.get(other) ?? [];
-        const visible = own.includes("*") || theirs.includes("*") || own.some((scope) => theirs.includes(scope));
-        return position !== index && visible && sharedHost(config, other) !== undefined;
+        return own.includes("*") || theirs.includes("*") || own.some((scope) => theirs.includes(scope));
       });
       const [first] = rivals;
       if (first === undefined) continue;
@@ -151,6 +151,26 @@ const conflictingHosts: Analyzer = {
     }
   },
 };
+
+/** Who shares a host with whom: most hosts are names, and are found by them. */
+function hostIndex(configs: readonly Config<VirtualService>[]) {
+  const hosted = configs.flatMap((config) =>
+    config.spec.hosts.map((host) => ({ config, host: fullHost(host, config.meta.namespace) })),
+  );
+  const exact = Map.groupBy(hosted, ({ host }) => host);
+  const wildcards = hosted.filter(({ host }) => isWildcard(host));
+  return {
+    /** The others with a host in common, in the order of their names. */
+    sharing(config: Config<VirtualService>): readonly Config<VirtualService>[] {
+      const found = config.spec.hosts.flatMap((written) => {
+        const host = fullHost(written, config.meta.namespace);
+        const candidates = isWildcard(host) ? hosted : [...(exact.get(host) ?? []), ...wildcards];
+        return candidates.filter((other) => other.config !== config && hostsOverlap(host, other.host));
+      });
+      return [...new Set(found.map((one) => one.config))];
+    },
+  };
+}
 
 function sharedHost(a: Config<VirtualService>, b: Config<VirtualService>): string | undefined {
   return a.spec.hosts.find((host) => {
@@ -171,17 +191,18 @@ const jwtClaims: Analyzer = {
       if (!routesOnClaims(config.spec)) continue;
       for (const [index, written] of (config.spec.gateways ?? []).entries()) {
         const name = gatewayName(written, config.meta.namespace);
-        const gateway = analysis.gateways.find(({ meta }) => `${meta.namespace}/${meta.name}` === name);
+        const gateway = analysis.gatewayNamed(name);
         if (gateway === undefined) continue;
-        const pods = analysis.pods.filter((pod) => isSubset(gateway.spec.selector ?? {}, pod.labels));
-        const open = pods.find(
-          (pod) =>
-            !policies.some(
-              ({ meta, spec }) =>
-                (meta.namespace === pod.namespace || meta.namespace === rootNamespace) &&
-                isSubset(spec.selector?.matchLabels ?? {}, pod.labels),
-            ),
-        );
+        const open = analysis
+          .podsOf(gateway)
+          .find(
+            (pod) =>
+              !policies.some(
+                ({ meta, spec }) =>
+                  (meta.namespace === pod.namespace || meta.namespace === rootNamespace) &&
+                  isSubset(spec.selector?.matchLabels ?? {}, pod.labels),
+              ),
+          );
         if (open === undefined) continue;
         const message = `routes on claims of a token, and no RequestAuthentication applies to ${open.namespace}/${open.name}`;
         yield found(

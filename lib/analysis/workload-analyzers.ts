@@ -208,7 +208,7 @@ const relative: ReadonlySet<string> = new Set(["INSERT_BEFORE", "INSERT_AFTER", 
 
 const envoyFilters: Analyzer = {
   name: "envoyfilter.EnvoyPatchAnalyzer",
-  about: "patches do not depend on an order that nobody keeps",
+  about: "patches do not depend on an order that is not guaranteed",
   *analyze({ ofKind }) {
     const filters = ofKind<EnvoyFilter>("EnvoyFilter");
     const versioned = new Set(

@@ -8,7 +8,7 @@ import type { Register } from "./terminal.ts";
 export const registerHistory: Register = (program, terminal) => {
   program
     .command("history [type] [name]")
-    .description("Lists what was published, newest first, or with --source or an object who wrote what.")
+    .description("Lists publications, newest first; with --source or an object, its writes and their authors.")
     .addOption(storeOption(", with --source the URL of a compile function too"))
     .option("--config", "only publications that changed configuration, which `rollback` counts")
     .option("--source <name>", "writes to this source's configuration instead of publications")

@@ -6,6 +6,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
 import { isFolder, readStoreLocation, storeForms } from "../storage/store-location.ts";
 import { whereAbsent } from "./absent-file.ts";
+import { devStoreText, meantStore, readDevStore } from "./dev-stores.ts";
 import { textIfThere } from "./named-file.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
@@ -71,16 +72,30 @@ export async function openToWrite(option: string | undefined, progress: Progress
 }
 
 /**
- * A store that is there already. Where nobody has said which and there is no default one, a single store of `portolan dev` is it.
+ * A store that is there already. Where nobody has said which and there is no default one, a single store of `portolan dev` is it; of
+ * several the one that is being served, else that of the working directory.
  *
  * @throws PortolanError when it is not there, with those that are
  */
-export async function openThere(option: string | undefined, progress: Progress = noProgress): Promise<ObjectStore> {
-  return progress.counting(await openPlace(await placeThere(option)));
+export const openThere = async (option: string | undefined, progress: Progress = noProgress): Promise<ObjectStore> =>
+  (await openPlaceThere(option, progress)).store;
+
+/** The same, with the place that it was found at. */
+export async function openPlaceThere(
+  option: string | undefined,
+  progress: Progress = noProgress,
+): Promise<{ readonly store: ObjectStore; readonly where: string }> {
+  const say = (line: string) => {
+    progress.speaks();
+    // Beside what a program reads.
+    process.stderr.write(`${line}\n`);
+  };
+  const where = await placeThere(option, say);
+  return { store: progress.counting(await openPlace(where)), where };
 }
 
-/** The same, as a name. */
-export async function placeThere(option: string | undefined): Promise<string> {
+/** The same, as a name. @param say told of the one that is taken, of several */
+export async function placeThere(option: string | undefined, say: (line: string) => void = () => {}): Promise<string> {
   const named = await namedStore(option);
   const where = named ?? defaultStore;
   checkPlace(where);
@@ -89,10 +104,16 @@ export async function placeThere(option: string | undefined): Promise<string> {
   const [only] = found;
   // The default one is not among them, or it would have been it.
   if (named === undefined && only !== undefined && found.length === 1) return only;
+  const stores = await Promise.all(found.map(readDevStore));
+  const meant = named === undefined ? meantStore(stores, process.cwd()) : undefined;
+  if (meant !== undefined) {
+    say(`store ${devStoreText(meant)}, of ${stores.length}; --store names another`);
+    return meant.path;
+  }
   const hint =
     found.length === 0
       ? "`portolan push FOLDER` and `portolan dev` make one"
-      : `there are: ${found.join(", ")}; name one with --store`;
+      : `there are: ${stores.map(devStoreText).join(", ")}; name one with --store`;
   throw new PortolanError(`there is no store at ${where}; ${hint}`);
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Help, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { version } from "../config/version.ts";
+import { groupHelp } from "./help-groups.ts";
 import { printDiagnostics, type Register, type Terminal, withoutColourOptions } from "./terminal.ts";
 
 /** Exit codes of every command; `docs/cli.md` lists them for users. */
@@ -14,7 +15,7 @@ export function programOf(commands: readonly Register[], terminal: Terminal): Co
     )
     .version(version, "-v, --version")
     // Read where the terminal is made; here they are for the help alone.
-    .option("--color", "colours, also where nobody looks (the same as FORCE_COLOR=1)")
+    .option("--color", "colours, also without a terminal (the same as FORCE_COLOR=1)")
     .option("--no-color", "none (the same as NO_COLOR=1)")
     .showHelpAfterError("(add --help for the options and examples)")
     .configureOutput({
@@ -27,6 +28,7 @@ export function programOf(commands: readonly Register[], terminal: Terminal): Co
     })
     .exitOverride();
   for (const register of commands) register(program, terminal);
+  groupHelp(program);
   return program;
 }
 
@@ -42,7 +44,8 @@ export async function runCommands(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    await programOf(commands, terminal).parseAsync([...withoutColourOptions(argv)]);
+    const program = programOf(commands, terminal);
+    await program.parseAsync([...withoutHelpOfUnknown(program, withoutColourOptions(argv))]);
     return exitCodes.ok;
   } catch (error) {
     // Of an action's own; what commander finds itself, it has told.
@@ -57,3 +60,25 @@ export async function runCommands(
     return exitCodes.failed;
   }
 }
+
+const helpWords: ReadonlySet<string> = new Set(["help", "-h", "--help"]);
+
+/**
+ * A command line whose command is unknown, without the words that ask for help: commander prints the help of what is above it then, as if
+ * the name were right. Without them it refuses the name.
+ */
+function withoutHelpOfUnknown(program: Command, argv: readonly string[]): readonly string[] {
+  const words = argv.slice(2);
+  let command = program;
+  for (const word of words.slice(0, endOfOptions(words))) {
+    if (helpWords.has(word) || word.startsWith("-")) continue;
+    if (command.commands.length === 0 || command.registeredArguments.length > 0) break;
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next === undefined) return [...argv.slice(0, 2), ...words.filter((one) => !helpWords.has(one))];
+    command = next;
+  }
+  return argv;
+}
+
+/** After `--` no word is an option or a command. */
+const endOfOptions = (words: readonly string[]): number => (words.includes("--") ? words.indexOf("--") : words.length);

@@ -15,7 +15,7 @@ export const urlFor =
     if (url !== undefined && /^https?:$/.test(url.protocol)) return text;
     const meant = `http://${text.replace(/^[^/]*:\/\//, "")}`;
     throw new InvalidArgumentError(
-      `${option} wants a URL of http or https: write ${URL.canParse(meant) ? meant : "http://localhost:8080"}, not ${text}`,
+      `${option} needs a URL of http or https: write ${URL.canParse(meant) ? meant : "http://localhost:8080"}, not ${text}`,
     );
   };
 

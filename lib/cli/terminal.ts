@@ -2,6 +2,8 @@ import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import picocolors from "picocolors";
 import { type Diagnostic, kindText } from "../config/diagnostic.ts";
+import { byLevelAndPlace, inIstioForm } from "../config/istio-form.ts";
+import { pathText } from "../config/path-text.ts";
 import type { Progress } from "./progress.ts";
 
 /** Where a command writes: the terminal in production, a list of lines in a test. */
@@ -118,14 +120,13 @@ export function withoutColourOptions(argv: readonly string[]): readonly string[]
   return [...own.filter((word) => !colourOptions.some((option) => option === word)), ...argv.slice(own.length)];
 }
 
-/** `spec.http[0].route[1].weight`, as people write it. */
-export function pathText(path: Diagnostic["path"]): string {
-  return path.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("");
-}
-
-/** Writes two lines: where and what, then what to do next. Severity comes first so that a log can be searched for it. */
+/**
+ * Writes two lines: where and what, then what to do next. Severity comes first so that a log can be searched for it. Of a message that
+ * istioctl has a code for, both codes are written, istioctl's first.
+ */
 export function printDiagnostic({ err, colours }: Terminal, diagnostic: Diagnostic): void {
-  const { severity, origin, path, code, message, hint } = diagnostic;
+  const { severity, origin, path, code: reported, message, hint } = inIstioForm(diagnostic);
+  const code = reported === diagnostic.code ? reported : `${reported} ${diagnostic.code}`;
   const paint = severity === "error" ? colours.red : severity === "warning" ? colours.yellow : colours.cyan;
   const place = oneLine(origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file);
   const { kind, namespace, name } = { ...origin.key, kind: kindText(origin.key) };
@@ -136,12 +137,33 @@ export function printDiagnostic({ err, colours }: Terminal, diagnostic: Diagnost
   if (hint !== "") err(`  ${colours.dim("hint:")} ${oneLine(hint)}`);
 }
 
-/** Writes diagnostics worst first; says how many more there are past `most`. */
-export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagnostic[], most = 50): void {
-  const rank = { error: 0, warning: 1, info: 2 } as const;
-  const sorted = [...diagnostics].sort((a, b) => rank[a.severity] - rank[b.severity]);
-  for (const diagnostic of sorted.slice(0, most)) printDiagnostic(terminal, diagnostic);
-  if (sorted.length > most) terminal.err(`… and ${sorted.length - most} more; \`portolan validate\` lists all of them`);
+/** Writes diagnostics in the order of `analyze`: by level, code and place; counts those past `most`. */
+export function printDiagnostics(
+  terminal: Terminal,
+  diagnostics: readonly Diagnostic[],
+  most = 50,
+  listing = "portolan validate",
+): void {
+  const sorted = oneOfEachKind(diagnostics)
+    .map((diagnostic) => ({ diagnostic, form: inIstioForm(diagnostic) }))
+    .sort((a, b) => byLevelAndPlace(a.form, b.form));
+  for (const { diagnostic } of sorted.slice(0, most)) printDiagnostic(terminal, diagnostic);
+  if (sorted.length > most) terminal.err(`… and ${sorted.length - most} more; \`${listing}\` lists all of them`);
+}
+
+/** Objects of other systems come in hundreds: one line for each of their kinds, at the first of them, with their number. */
+function oneOfEachKind(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const isOther = ({ code, severity }: Diagnostic) => code === "unknown-kind" && severity === "warning";
+  const counts = new Map<string, number>();
+  for (const one of diagnostics) if (isOther(one)) counts.set(one.message, (counts.get(one.message) ?? 0) + 1);
+  return diagnostics.flatMap((one) => {
+    const count = isOther(one) ? counts.get(one.message) : 1;
+    if (count === undefined) return [];
+    if (isOther(one)) counts.delete(one.message);
+    return count === 1
+      ? [one]
+      : [{ ...one, message: `${one.message}; there are ${count} such objects, of which this is the first` }];
+  });
 }
 
 /** A command adds itself to the program; what it fails with is thrown as `PortolanError`. */

@@ -80,8 +80,8 @@ export function createKnownContent({ parts, most, told, dropsAbsent = false }: K
   const tellAbsent = (part: string, reason: string): void => {
     const count = keysOf.get(part)?.size ?? 0;
     if (count === 0) return;
-    const what = count === 1 ? "its 1 object goes" : `its ${count} objects go`;
-    failures.set(part, `${reason}; ${what} on being served as last read`);
+    const what = count === 1 ? "its 1 object is" : `its ${count} objects are`;
+    failures.set(part, `${reason}; ${what} still served as last read`);
   };
   /** Holds what lies in the store of a part that is absent. @returns false for what is of another part */
   const hold = (key: string, entry: string): boolean => {

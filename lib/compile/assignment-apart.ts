@@ -1,4 +1,4 @@
-import { step } from "../mesh/memo/step.ts";
+import { query } from "../incremental/query.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
@@ -34,9 +34,8 @@ export interface WrittenAssignment {
   readonly isSound: boolean;
 }
 
-export const writtenAssignment = step(
+export const writtenAssignment = query(
   "written load assignment",
-  { json: "identity" },
   ({ json }: { readonly json: Resource["json"] }): WrittenAssignment => ({
     isSound: checkResource("endpoints", { name: "", json, from: [] }) === undefined,
     written: new TextAgain("endpoints", json),

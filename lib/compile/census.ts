@@ -5,11 +5,11 @@ import { isIpAddress } from "../config/ip-address.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../config/kinds/proxy-config.ts";
 import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
+import { mappedList } from "../incremental/mapped-list.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import type { SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { pass } from "../mesh/memo/pass.ts";
-import { step } from "../mesh/memo/step.ts";
 import { type GroupSettings, readGroup } from "../mesh/proxy/machine-start.ts";
 import { proxyOfWorkload, type WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import { layersFor, type ProxyConfigObjects, proxyConfigObjects } from "../mesh/proxy/proxy-settings.ts";
@@ -51,15 +51,13 @@ export function censusOf(
 
 const noWorkloads: readonly SelectedWorkloads[] = [];
 
-const typesIn = step(
+const typesIn = query(
   "types of workloads' proxies",
-  { gateways: "identity", meshConfig: "identity", workloads: "identity", hasIngresses: "value" },
   (selection: GatewaySelection): ProxyTypes => proxyTypes(selection),
 );
 
-const objectsIn = step(
+const objectsIn = query(
   "ProxyConfig objects by namespace",
-  { proxyConfigs: "identity" },
   ({ proxyConfigs }: { readonly proxyConfigs: readonly Config<ProxyConfigResource>[] }) =>
     proxyConfigObjects(proxyConfigs),
 );
@@ -67,9 +65,8 @@ const objectsIn = step(
 /** By `namespace/name`. */
 type Groups = ReadonlyMap<string, GroupSettings>;
 
-const groupsIn = step(
+const groupsIn = query(
   "settings of all workload groups",
-  { groups: "identity" },
   ({ groups }: { readonly groups: readonly Config<WorkloadGroup>[] }, memo: Memo): Stage<Groups> => {
     const read = groups.map((group) => readGroup(memo, { group }));
     return {
@@ -91,9 +88,8 @@ interface CensusContext {
 /** What a workload's proxy comes to; undefined for a workload without one. */
 type Found = Stage<WorkloadProxy | undefined> | undefined;
 
-const eachWorkload = pass(
+const eachWorkload = mappedList(
   "proxies of workloads",
-  { types: "identity", objects: "identity", groups: "identity", meshConfig: "identity", domain: "value" },
   (workload: Workload, _nothing: undefined, context: CensusContext, memo: Memo): Found => {
     const { types, objects, groups, meshConfig, domain } = context;
     const type = types(workload);
@@ -113,16 +109,8 @@ const eachWorkload = pass(
   },
 );
 
-const foundFor = step(
+const foundFor = query(
   "proxies of all workloads",
-  {
-    workloads: "identity",
-    types: "identity",
-    objects: "identity",
-    groups: "identity",
-    meshConfig: "identity",
-    domain: "value",
-  },
   ({ workloads, ...context }: CensusContext & { readonly workloads: readonly Workload[] }, memo: Memo) =>
     eachWorkload(memo, "", workloads, context, () => undefined),
 );
@@ -130,7 +118,7 @@ const foundFor = step(
 /** A machine that nobody says has a proxy is served as plain as it is, which may not be what was meant. */
 function withoutProxy({ kind, labels, addresses, origin }: Workload): Found {
   if (kind !== "WorkloadEntry" || labels[tlsModeLabel] !== undefined || !addresses.some(isIpAddress)) return undefined;
-  const message = "has no proxy: nothing says that one runs beside it";
+  const message = "has no proxy: no container or annotation shows that one runs beside it";
   const hint =
     "if one does, set spec.serviceAccount; `portolan bootstrap NAME.NAMESPACE` then prints what it is started with";
   return { value: undefined, diagnostics: [at(origin, info([], message, hint, "workload-entry-without-proxy"))] };
@@ -142,9 +130,8 @@ interface Parts {
   readonly groups: Stage<Groups>;
 }
 
-const joined = step(
+const joined = query(
   "census",
-  { found: "identity", objects: "identity", groups: "identity" },
   ({ found, objects, groups }: Parts): Stage<readonly WorkloadProxy[]> => ({
     value: found.flatMap((proxy) => proxy?.value ?? []),
     diagnostics: [objects, groups, ...found].flatMap((stage) => stage?.diagnostics ?? []),

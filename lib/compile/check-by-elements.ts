@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Reader } from "../descriptors/messages.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
+import type { Memo } from "../incremental/memo.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";

@@ -7,8 +7,8 @@ import {
   type SecurityFailure,
 } from "../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../config/folder/directory.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { sameList } from "../mesh/memo/same.ts";
+import { keepList } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
 
 /** Objects with what stands in for refused ones. */
 export interface ClosedConfigs {
@@ -18,8 +18,14 @@ export interface ClosedConfigs {
 }
 
 /** The refused security objects of which no valid form is served: neither an earlier one nor a copy from elsewhere. */
-export const closedInForce = ({ configs, closed }: Pick<LoadedDirectory, "configs" | "closed">) =>
-  closed.length === 0 ? closed : closed.filter(isUnserved(configs));
+export const closedInForce = (loaded: Pick<LoadedDirectory, "configs" | "closed" | "meshConfig">) =>
+  loaded.closed.length === 0 ? loaded.closed : closedIn(loaded).filter(isUnserved(loaded.configs));
+
+/** Those that close something in this mesh. */
+function closedIn({ closed, meshConfig }: Pick<LoadedDirectory, "closed" | "meshConfig">): readonly ClosedObject[] {
+  const isRegistryMesh = meshConfig.outboundTrafficPolicy.mode === "REGISTRY_ONLY";
+  return isRegistryMesh ? closed : closed.filter(({ onlyInRegistryMesh = false }) => !onlyInRegistryMesh);
+}
 
 function isUnserved(configs: readonly Config[]): (one: ClosedObject) => boolean {
   const served = new Set(configs.map(({ origin }) => identityText(origin.key)));
@@ -36,15 +42,16 @@ export function withClosed(
   if (loaded.closed.length === 0) return { configs, diagnostics: [] };
   const { rootNamespace } = meshConfig;
   const isClosed = isUnserved(configs);
-  const closed = loaded.closed.filter(isClosed);
+  const all = closedIn(loaded);
+  const closed = all.filter(isClosed);
   if (securityFailure === "open")
     return { configs, diagnostics: closed.map((one) => openDiagnostic(one, rootNamespace)) };
   const names = new Set<string>();
-  const standIns = loaded.closed.flatMap((one) =>
+  const standIns = all.flatMap((one) =>
     (isClosed(one) ? one.configs : one.beside).map((config) => placed(config, rootNamespace, names)),
   );
   return {
-    configs: standIns.length === 0 ? configs : sameList(memo, "objects with stand-ins", [...configs, ...standIns]),
+    configs: standIns.length === 0 ? configs : keepList(memo, "objects with stand-ins", [...configs, ...standIns]),
     diagnostics: closed.map((one) => closedDiagnostic(one, rootNamespace)),
   };
 }

@@ -1,8 +1,8 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
+import { forAll, type SomeRows, together } from "../incremental/rearranged.ts";
 import { classesAt, eachClass, type ProxyClasses } from "../mesh/classes/enter-classes.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { forAll, type SomeRows, together } from "../mesh/memo/rearranged.ts";
-import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews, ViewColumns } from "../mesh/views/view-columns.ts";
 import {
   type CompiledList,
@@ -120,12 +120,8 @@ interface TableInputs {
 }
 
 /** One table as long as its columns are the same. */
-const oneTable = step(
-  "table of classes",
-  { ids: "identity", columns: "elements" },
-  ({ ids, columns }: TableInputs): CompiledTable => {
-    const listsOf = (at: number): ListColumns => ({ stream: columns[2 * at] ?? [], poll: columns[2 * at + 1] ?? [] });
-    const lists = Object.fromEntries(resourceTypes.map((type, at) => [type, listsOf(at)] as const));
-    return compiledTable(ids, lists);
-  },
-);
+const oneTable = query("table of classes", { columns: "elements" }, ({ ids, columns }: TableInputs): CompiledTable => {
+  const listsOf = (at: number): ListColumns => ({ stream: columns[2 * at] ?? [], poll: columns[2 * at + 1] ?? [] });
+  const lists = Object.fromEntries(resourceTypes.map((type, at) => [type, listsOf(at)] as const));
+  return compiledTable(ids, lists);
+});

@@ -4,10 +4,10 @@ import { emptyFolder, readAgain } from "../config/folder/last-valid.ts";
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { createSecretsFilter } from "../config/secrets/without-secrets.ts";
+import { createMemo, type Memo } from "../incremental/memo.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { eachClass } from "../mesh/classes/enter-classes.ts";
-import { createMemo, type Memo } from "../mesh/memo/memo.ts";
 import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
@@ -29,6 +29,8 @@ export interface FilesCompiled extends Stage<CompiledWorld> {
   readonly loaded: LoadedDirectory & {
     /** Hosts that none of its objects tells of, those of Consul. */
     readonly otherHosts: readonly ConsulHost[];
+    /** Ids of all clusters, the primary source's first. */
+    readonly clusterIds: readonly string[];
   };
   /** How much of it was remembered from compiles before. */
   readonly memo: MemoUse;
@@ -142,8 +144,8 @@ function withBound(compiled: Stage<CompiledWorld>): Stage<CompiledWorld> {
 /** Compiles the files of one folder that lies in no store; an object that breaks from call to call keeps its last valid form. */
 export type FileCompiler = (files: readonly SourceFile[], sources: readonly CompiledSource[]) => FilesCompiled;
 
-export function createFileCompiler(options: WorldOptions): FileCompiler {
-  const compileFolders = createFolderCompiler(options);
+export function createFileCompiler(options: WorldOptions, memo?: Memo): FileCompiler {
+  const compileFolders = createFolderCompiler(options, memo);
   const withoutSecrets = createSecretsFilter();
   let folder = emptyFolder("");
   return (files, sources) => {
@@ -178,7 +180,11 @@ export function createFolderCompiler(options: WorldOptions, memo = createMemo())
       // Those of slices are cut once they are together.
       ...(slice.of === 1 ? withBound(told) : told),
       objects: objectsIn(loaded, consul),
-      loaded: { ...loaded, otherHosts: consul.map(consulHost) },
+      loaded: {
+        ...loaded,
+        otherHosts: consul.map(consulHost),
+        clusterIds: [clusterId, ...loaded.clusters.map(({ id }) => id)],
+      },
       memo: { hits: after.hits - before.hits, misses: after.misses - before.misses },
     };
   };

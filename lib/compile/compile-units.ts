@@ -1,9 +1,9 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { Reader } from "../descriptors/messages.ts";
-import { column } from "../mesh/memo/column.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { forAll } from "../mesh/memo/rearranged.ts";
-import { step } from "../mesh/memo/step.ts";
+import { column } from "../incremental/column.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
+import { forAll } from "../incremental/rearranged.ts";
 import type { CertificateSource } from "../mesh/world.ts";
 import type { CompiledClass, CompiledList, CompiledPart, ListColumns } from "../snapshot/compiled.ts";
 import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
@@ -81,17 +81,14 @@ export function compileUnits(memo: Memo, { unit, generated, form, slot }: UnitIn
 }
 
 /** The parts of one type and shape; the same column as long as the sides are. */
-const partsOf = step(
+const partsOf = query(
   "parts of sides",
-  { sides: "identity", shape: "value", at: "value" },
   ({ sides, shape, at }: { readonly sides: readonly CompiledSide[]; readonly shape: ShapeName; readonly at: 0 | 1 }) =>
     sides.map((side) => side[shape][at]),
 );
 
-const saidOf = step(
-  "diagnostics of sides",
-  { sides: "identity" },
-  ({ sides }: { readonly sides: readonly CompiledSide[] }) => sides.map((side) => side.diagnostics),
+const saidOf = query("diagnostics of sides", ({ sides }: { readonly sides: readonly CompiledSide[] }) =>
+  sides.map((side) => side.diagnostics),
 );
 
 /** The load assignments among which own clusters may have theirs, beside the class's own; undefined where no class has such clusters. */
@@ -145,11 +142,7 @@ interface SideForm {
 }
 
 /** One object for all classes. */
-const sideForm = step(
-  "form of a side",
-  { side: "value", unit: "value", form: "identity" },
-  (form: SideForm): SideForm => form,
-);
+const sideForm = query("form of a side", (form: SideForm): SideForm => form);
 
 /** By type. */
 type Parts = readonly [CompiledPart, CompiledPart];

@@ -1,19 +1,21 @@
+import { newestRelease } from "../config/compat/compat-settings.ts";
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { version } from "../config/version.ts";
+import { internValue } from "../incremental/keep-identity.ts";
+import { createMemo, type Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { classesAt, type ProxyClasses } from "../mesh/classes/enter-classes.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
-import { createMemo, type Memo } from "../mesh/memo/memo.ts";
-import { oneValue } from "../mesh/memo/same.ts";
-import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews } from "../mesh/views/view-columns.ts";
 import type { World } from "../mesh/world.ts";
 import type { Classifier } from "../snapshot/classifier.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
+import { settledMatches } from "../xds/envoy-filter/match-notes.ts";
 import { units } from "../xds/units.ts";
 import { compileClasses, type OnMade } from "./compile-classes.ts";
 import type { ClassForm } from "./compile-units.ts";
@@ -47,7 +49,10 @@ export function compile(
   slice: Slice = wholeWorld,
   reuse: Reuse = {},
 ): Stage<CompiledWorld> {
-  return compileCounted(countClasses(world, sources, memo, staged, slice), memo, staged, reuse);
+  const made = compileCounted(countClasses(world, sources, memo, staged, slice), memo, staged, reuse);
+  // What patches match in other slices is known when these are joined.
+  const diagnostics = slice.of > 1 ? made.diagnostics : settledMatches(made.diagnostics);
+  return diagnostics === made.diagnostics ? made : { value: { ...made.value, diagnostics }, diagnostics };
 }
 
 /** A world whose classes have no answers yet, with all that making these needs of it: much of the world is not among that. */
@@ -76,7 +81,7 @@ export function countClasses(
     form: { certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) },
   };
   const said = [...mesh.diagnostics, ...diagnostics];
-  if (slice.index > 0) return { ...counted, beside: nothingBeside(sources), diagnostics: said };
+  if (slice.index > 0) return { ...counted, beside: nothingBeside(sources, world.trustBundles), diagnostics: said };
   const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
@@ -87,10 +92,13 @@ export function countClasses(
       nodes: census.nodes,
       ...(statuses.length === 0 ? {} : { statuses }),
       ...(granted.length === 0 ? {} : { secretGrants: granted }),
+      ...(world.lookups === undefined ? {} : { lookups: world.lookups }),
+      ...(world.trustBundles === undefined ? {} : { trustBundles: world.trustBundles }),
       ...(world.legacyApi === undefined ? {} : { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) }),
       sources,
       configuration: configurationVersion(world, memo),
       compiler: compilerVersion,
+      release: world.release ?? newestRelease,
     },
     diagnostics: [...said, ...statusDiagnostics(told, world, memo)],
   };
@@ -101,11 +109,11 @@ export function besideAndClasses(counted: CountedWorld): readonly [CountedWorld,
   const { beside, classes } = counted;
   return [
     { ...counted, classes: classesAt(createMemo(), classes, []) },
-    { ...counted, beside: nothingBeside(beside.sources) },
+    { ...counted, beside: nothingBeside(beside.sources, beside.trustBundles) },
   ];
 }
 
-/** The second half: the answers of these classes. */
+/** The second half: the answers of these classes. What it says of matches of patches is about these alone. */
 export function compileCounted(
   { classes, form, beside, diagnostics: earlier }: CountedWorld,
   memo: Memo,
@@ -118,7 +126,7 @@ export function compileCounted(
     for (const diagnostic of more) diagnostics.add(diagnostic);
   };
   const spoken = new Map<string, readonly Diagnostic[]>();
-  const formFor = (reader: ProxyViews["kind"]): ClassForm => oneValue(memo, { reader, ...form });
+  const formFor = (reader: ProxyViews["kind"]): ClassForm => internValue(memo, { reader, ...form });
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
   const compiled = staged("generate", () => {
     const { spoken: ofClasses, ...made } = compileClasses(classes, forms, standing, memo, onMade);
@@ -150,18 +158,22 @@ const nothingSaid: readonly Diagnostic[] = [];
 
 const noClassifier: CompiledWorld["classifier"] = { attributes: [], labels: {}, classes: {}, defaults: {} };
 
-/** What belongs to no class comes with the first slice. */
-const nothingBeside = (sources: readonly CompiledSource[]): CountedWorld["beside"] => ({
+/** What belongs to no class comes with the first slice; of certificates each has those that its own classes name. */
+const nothingBeside = (
+  sources: readonly CompiledSource[],
+  trustBundles: CompiledWorld["trustBundles"],
+): CountedWorld["beside"] => ({
   classifier: noClassifier,
   nodes: [],
   sources,
+  ...(trustBundles === undefined ? {} : { trustBundles }),
   compiler: compilerVersion,
 });
 
 /** Most changes change none of it: the same object then, whose text is known. */
-const oneClassifier = step(
+const oneClassifier = query(
   "classifier",
-  { attributes: "value", labels: "value", classes: "identity", defaults: "value" },
+  { attributes: "value", labels: "value", defaults: "value" },
   (classifier: Classifier): Classifier => classifier,
 );
 

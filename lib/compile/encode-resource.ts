@@ -1,7 +1,7 @@
 import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { oneOfLists } from "../mesh/memo/same.ts";
-import { step } from "../mesh/memo/step.ts";
+import { internLongList } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import { hashOf } from "../snapshot/blob.ts";
 import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
 import { longResource } from "../snapshot/long/long-resource.ts";
@@ -40,12 +40,11 @@ const textsOf = (from: readonly ConfigKey[], memo: Memo): readonly string[] =>
   from.length < manyElements ? sortedTexts(from, memo) : textsOfKeys(memo, { from });
 
 /** A large table was made from all services, and so were those of all namespaces: one list does for them. */
-const textsOfKeys = step(
+const textsOfKeys = query(
   "texts of keys",
-  { from: "identity" },
   ({ from }: { readonly from: readonly ConfigKey[] }, memo: Memo): readonly string[] =>
     // A table names most of its objects more than once.
-    oneOfLists(
+    internLongList(
       memo,
       "texts of keys",
       [...new Set(Array.from(new Set(from), (key) => textOfKey(memo, { key })))].sort(byCodePoint),
@@ -64,7 +63,7 @@ function sortedTexts(keys: readonly ConfigKey[], memo: Memo): readonly string[] 
   return texts;
 }
 
-const textOfKey = step("text of a key", { key: "identity" }, ({ key }: { readonly key: ConfigKey }) => keyText(key));
+const textOfKey = query("text of a key", ({ key }: { readonly key: ConfigKey }) => keyText(key));
 
 /** The text of a message, or the runs of a long one. */
 function writtenMessage(

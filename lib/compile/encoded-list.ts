@@ -1,7 +1,7 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { pass } from "../mesh/memo/pass.ts";
-import { step } from "../mesh/memo/step.ts";
+import { mappedList } from "../incremental/mapped-list.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import type { CompiledResource } from "../snapshot/compiled.ts";
 import type { Resource } from "../xds/resource.ts";
 import { type CheckedFor, checkByElements } from "./check-by-elements.ts";
@@ -10,9 +10,8 @@ import { partsOf } from "./message-parts.ts";
 import { manyElements } from "./message-runs.ts";
 
 /** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
-export const encodedList = step(
+export const encodedList = query(
   "encoded resources of a type",
-  { type: "value", resources: "identity", reader: "value", withBinary: "value" },
   (
     { type, resources, reader, withBinary }: CheckedFor & { readonly resources: readonly Resource[] },
     memo: Memo,
@@ -38,9 +37,8 @@ type Encoded =
   | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
 
 /** By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do. */
-const checkedAndEncoded = step(
+const checkedAndEncoded = query(
   "checked and encoded resource",
-  { type: "value", resource: "identity", reader: "value", withBinary: "value" },
   (as: CheckedFor & { readonly resource: Resource }, memo: Memo): Encoded => {
     const { resource } = as;
     const parts = partsOf(resource, as, memo);
@@ -51,9 +49,8 @@ const checkedAndEncoded = step(
   },
 );
 
-const eachEncoded = pass(
+const eachEncoded = mappedList(
   "checked and encoded resources",
-  { type: "value", reader: "value", withBinary: "value" },
   (resource: Resource, _: undefined, context: CheckedFor, memo: Memo): Encoded =>
     checkedAndEncoded(memo, { ...context, resource }),
 );

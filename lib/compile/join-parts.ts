@@ -1,8 +1,8 @@
-import { column } from "../mesh/memo/column.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { namesOf } from "../mesh/memo/names-of.ts";
-import { oneOfLists, oneValue } from "../mesh/memo/same.ts";
-import { step } from "../mesh/memo/step.ts";
+import { column } from "../incremental/column.ts";
+import { internLongList, internValue } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { namesOf } from "../incremental/names-of.ts";
+import { query } from "../incremental/query.ts";
 import type { CompiledList, CompiledPart } from "../snapshot/compiled.ts";
 import { placeOfName } from "../snapshot/name-search.ts";
 
@@ -30,11 +30,10 @@ const namesOfParts = column("names in parts", ["part"], (row: { readonly part: C
 );
 
 /** One list for the parts of all shapes and changes that have the same names. */
-const namesInPart = step(
+const namesInPart = query(
   "names in a part",
-  { part: "identity" },
   ({ part }: { readonly part: CompiledPart }, memo: Memo): readonly string[] =>
-    oneOfLists(memo, "names in parts", namesOf(memo, "part", part)),
+    internLongList(memo, "names in parts", namesOf(memo, "part", part)),
 );
 
 /** The own resources of a class in runs, and how many shared ones stand before each. */
@@ -52,14 +51,12 @@ const placedBetween = column(
     if (own.length === 0) return nothingPlaced;
     const byPlace = Map.groupBy(own, ({ name }) => placeOfName(names, name, (other) => other));
     const runs = [...byPlace.values()];
-    return { runs: runs.length === 1 ? [own] : runs, places: oneValue(memo, [...byPlace.keys()]) };
+    return { runs: runs.length === 1 ? [own] : runs, places: internValue(memo, [...byPlace.keys()]) };
   },
 );
 
-const placesIn = step(
-  "places in a column",
-  { placed: "identity" },
-  ({ placed }: { readonly placed: readonly Placed[] }) => placed.map(({ places }) => places),
+const placesIn = query("places in a column", ({ placed }: { readonly placed: readonly Placed[] }) =>
+  placed.map(({ places }) => places),
 );
 
 /** What is shared, before the first of these places, between them, and after the last. */
@@ -98,8 +95,7 @@ interface Cut {
 }
 
 /** A piece of a part, which all lists that are cut there share. */
-export const slicePart = step(
+export const slicePart = query(
   "slice of a part",
-  { shared: "identity", from: "value", to: "value" },
   ({ shared, from, to }: Cut): CompiledPart => (from === 0 && to === shared.length ? shared : shared.slice(from, to)),
 );

@@ -1,4 +1,4 @@
-import type { Memo } from "../mesh/memo/memo.ts";
+import type { Memo } from "../incremental/memo.ts";
 import { listedElements, listMessage, messageAround } from "../snapshot/long/pieces.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { listApart } from "../xds/list-apart.ts";

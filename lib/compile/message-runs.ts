@@ -1,10 +1,10 @@
-import { predecessorOf, type ReadonlyList } from "../config/changed-places.ts";
 import { arrayOf } from "../config/chunked-list.ts";
-import { lazily } from "../mesh/memo/lazy.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { pass } from "../mesh/memo/pass.ts";
-import { type Run, runs } from "../mesh/memo/runs.ts";
-import { step } from "../mesh/memo/step.ts";
+import { lazily } from "../incremental/lazy.ts";
+import { predecessorOf, type ReadonlyList } from "../incremental/list-delta.ts";
+import { mappedList } from "../incremental/mapped-list.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
+import { type Run, runs } from "../incremental/runs.ts";
 import { concatBytes } from "../snapshot/blob.ts";
 import type { TextRun } from "../snapshot/compiled.ts";
 import { textRun } from "../snapshot/long/long-resource.ts";
@@ -78,9 +78,8 @@ export function textRuns({ message, binaryBefore, runs: cut }: CutMessage, memo:
 const noBytes = new Uint8Array();
 
 /** By what it says, so that the first runs of messages are the same object where they are alike. */
-const binaryAround = step(
+const binaryAround = query(
   "binary form around elements",
-  { type: "value", text: "value" },
   ({ type, text }: { readonly type: ResourceType; readonly text: string }) => {
     const { "@type": _type, ...json } = JSON.parse(text);
     return binaryForm(type, { json });
@@ -97,9 +96,8 @@ interface Elements extends Encoding, Pick<Uncut, "name"> {
   readonly elements: ReadonlyList<object>;
 }
 
-const elementRuns = step(
+const elementRuns = query(
   "runs of elements",
-  { type: "value", field: "value", name: "value", elements: "identity", withBinary: "value" },
   ({ name, elements, ...encoding }: Elements, memo: Memo): readonly Run<object, WrittenPieces>[] => {
     const names = namesOf(elements, name, encoding.type, memo);
     const order = orderOfElements(memo, { type: encoding.type, names });
@@ -121,22 +119,20 @@ function namesOf(elements: ReadonlyList<object>, message: string, type: Resource
   return names;
 }
 
-const namesOfEach = pass("names of a message's elements", {}, (element: object): string => nameOf(element));
+const namesOfEach = mappedList("names of a message's elements", (element: object): string => nameOf(element));
 
 interface Names {
   readonly type: ResourceType;
   readonly names: readonly string[];
 }
 
-const orderOfElements = step(
-  "order of elements",
-  { names: "identity", type: "value" },
-  ({ names, type }: Names): readonly number[] => cutOrder(type, names),
+const orderOfElements = query("order of elements", ({ names, type }: Names): readonly number[] =>
+  cutOrder(type, names),
 );
 
 const writtenRuns = runs(
   "written runs of elements",
-  { type: "value", field: "value", withBinary: "value" },
+  {},
   (elements: readonly object[], from: number, encoding: Encoding, memo: Memo) =>
     endOfPieces(elements, from, (element) => writtenElement(memo, { ...encoding, element })),
   (run: readonly object[], encoding: Encoding, memo: Memo): WrittenPieces => {
@@ -157,9 +153,8 @@ interface WrittenPiece extends Piece {
   readonly binary: Uint8Array<ArrayBuffer> | undefined;
 }
 
-const writtenElement = step(
+const writtenElement = query(
   "written element",
-  { type: "value", field: "value", element: "identity", withBinary: "value" },
   ({ type, field, element, withBinary }: Encoding & { readonly element: object }): WrittenPiece => ({
     ...pieceOf(element, JSON.stringify(element)),
     isSound: fitsElement(type, field, element),
@@ -175,11 +170,7 @@ interface RunParts {
   readonly binaryBefore: Uint8Array<ArrayBuffer> | undefined;
 }
 
-const outerRun = step(
-  "first or last run of elements",
-  { pieces: "identity", before: "value", after: "value", binaryBefore: "identity" },
-  (parts: RunParts): TextRun => writtenRun(parts),
-);
+const outerRun = query("first or last run of elements", (parts: RunParts): TextRun => writtenRun(parts));
 
 function writtenRun({ pieces, binaryBefore, ...around }: RunParts): TextRun {
   const binaries = [binaryBefore, ...pieces.map(({ binary }) => binary)].filter((part) => part !== undefined);

@@ -5,6 +5,7 @@ import { newestRoot, readHead } from "../snapshot/head/head.ts";
 import { createSnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
+import { addressStatuses } from "./resolved/address-statuses.ts";
 
 /** What a compile says of one object. */
 export type ToldStatus = CompiledStatus;
@@ -31,13 +32,29 @@ export async function newestStatuses(objects: ObjectStore, known?: string): Prom
   return { root: hash, statuses: root.statuses === undefined ? [] : JSON.parse(await reader.text(root.statuses)) };
 }
 
+/**
+ * The same with the addresses that the ServiceEntries of a collected source were given, as their collector writes them back.
+ *
+ * @param known as above: while it is the newest root, addresses were not given anew
+ */
+export async function statusesToWrite(
+  objects: ObjectStore,
+  source: string,
+  known?: string,
+): Promise<NewestStatuses | undefined> {
+  const newest = await newestStatuses(objects, known);
+  if (newest?.statuses === undefined) return newest;
+  const addresses = await addressStatuses(objects, source);
+  return { root: newest.root, statuses: [...newest.statuses, ...addresses] };
+}
+
 /** The same of the objects of a collected source alone: what its collector may know of the others' is not more than before. */
 export async function statusesOfSource(
   objects: ObjectStore,
   source: string,
   known?: string,
 ): Promise<NewestStatuses | undefined> {
-  const newest = await newestStatuses(objects, known);
+  const newest = await statusesToWrite(objects, source, known);
   if (newest?.statuses === undefined) return newest;
   const shard = await createCollectedReader(objects, source)();
   return { root: newest.root, statuses: newest.statuses.filter(({ object }) => shard?.objects.has(object) === true) };

@@ -1,26 +1,22 @@
 import { keyOf } from "../config/config.ts";
 import { type Diagnostic, keyText } from "../config/diagnostic.ts";
 import { at, warning } from "../config/finding.ts";
-import type { LoadedDirectory } from "../config/folder/directory.ts";
 import { fieldsOf, isFields, listOf, textOf } from "../config/untyped.ts";
-import { buildMesh } from "../mesh/build-mesh.ts";
+import { keepList } from "../incremental/keep-identity.ts";
+import { mappedList } from "../incremental/mapped-list.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import { meshController } from "../mesh/gateway-api/controllers.ts";
 import type { ObjectStatus } from "../mesh/gateway-api/object-status.ts";
 import { defaultGatewayApi } from "../mesh/gateway-api/sources.ts";
 import { unservedClasses } from "../mesh/gateway-api/unserved-classes.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
-import { type Memo, noMemo } from "../mesh/memo/memo.ts";
-import { pass } from "../mesh/memo/pass.ts";
-import { sameList } from "../mesh/memo/same.ts";
-import { step } from "../mesh/memo/step.ts";
 import type { World } from "../mesh/world.ts";
 import type { CompiledStatus } from "../snapshot/compiled.ts";
 import { conditionHint } from "./condition-hints.ts";
-import { defaultWorldOptions, worldOf } from "./world-of.ts";
 
-const eachStatus = pass(
+const eachStatus = mappedList(
   "compiled statuses",
-  {},
   ({ key, generation, uid, controllers, status }: ObjectStatus): CompiledStatus => ({
     object: keyText(key),
     generation,
@@ -57,7 +53,7 @@ function conditionDiagnostics(
   memo: Memo,
 ): readonly Diagnostic[] {
   const ours = [gatewayApi.settings.controllerName, meshController];
-  const bad = sameList(
+  const bad = keepList(
     memo,
     "statuses with a bad condition",
     statuses.filter((status) => complaintsOf(memo, { status, ours }).length > 0),
@@ -85,9 +81,9 @@ interface StatusOfOurs {
   readonly ours: readonly string[];
 }
 
-const complaintsOf = step(
+const complaintsOf = query(
   "bad conditions of a status",
-  { status: "identity", ours: "value" },
+  { ours: "value" },
   ({ status, ours }: StatusOfOurs): readonly Complaint[] => {
     const { conditions, listeners, parents, ancestors } = fieldsOf(status.status);
     return [
@@ -122,10 +118,4 @@ function badConditions(
       message: `${of}${textOf(type)} is ${textOf(status)} (${textOf(reason)}): ${textOf(message)}`,
       hint: conditionHint(textOf(reason)),
     }));
-}
-
-/** What the statuses of a folder's objects complain of, for who looks at it without compiling it. */
-export function conditionsIn(loaded: LoadedDirectory): readonly Diagnostic[] {
-  const world = worldOf(loaded, defaultWorldOptions, noMemo).value;
-  return statusDiagnostics(buildMesh(world, noMemo).value.statuses(), world, noMemo);
 }

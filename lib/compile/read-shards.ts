@@ -4,7 +4,8 @@ import { emptyFolder, folderOf } from "../config/folder/last-valid.ts";
 import { sameRegistry, withConfigurationOf } from "../config/folder/planes.ts";
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
-import { sameElements } from "../config/same-elements.ts";
+import { resolvedSource } from "../config/kinds/resolved-facts.ts";
+import { sameElements } from "../incremental/same-elements.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import { boundedReading } from "./bounded-diagnostics.ts";
 import type { CollectedShard } from "./collected/collected-shard.ts";
@@ -15,6 +16,7 @@ import {
   createCollectedLoader,
   type LoadedShard,
 } from "./collected/load-collected.ts";
+import { primaryOf } from "./shards/primary-source.ts";
 import { isCollected, isHeld, type Shard, type ShardContent } from "./shards/shard.ts";
 import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import type { WorldOptions } from "./world-of.ts";
@@ -66,11 +68,7 @@ export function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
         held: held === undefined || isCollected(held) ? held : readHeld(held, i === 0),
       };
     });
-    // Those of the first folder count which has them, as its configuration has them that counts.
-    const settings = opened.map(({ newest, held = newest }) =>
-      "content" in held ? held.content.settings.inlineSymmetricKeys : undefined,
-    );
-    const inlineSymmetricKeys = settings.find((said) => said !== undefined) ?? "refuse";
+    const inlineSymmetricKeys = symmetricKeysIn(opened, options.sources);
     const read = opened.map(({ shard, newest: ofNewest, held: ofHeld }): ReadSource => {
       const { name, version } = shard;
       const newest: LoadedShard =
@@ -85,7 +83,14 @@ export function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
     });
     folders = now;
     loaders = loadersNow;
-    const { content, consul, primaryCluster = options.clusterId } = joinShards(read.map(({ loaded }) => loaded));
+    const {
+      content,
+      consul,
+      primaryCluster = options.clusterId,
+    } = joinShards(
+      read.map(({ source: { name }, loaded }) => ({ name, loaded })),
+      options.sources ?? [],
+    );
     const held = JSON.stringify(shards.map((shard) => (isHeld(shard) ? shard.held.version : undefined)));
     const joined = withListsOf(lasts.get(held), content);
     lasts = new Map([[held, joined], ...[...lasts].filter(([key]) => key !== held).slice(0, maxConfigurations - 1)]);
@@ -114,6 +119,16 @@ interface OpenedSource {
   readonly held: LoadedFolder | CollectedShard | undefined;
 }
 
+/** What the primary source says of symmetric keys, as its configuration has it that counts. */
+function symmetricKeysIn(opened: readonly OpenedSource[], named: WorldOptions["sources"]): "allow" | "refuse" {
+  const names = opened.map(({ shard }) => shard.name);
+  const primary = opened.find(({ shard }) => shard.name === primaryOf(names, named));
+  const counting = primary?.held ?? primary?.newest;
+  const said =
+    counting !== undefined && "content" in counting ? counting.content.settings.inlineSymmetricKeys : undefined;
+  return said ?? "refuse";
+}
+
 interface ReadSource {
   /** As the root is to say it. */
   readonly source: CompiledSource;
@@ -134,12 +149,12 @@ const underOf = ({ name }: ShardContent, isFirst: boolean): string => (isFirst ?
 /** What sources say, with the lists of before where they have the same elements: what was made of such a list is found by it. */
 const withListsOf = (before: LoadedDirectory | undefined, now: LoadedDirectory): LoadedDirectory => ({
   ...now,
-  configs: sameList(before?.configs, now.configs),
-  objects: sameList(before?.objects, now.objects),
-  others: sameList(before?.others, now.others),
+  configs: keepList(before?.configs, now.configs),
+  objects: keepList(before?.objects, now.objects),
+  others: keepList(before?.others, now.others),
 });
 
-const sameList = <T>(before: readonly T[] | undefined, now: readonly T[]): readonly T[] =>
+const keepList = <T>(before: readonly T[] | undefined, now: readonly T[]): readonly T[] =>
   before !== undefined && sameElements(before, now) ? before : now;
 
 /** A source of files, as it was read. */
@@ -166,5 +181,11 @@ function folderAfter(
   const isSame = before?.state.under === under;
   if (isSame && before.shard === shard) return before;
   const state = folderOf(textsOfShard(shard), isSame ? before.state : fresh(), isFaultless);
-  return { shard, state, content: boundedReading(shard.name, wholeFolder(state)) };
+  return { shard, state, content: factsOfResolver(shard.name, boundedReading(shard.name, wholeFolder(state))) };
+}
+
+/** What was looked up counts from the resolver's own source alone: any other one could exchange the keys of any issuer. */
+function factsOfResolver(name: string, content: LoadedDirectory): LoadedDirectory {
+  const { resolved, ...settings } = content.settings;
+  return resolved === undefined || name === resolvedSource ? content : { ...content, settings };
 }

@@ -21,14 +21,15 @@ import { type Staged, unwatched } from "./telemetry/observer.ts";
 export function createRecompiler(
   options: RecompileOptions,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<Recompiled> {
-  const { fanOut, room } = options;
+  const { fanOut, room, onPublished } = options;
   const open = () =>
     createCompileLoop<Published>(options, (reading, encoder) =>
       fanOut === undefined ? createStandingCompiler(reading, encoder) : createFannedCompiler(reading, fanOut, encoder),
     );
   const recompile = room === undefined ? open() : loopInRoom(options, room, open);
   return async (publishing, mayPublish) => {
-    const { compiled: _compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
+    const { compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
+    onPublished?.(told.version, compiled.loaded);
     return told;
   };
 }

@@ -100,7 +100,7 @@ export function settingsOf(world: WorldOptions): Omit<RecordedSettings, "sources
 
 /** @param others options that no store records */
 export function worldOptionsOf(
-  { binaryForms, certificates, legacyApi, securityFailure, pollDelayMs }: RecordedSettings,
+  { sources, binaryForms, certificates, legacyApi, securityFailure, pollDelayMs }: RecordedSettings,
   { legacyApi: _legacyApi, ...others }: WorldOptions,
 ): WorldOptions {
   return {
@@ -109,6 +109,7 @@ export function worldOptionsOf(
     certificates,
     securityFailure,
     pollDelayMs,
+    ...(sources.length === 0 ? {} : { sources }),
     ...(legacyApi === "none" ? {} : { legacyApi }),
   };
 }

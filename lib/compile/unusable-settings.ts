@@ -10,7 +10,7 @@ import type { LoadedDirectory } from "../config/folder/directory.ts";
 export function refuseUnusableSettings({ unusableSettings = [] }: Pick<LoadedDirectory, "unusableSettings">): void {
   if (unusableSettings.length === 0) return;
   throw new PortolanError(
-    "nothing was published: the mesh's settings have errors, and none were valid before; correct them",
+    "nothing was published: settings have errors, and none were valid before; correct them",
     unusableSettings,
   );
 }

@@ -1,16 +1,22 @@
+import type { Release } from "../config/compat/compat-settings.ts";
+import type { Switches } from "../config/compat/switches.ts";
 import type { Stage } from "../config/diagnostic.ts";
 import type { SecurityFailure } from "../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../config/folder/directory.ts";
 import { defaultGatewayApiSettings, type GatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
+import { CacheEntries } from "../incremental/cache-entries.ts";
+import { internValue, keepList } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
+import { foundGateways } from "../mesh/build-mesh.ts";
 import type { FormName } from "../mesh/forms.ts";
+import { withBackendEntries } from "../mesh/gateway-api/backend-entries.ts";
 import { type Credentials, credentialsOf, isCredential, noCredentials } from "../mesh/gateway-api/credentials.ts";
 import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
+import { gatewaysOfNetworks } from "../mesh/gateway-api/gateways-of-networks.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import { withinNamespaceLimits } from "../mesh/index/namespace-limits.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { oneValue, sameList } from "../mesh/memo/same.ts";
-import { Slots } from "../mesh/memo/slots.ts";
-import { step } from "../mesh/memo/step.ts";
+import { gatewaysBetweenNetworks } from "../mesh/index/network-index.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import { proxyOfName } from "../mesh/proxy/proxy-of-name.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
@@ -20,8 +26,16 @@ import { type ConsulListing, consulContent } from "../registry/consul/convert.ts
 import type { RegistryContent } from "../registry/registry-content.ts";
 import type { ClusterInput } from "../registry/registry-input.ts";
 import type { Service } from "../registry/service.ts";
+import type { ProxyBuildSetting } from "../snapshot/proxy-build.ts";
+import { withAcceptedTypes } from "./accepted-types.ts";
 import { censusOf } from "./census.ts";
 import { withClosed } from "./closed-world.ts";
+import { withRegistered } from "./registered-entries.ts";
+import { withAllocatedAddresses } from "./resolved/allocated-addresses.ts";
+import { lookupsOf } from "./resolved/lookups.ts";
+import { withResolvedKeys } from "./resolved/resolved-keys.ts";
+import { withResolvedModules } from "./resolved/wanted-modules.ts";
+import { holdsBundle, trustBundlesOf } from "./trust-bundles.ts";
 
 export interface WorldOptions {
   /** Domain suffix of Kubernetes services. */
@@ -29,6 +43,12 @@ export interface WorldOptions {
   /** Id of the cluster that the folder's own Kubernetes objects belong to. */
   readonly clusterId: string;
   readonly compat: FormName;
+  /** Which release of Istio the mesh is answered like, whatever the folder says; absent: what it says, and the newest where it says nothing. */
+  readonly release?: Release;
+  /** Istio's switches, in place of those of the folder; absent: those. */
+  readonly switches?: Switches;
+  /** Which proxies get the filters that only Istio's own has, whatever the folder says; absent: what it says. */
+  readonly proxyBuild?: ProxyBuildSetting;
   /** Make the answers of the v1 API as well, as this release gave them; absent: not. */
   readonly legacyApi?: LegacyRelease;
   /** Store protobuf's binary forms beside the texts, for Connect and gRPC; absent: not. */
@@ -41,9 +61,13 @@ export interface WorldOptions {
   readonly gatewayApi?: Partial<GatewayApiSettings>;
   /** What is done about refused security objects; absent: what they select is closed. */
   readonly securityFailure?: SecurityFailure;
+  /** Sources in order, as the deployment names them: the settings of the first count. Absent: it names none. */
+  readonly sources?: readonly string[];
   /** Of proxies besides those of the workloads. */
   readonly nodes: readonly EnvoyNode[];
 }
+
+const proxyBuildIn = (proxyBuild: ProxyBuildSetting | undefined) => (proxyBuild === undefined ? {} : { proxyBuild });
 
 export const defaultWorldOptions: WorldOptions = {
   domain: "cluster.local",
@@ -52,10 +76,8 @@ export const defaultWorldOptions: WorldOptions = {
   nodes: [],
 };
 
-const proxiesIn = step(
-  "proxies of a census",
-  { census: "identity" },
-  ({ census }: { readonly census: readonly WorkloadProxy[] }) => census.map(({ proxy }) => proxy),
+const proxiesIn = query("proxies of a census", ({ census }: { readonly census: readonly WorkloadProxy[] }) =>
+  census.map(({ proxy }) => proxy),
 );
 
 /** Consul's services; what did not change since the content before keeps its identity. */
@@ -65,7 +87,7 @@ function consulOf(
   memo: Memo,
 ): Stage<readonly RegistryContent[]> {
   if (listings.length === 0) return { value: [], diagnostics: [] };
-  const same = sameList(memo, "Consul's services", listings);
+  const same = keepList(memo, "Consul's services", listings);
   const last = consulLast.last(memo, "");
   const stage =
     last !== undefined && last.listings === same && last.trustDomain === trustDomain
@@ -75,8 +97,8 @@ function consulOf(
   return { value: [stage.value], diagnostics: stage.diagnostics };
 }
 
-const consulLast = new Slots<ConsulMade>("Consul");
-const registryBuilder = new Slots<RegistryBuilder>("registry builder");
+const consulLast = new CacheEntries<ConsulMade>("Consul");
+const registryBuilder = new CacheEntries<RegistryBuilder>("registry builder");
 
 interface ConsulMade {
   readonly listings: readonly ConsulListing[];
@@ -97,8 +119,12 @@ export function worldOf(
 ): Stage<World> {
   const { meshConfig, meshNetworks } = loaded;
   const closed = withClosed(loaded, options.securityFailure ?? "close", memo);
-  const within = withinNamespaceLimits(closed.configs, memo);
-  const { value: configs } = within;
+  const joined = withRegistered(closed.configs, memo);
+  const within = withinNamespaceLimits(joined.configs, memo);
+  const accepting =
+    loaded.settings.acceptUnknownTypes === true ? withAcceptedTypes(memo, { configs: within.value }) : within.value;
+  const { jwks = [], addresses = [], hosts: hostAddresses = [], modules = [] } = loaded.settings.resolved ?? {};
+  const withFound = withResolvedModules(withResolvedKeys(accepting, jwks, memo), modules, memo);
   const {
     domain,
     clusterId,
@@ -110,12 +136,16 @@ export function worldOf(
     pollDelayMs,
     gatewayApi,
   } = options;
+  const { release = loaded.settings.compat?.release, switches = loaded.settings.compat?.switches } = options;
+  const { PILOT_ENABLE_ALPHA_GATEWAY_API: alphaKinds = defaultGatewayApiSettings.alphaKinds } = switches ?? {};
+  const settings = { ...defaultGatewayApiSettings, alphaKinds, ...loaded.settings.gatewayApi, ...gatewayApi };
+  const withBackends = withBackendEntries(withFound, { isRead: settings.alphaKinds, domain }, memo);
+  const configs = withAllocatedAddresses(withBackends, addresses, memo);
   const clusters = clustersOf(loaded, clusterId);
   const build = registryBuilder.last(memo, "") ?? createRegistryBuilder();
   registryBuilder.keep(memo, "", build);
   const others = consulOf(consul, meshConfig.trustDomain, memo);
   const registry = build({ clusters, configs, others: others.value, meshConfig, meshNetworks, domain });
-  const settings = { ...defaultGatewayApiSettings, ...loaded.settings.gatewayApi, ...gatewayApi };
   const census = censusOf(
     registry.value.workloads,
     { configs, meshConfig, domain, gatewayWorkloads: gatewaysIn(configs, registry.value.services, settings, memo) },
@@ -126,7 +156,25 @@ export function worldOf(
     ...(loaded.settings.proxies ?? []).map((named) => proxyOfName(named, registry.value, meshConfig)),
   ];
   const counted = proxiesIn(memo, { census: census.value });
-  const told = besides.flatMap(({ value }) => (value === undefined ? [] : oneValue(memo, value)));
+  const told = besides.flatMap(({ value }) => (value === undefined ? [] : internValue(memo, value)));
+  const proxies = besides.length === 0 ? counted : keepList(memo, "proxies of a world", [...counted, ...told]);
+  const { services } = registry.value;
+  const { rootNamespace } = meshConfig;
+  const declaredGateways = gatewaysOfNetworks(memo, {
+    gateways: configsByKind(configs, memo)("Gateway.gateway.networking.k8s.io"),
+    services,
+    clusterId,
+  });
+  const found = keepList(memo, "network gateways", foundGateways({ registry: registry.value, declaredGateways }));
+  const gateways = gatewaysBetweenNetworks(memo, { meshNetworks, found });
+  const ofBuild = proxyBuildIn(options.proxyBuild ?? loaded.settings.proxyBuild);
+  const lookups = lookupsOf(
+    { configs: accepting, services, proxies, rootNamespace, gateways, modules, ...ofBuild },
+    memo,
+  );
+  const holders = loaded.objects.filter(holdsBundle);
+  const trustBundles =
+    holders.length === 0 ? {} : trustBundlesOf(memo, { objects: keepList(memo, "trust bundles", holders) });
   return {
     value: {
       meshConfig,
@@ -134,15 +182,24 @@ export function worldOf(
       domain,
       configs,
       registry: registry.value,
-      proxies: besides.length === 0 ? counted : sameList(memo, "proxies of a world", [...counted, ...told]),
+      proxies,
       compat,
+      ...(release === undefined ? {} : { release }),
+      ...(switches === undefined ? {} : { switches }),
+      ...ofBuild,
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,
       certificates,
       ...(pollDelayMs === undefined ? {} : { pollDelayMs }),
       gatewayApi: { settings, credentials: credentialsIn(loaded, memo) },
+      ...(declaredGateways.length === 0 ? {} : { declaredGateways }),
+      ...(hostAddresses.length === 0 ? {} : { hostAddresses }),
+      ...(Object.keys(trustBundles).length === 0 ? {} : { trustBundles }),
+      ...(lookups.value === undefined ? {} : { lookups: lookups.value }),
     },
-    diagnostics: [closed, within, others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
+    diagnostics: [closed, joined, within, others, registry, census, lookups, ...besides].flatMap(
+      ({ diagnostics }) => diagnostics,
+    ),
   };
 }
 
@@ -165,7 +222,7 @@ function credentialsIn({ objects, configs }: LoadedDirectory, memo: Memo): Crede
   const of = configsByKind(configs, memo);
   const asking = [of("Gateway.gateway.networking.k8s.io"), of("BackendTLSPolicy.gateway.networking.k8s.io")];
   if (asking.every(({ length }) => length === 0)) return noCredentials;
-  return credentialsOf(memo, { objects: sameList(memo, "credentials", objects.filter(isCredential)) });
+  return credentialsOf(memo, { objects: keepList(memo, "credentials", objects.filter(isCredential)) });
 }
 
 /** The primary one first; files of one cluster together. */

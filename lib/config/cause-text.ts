@@ -16,8 +16,8 @@ const fileReasons: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   ENOTDIR: "a part of its path is a file, and no folder",
   EISDIR: "it is a folder, and a file is wanted",
-  EACCES: "whoever runs this may not read it",
-  EPERM: "whoever runs this may not read it",
+  EACCES: "this process may not read it",
+  EPERM: "this process may not read it",
   ELOOP: "it is a link to itself",
 };
 

@@ -1,4 +1,4 @@
-import { noteChange, type ReadonlyList } from "./changed-places.ts";
+import { noteDelta, type ReadonlyList } from "../incremental/list-delta.ts";
 
 /** A power of two: about the root of how long such lists are, so that neither a chunk nor the list of chunks is long. */
 const chunkBits = 6;
@@ -42,7 +42,7 @@ export class ChunkedList<T> implements ReadonlyList<T> {
       chunks[number] = chunk;
     }
     const list = new ChunkedList(this.length, chunks);
-    noteChange(this, list, places);
+    noteDelta(this, list, places);
     return list;
   }
 

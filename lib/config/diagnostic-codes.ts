@@ -28,8 +28,10 @@ export const diagnosticCodes = {
     "secret-in-source",
     "security-closed",
     "security-open",
+    "settings-not-primary",
     "source-held",
     "too-large",
+    "unfilled-variables",
     "unknown-field",
     "unknown-kind",
     "unknown-version",
@@ -44,6 +46,7 @@ export const diagnosticCodes = {
     "endpoint-pod-unknown",
     "endpoints-unknown",
     "injection-assumed",
+    "registration-refused",
     "registry-stale",
     "registry-unread",
     "service-entry-without-valid-address",
@@ -61,6 +64,7 @@ export const diagnosticCodes = {
     "gateway-class-not-served",
     "gateway-duplicate-host",
     "gateway-duplicate-port-name",
+    "gateway-host-not-resolved",
     "gateway-port-conflict",
     "ingress-backend-not-found",
     "ingress-default-backend",
@@ -88,6 +92,7 @@ export const diagnosticCodes = {
     "custom-provider-unusable",
     "duplicate-sni-host",
     "duplicate-virtual-host",
+    "envoy-filter-no-match",
     "envoy-filter-not-served",
     "envoy-filter-refused",
     "envoy-filter-unknown-type",
@@ -147,11 +152,18 @@ export const diagnosticCodes = {
     "IST0173",
     "IST0174",
     "IST0177",
+    "connection-reuse",
+    "paths-only-redirected",
+    "prefix-rewrite-joined",
+    "rewrite-without-effect",
+    "service-hidden-by-sidecar",
+    "subset-not-in-reach",
+    "wildcard-host-hidden",
   ],
 } as const;
 
 /** A code that is declared, and so documented. */
 export type DiagnosticCode = (typeof diagnosticCodes)[keyof typeof diagnosticCodes][number];
 
-/** istioctl's message codes that `portolan analyze` uses. */
+/** Message codes that `portolan analyze` uses: istioctl's, and those of checks that it does not make. */
 export type AnalysisCode = (typeof diagnosticCodes.analysis)[number];

@@ -84,6 +84,9 @@ export class PortolanError extends Error {
   }
 }
 
+/** What was asked for is so already: commands say it and end well, so that a script may ask twice. */
+export class NothingToDo extends PortolanError {}
+
 /** Compares by code point (UTF-16 unit), never by locale. */
 export function byCodePoint(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

@@ -52,6 +52,14 @@ export const isCidr = (text: string): boolean => text.includes("/") && readIpRan
 /** Is the text an address or a range? */
 export const isIpOrCidr = (text: string): boolean => readIpRange(text) !== undefined;
 
+/** Whether an address lies in a range, `10.0.0.0/8`, or is the address that it names; false for what is neither. */
+export function isInRange(address: string, range: string): boolean {
+  const read = readIpRange(range);
+  if (read === undefined || !ipaddr.isValid(address)) return false;
+  const [one, other] = [ipaddr.parse(address), ipaddr.parse(read.address)];
+  return one.kind() === other.kind() && one.match(other, read.bits);
+}
+
 /** The range that a text names, bits behind the prefix cleared: `10.1.2.3/8` is `10.0.0.0/8`. undefined for what is no range. */
 export function maskedCidr(text: string): string | undefined {
   const range = readIpRange(text);
@@ -63,7 +71,7 @@ export function maskedCidr(text: string): string | undefined {
 }
 
 /** IPv4 addresses in an IPv6 one keep their dots. */
-function canonicalAddress(address: string): string {
+export function canonicalAddress(address: string): string {
   const parsed = ipaddr.parse(address);
   const inside = parsed.kind() === "ipv6" ? ipaddr.process(address) : parsed;
   return inside.kind() === parsed.kind() ? parsed.toString() : `::ffff:${inside.toString()}`;

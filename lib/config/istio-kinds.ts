@@ -62,7 +62,7 @@ export const istioKinds: readonly KindSchema[] = [
     plural: "workloadgroups",
     schema: workloadGroup,
     rules: workloadGroupRules,
-    noEffect: "a WorkloadGroup is a template for WorkloadEntries; no proxy is told of it",
+    noEffect: "a WorkloadGroup is a template for WorkloadEntries and reaches no proxy",
   }),
   kindSchema({ kind: "Sidecar", ...networking, plural: "sidecars", schema: sidecar, rules: sidecarRules }),
   kindSchema({

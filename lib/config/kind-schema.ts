@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ConfigMeta } from "./config.ts";
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Finding } from "./finding.ts";
+import { numbersAsTexts } from "./numbers-as-texts.ts";
 import { readSpec, type SpecReading } from "./read-spec.ts";
 import { withoutEffectRules } from "./rules/fields-without-effect.ts";
 
@@ -26,6 +27,7 @@ export interface KindSchema {
    *
    * @param isFaultless as `ReadOptions` has it; false when absent
    * @param allowed codes of findings that are none here; none when absent
+   * @param status of the object, which some rules look at
    */
   read(
     raw: unknown,
@@ -33,11 +35,12 @@ export interface KindSchema {
     unknownFields: "refuse" | "ignore",
     isFaultless?: boolean,
     allowed?: ReadonlySet<DiagnosticCode>,
+    status?: unknown,
   ): SpecReading<unknown>;
 }
 
 /** Checks that go beyond single fields; paths begin at the spec. */
-export type Rules<Spec> = (spec: Spec, meta: ConfigMeta) => Iterable<Finding>;
+export type Rules<Spec> = (spec: Spec, meta: ConfigMeta, status?: unknown) => Iterable<Finding>;
 
 export interface KindDescription<Spec> {
   readonly kind: string;
@@ -53,6 +56,9 @@ export interface KindDescription<Spec> {
   readonly rules: Rules<Spec>;
 }
 
+/** Groups of Istio's that API servers kept without a schema, so that they took whatever Istio's decoder reads. */
+const withoutSchemas: ReadonlySet<string> = new Set(["config.istio.io", "authentication.istio.io", "rbac.istio.io"]);
+
 export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema {
   const { kind, group, versions, plural, schema, rules, emptyWhenNull = [] } = description;
   return {
@@ -64,11 +70,19 @@ export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema
     clusterScoped: description.clusterScoped ?? false,
     noEffect: description.noEffect,
     schema,
-    read(raw, meta, unknownFields, isFaultless = false, allowed = new Set()) {
+    read(raw, meta, unknownFields, isFaultless = false, allowed = new Set(), status?) {
       const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
       if (isFaultless) return { spec, findings };
+      const isTyped = unknownFields === "refuse" && !withoutSchemas.has(group);
       const found =
-        spec === undefined ? findings : [...findings, ...rules(spec, meta), ...withoutEffectRules(kind, spec)];
+        spec === undefined
+          ? findings
+          : [
+              ...findings,
+              ...(isTyped ? numbersAsTexts(raw, spec) : []),
+              ...rules(spec, meta, status),
+              ...withoutEffectRules(kind, spec),
+            ];
       const all = allowed.size === 0 ? found : found.filter(({ code }) => !allowed.has(code));
       if (all.length === 0) return { spec, findings: all };
       const refused = all.some((finding) => finding.severity === "error");

@@ -138,7 +138,7 @@ export const legacyKinds: readonly KindSchema[] = [
       plural: `${kind}s`,
       schema: struct,
       rules: () => [],
-      noEffect: "Mixer reads it; proxies are told nothing of it",
+      noEffect: "Mixer reads it; it reaches no proxy",
     }),
   ),
 ];

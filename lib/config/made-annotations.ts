@@ -11,3 +11,6 @@ export const httpOnlyAnnotation = "internal.portolan.dev/http-only";
  * object that selects less than the whole namespace; `target` otherwise.
  */
 export const closedAnnotation = "internal.portolan.dev/closed";
+
+/** The stand-in closes proxies of one type only, `sidecar` or `router`; absent: of both. */
+export const closedProxiesAnnotation = "internal.portolan.dev/closed-proxies";

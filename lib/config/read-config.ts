@@ -21,14 +21,24 @@ export interface ReadOptions {
   readonly names?: "checked" | "free";
   /** Whether a `jwks` may hold symmetric keys; `refuse` when absent. */
   readonly inlineSymmetricKeys?: "allow" | "refuse";
+  /**
+   * Whether a patch of an EnvoyFilter may hold messages of types that are not known here. Whoever compiles decides that later, by the settings of
+   * the mesh. False when absent.
+   */
+  readonly acceptUnknownTypes?: boolean;
   /** Nothing is to be said of any object, as somebody knows who has read the very text: faults are not looked for. False when absent. */
   readonly isFaultless?: boolean;
   /** Lets diagnostics name the line of the field instead of the line of the object. */
   readonly sourceOf?: SourceOf;
 }
 
-const symmetricKeys: ReadonlySet<DiagnosticCode> = new Set(["inline-symmetric-key"]);
-const nothing: ReadonlySet<DiagnosticCode> = new Set();
+/** Codes of findings that are none, as the options have it. */
+function allowedBy({ inlineSymmetricKeys, acceptUnknownTypes = false }: ReadOptions): ReadonlySet<DiagnosticCode> {
+  const codes: DiagnosticCode[] = [];
+  if (inlineSymmetricKeys === "allow") codes.push("inline-symmetric-key");
+  if (acceptUnknownTypes) codes.push("envoy-filter-unknown-type");
+  return new Set(codes);
+}
 
 /**
  * Reads an object as configuration: validated, defaults applied, durations canonical.
@@ -47,8 +57,7 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     key: { group: meta.group, kind: meta.kind, name: meta.name, namespace: meta.namespace },
   };
   const { unknownFields = "refuse", isFaultless = false } = options;
-  const allowed = options.inlineSymmetricKeys === "allow" ? symmetricKeys : nothing;
-  const reading = schema.read(object.spec, meta, unknownFields, isFaultless, allowed);
+  const reading = schema.read(object.spec, meta, unknownFields, isFaultless, allowedBy(options), object.status);
   const findings: Finding[] = isFaultless
     ? []
     : [
@@ -80,6 +89,10 @@ function kubernetesFindings(
     );
 }
 
+/** The namespace of an object of a namespaced kind. @param written its own, if it names one */
+export const namespaceOf = (written: string | undefined, options: Pick<ReadOptions, "namespace">): string =>
+  written ?? options.namespace ?? "default";
+
 /** The metadata of an object; what is no text where one is wanted is left out. */
 export function metaOf(object: ParsedObject, schema: KindSchema, version: string, options: ReadOptions): ConfigMeta {
   const { name, namespace } = object.metadata;
@@ -91,7 +104,7 @@ export function metaOf(object: ParsedObject, schema: KindSchema, version: string
     group: schema.group,
     version,
     name,
-    namespace: schema.clusterScoped ? "" : (namespace ?? options.namespace ?? "default"),
+    namespace: schema.clusterScoped ? "" : namespaceOf(namespace, options),
     domain: options.domain ?? "cluster.local",
     labels: texts(object.metadata.labels),
     annotations: texts(object.metadata.annotations),

@@ -150,7 +150,7 @@ function readMesh<Written, Spec>(
     return { ...instead, diagnostics: [at({ ...origin, line: loaded.line }, finding)] };
   }
   if (lastSpec !== undefined && (text.trim() === "" || isNone(loaded.raw)) && !isSame(lastSpec, readRaw({}, of).spec)) {
-    const finding = error([], written === undefined ? "is gone" : "says nothing", meantHint, "missing-field");
+    const finding = error([], written === undefined ? "is gone" : "is empty", meantHint, "missing-field");
     return { ...instead, diagnostics: [at(origin, finding)] };
   }
   const leftOut = leftOutOfDocument(loaded.raw);
@@ -221,7 +221,7 @@ function withMisspelt(findings: readonly Finding[], now: unknown, before: unknow
 }
 
 /** Settings in which top-level fields with errors are as they were before, or absent where they were. */
-function withFieldsOf(before: unknown, now: unknown, findings: readonly Finding[]): unknown {
+export function withFieldsOf(before: unknown, now: unknown, findings: readonly Finding[]): unknown {
   const errors = errorsOf(findings);
   const keepsLost = errors.some(({ code, path }) => code === "unknown-field" && path.length === 1);
   const names = new Set(errors.map(({ path: [name] }) => (name === undefined ? undefined : camelFieldName(`${name}`))));

@@ -43,6 +43,9 @@ export function readSpec<Spec>(schema: z.ZodType<Spec>, raw: unknown, options: S
   };
 }
 
+/** Fields with values of any form, which keep their nulls: of a plugin, and of a patch of an EnvoyFilter. */
+const freeForm: ReadonlySet<string> = new Set(["pluginConfig", "value"]);
+
 /** Drops null members of objects; copies only what it changes. List elements stay, because a null there is an error. */
 function withoutNulls(value: unknown, emptyWhenNull: readonly string[], depth: number): unknown {
   if (typeof value !== "object" || value === null || depth > maxDepth) return value;
@@ -58,8 +61,7 @@ function withoutNulls(value: unknown, emptyWhenNull: readonly string[], depth: n
   }
   let copy: Record<string, unknown> | undefined;
   for (const [name, member] of Object.entries(value)) {
-    // Free-form values keep their nulls.
-    const kept = name === "pluginConfig" ? member : withoutNulls(member, emptyWhenNull, depth + 1);
+    const kept = freeForm.has(name) ? member : withoutNulls(member, emptyWhenNull, depth + 1);
     if (kept === member && member !== null) continue;
     copy ??= { ...value };
     if (member === null && emptyWhenNull.includes(name)) copy[name] = {};

@@ -66,3 +66,10 @@ export const maxHoldLimitMs = 3_600_000;
 
 /** How long a front holds polls where waiting costs little: on Node and on Workers. */
 export const usualHoldMs = 25_000;
+
+/** The longest validity that a certificate may be given: a year. */
+export const maxCaHours = 8_760;
+
+/** The longest validity of certificates, in hours; `undefined` where the setting is absent. @throws PortolanError for any other text */
+export const caHoursIn = (name: string, text: string | undefined): number | undefined =>
+  wholeNumberIn(name, text, { least: 1, most: maxCaHours, usual: undefined });

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Keys } from "./keys.tsx";
 import { pageOf, pages } from "./pages.ts";
+import { StatusBar } from "./parts/status-bar.tsx";
 import { placeText } from "./place.ts";
 import { Token } from "./token.tsx";
 import { usePlace } from "./use-place.ts";
@@ -48,6 +49,7 @@ export function App() {
       </header>
       <main ref={main} tabIndex={-1} id="main">
         <Token>
+          <StatusBar />
           {page === undefined ? <h1>There is no such page</h1> : <page.show key={page.name} place={place} />}
         </Token>
       </main>

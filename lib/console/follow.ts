@@ -2,13 +2,14 @@
 
 import type { Traced } from "../front/api/schema/trace.ts";
 import { type AskResources, servedResources } from "../front/api/served-resources.ts";
-import { headersIn, toldTrace } from "../front/tracing/told.ts";
+import { fromAt, headersIn, toldTrace } from "../front/tracing/told.ts";
 import { tracer } from "../front/tracing/tracer.ts";
 import { ask, type Problem, type Reply } from "./ask.ts";
 
 /** What the page's form says, as `/api/trace` takes it. */
 export type Followed = Readonly<
-  Record<"node" | "url", string> & Partial<Record<"method" | "headers" | "direction" | "root", string | undefined>>
+  Record<"node" | "url", string> &
+    Partial<Record<"method" | "headers" | "direction" | "root" | "from" | "principal" | "claims", string | undefined>>
 >;
 
 /** As what `main.tsx` has loaded sees this file. */
@@ -22,17 +23,32 @@ const maxText = 32 * 1024 * 1024;
 /** As `/api/trace` has it. */
 const shape = "stream";
 
-const types = ["listeners", "routes", "clusters", "endpoints"] as const;
+const types = ["listeners", "routes", "clusters", "endpoints", "name_tables"] as const;
 
 /** The way of a request through what this front serves a node, decision by decision. */
 export async function follow(asked: Followed, signal: AbortSignal): Promise<Reply<Traced>> {
   const served = await readServed(asked, signal);
   if (served.kind === "problem") return served;
   const { root, classId, texts, from } = served.value;
-  const { url, method = "GET", headers = "", direction } = asked;
-  const answer = tracer.trace(texts, { url, method, headers: headersIn(headers), direction, isMutual: false });
+  const { url, method = "GET", headers = "", direction, from: client = "", principal = "", claims = "" } = asked;
+  const answer = tracer.trace(
+    { ...texts, nameTables: texts.name_tables },
+    {
+      url,
+      method,
+      headers: headersIn(headers),
+      direction,
+      isMutual: false,
+      from: client,
+      principal,
+      claims,
+    },
+  );
   if (answer.kind === "refused") return { kind: "problem", status: 400, detail: answer.reason };
-  const told = toldTrace(answer, ({ type, name }) => ({ from: from.get(`${type}/${name}`) ?? [], causes: [] }));
+  const told = toldTrace(answer, (place) => ({
+    from: fromAt(place, from.get(`${place.type}/${place.name}`) ?? []),
+    causes: [],
+  }));
   return { kind: "answer", value: { ...told, root, class: classId } };
 }
 
@@ -45,7 +61,13 @@ interface Served {
 }
 
 async function readServed({ node, root: wanted }: Followed, signal: AbortSignal): Promise<Reply<Served>> {
-  const texts: Record<(typeof types)[number], string[]> = { listeners: [], routes: [], clusters: [], endpoints: [] };
+  const texts: Record<(typeof types)[number], string[]> = {
+    listeners: [],
+    routes: [],
+    clusters: [],
+    endpoints: [],
+    name_tables: [],
+  };
   const from = new Map<string, readonly string[]>();
   let [root, classId, left] = ["", "", maxText];
   const api: AskResources<Problem> = {

@@ -5,6 +5,7 @@ import { ClassesPage } from "./pages/classes.tsx";
 import { DiagnosticsPage } from "./pages/diagnostics.tsx";
 import { DiffPage } from "./pages/diff.tsx";
 import { HistoryPage } from "./pages/history.tsx";
+import { InputsPage } from "./pages/inputs.tsx";
 import { MeshPage } from "./pages/mesh.tsx";
 import { NodesPage } from "./pages/nodes.tsx";
 import { OverviewPage } from "./pages/overview.tsx";
@@ -35,6 +36,7 @@ export const pages: readonly Page[] = [
   { name: "mesh", title: "Mesh", key: "m", show: MeshPage },
   { name: "trace", title: "Trace", key: "t", show: TracePage },
   { name: "nodes", title: "Nodes", key: "n", show: NodesPage },
+  { name: "inputs", title: "Inputs", key: "i", show: InputsPage },
   { name: "rollout", title: "Rollout", key: "l", show: RolloutPage },
   { name: "resource", title: "Resource", show: ResourcePage },
 ];

@@ -23,9 +23,9 @@ export function Token({ children }: { readonly children: ComponentChildren }) {
         setTurn(turn + 1);
       }}
     >
-      <h1>Who are you?</h1>
+      <h1>Sign in</h1>
       <p>
-        What this front serves is for its operators. It says: <em>{refusal}</em>
+        This server is for operators only: <em>{refusal}</em>
       </p>
       <label>
         <span>An operator's token</span>

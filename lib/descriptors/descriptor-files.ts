@@ -88,6 +88,7 @@ import { file_envoy_extensions_http_header_formatters_preserve_case_v3_preserve_
 import { file_envoy_extensions_http_stateful_session_cookie_v3_cookie } from "../../gen/envoy/extensions/http/stateful_session/cookie/v3/cookie_pb.ts";
 import { file_envoy_extensions_http_stateful_session_header_v3_header } from "../../gen/envoy/extensions/http/stateful_session/header/v3/header_pb.ts";
 import { file_envoy_extensions_internal_redirect_previous_routes_v3_previous_routes_config } from "../../gen/envoy/extensions/internal_redirect/previous_routes/v3/previous_routes_config_pb.ts";
+import { file_envoy_extensions_load_balancing_policies_client_side_weighted_round_robin_v3_client_side_weighted_round_robin } from "../../gen/envoy/extensions/load_balancing_policies/client_side_weighted_round_robin/v3/client_side_weighted_round_robin_pb.ts";
 import { file_envoy_extensions_load_balancing_policies_least_request_v3_least_request } from "../../gen/envoy/extensions/load_balancing_policies/least_request/v3/least_request_pb.ts";
 import { file_envoy_extensions_load_balancing_policies_maglev_v3_maglev } from "../../gen/envoy/extensions/load_balancing_policies/maglev/v3/maglev_pb.ts";
 import { file_envoy_extensions_load_balancing_policies_random_v3_random } from "../../gen/envoy/extensions/load_balancing_policies/random/v3/random_pb.ts";
@@ -118,6 +119,8 @@ import { file_envoy_service_extension_v3_config_discovery } from "../../gen/envo
 import { file_envoy_service_listener_v3_lds } from "../../gen/envoy/service/listener/v3/lds_pb.ts";
 import { file_envoy_service_route_v3_rds } from "../../gen/envoy/service/route/v3/rds_pb.ts";
 import { file_envoy_service_secret_v3_sds } from "../../gen/envoy/service/secret/v3/sds_pb.ts";
+import { file_istio_alpn_config } from "../../gen/istio/alpn/config_pb.ts";
+import { file_istio_extensions_stats_config } from "../../gen/istio/extensions/stats/config_pb.ts";
 import { file_udpa_type_v1_typed_struct } from "../../gen/udpa/type/v1/typed_struct_pb.ts";
 import { file_xds_type_v3_typed_struct } from "../../gen/xds/type/v3/typed_struct_pb.ts";
 
@@ -213,6 +216,7 @@ export const descriptorFiles = [
   file_envoy_extensions_http_stateful_session_cookie_v3_cookie,
   file_envoy_extensions_http_stateful_session_header_v3_header,
   file_envoy_extensions_internal_redirect_previous_routes_v3_previous_routes_config,
+  file_envoy_extensions_load_balancing_policies_client_side_weighted_round_robin_v3_client_side_weighted_round_robin,
   file_envoy_extensions_load_balancing_policies_least_request_v3_least_request,
   file_envoy_extensions_load_balancing_policies_maglev_v3_maglev,
   file_envoy_extensions_load_balancing_policies_random_v3_random,
@@ -243,6 +247,8 @@ export const descriptorFiles = [
   file_envoy_service_listener_v3_lds,
   file_envoy_service_route_v3_rds,
   file_envoy_service_secret_v3_sds,
+  file_istio_alpn_config,
+  file_istio_extensions_stats_config,
   file_udpa_type_v1_typed_struct,
   file_xds_type_v3_typed_struct,
 ] as const;

@@ -60,6 +60,21 @@ interface Table extends Constraints {
   readonly absent: readonly { readonly fields: readonly string[]; readonly violation: Violation }[];
 }
 
+/**
+ * Fields of which Envoy needs one for what extends it: no rule of its protos says so, and since 1.17 it finds no extension by its name alone. A
+ * filter that is optional may lack them.
+ * @see envoy 1.40.0 source/common/config/utility.h
+ */
+const configFields: Readonly<Record<string, readonly string[]>> = {
+  "envoy.config.accesslog.v3.AccessLog": ["typedConfig"],
+  "envoy.config.core.v3.TransportSocket": ["typedConfig"],
+  "envoy.config.listener.v3.Filter": ["typedConfig", "configDiscovery"],
+  "envoy.config.listener.v3.ListenerFilter": ["typedConfig", "configDiscovery"],
+  "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter": ["typedConfig", "configDiscovery"],
+};
+
+const withoutConfig = "needs typed_config: Envoy does not look up extensions by their names";
+
 /** @param typeOf the types that an Any may hold */
 export function createConstraints(typeOf: TypeLookup): ConstraintChecks {
   // Written by scripts/generate.mjs.
@@ -85,7 +100,11 @@ export function createConstraints(typeOf: TypeLookup): ConstraintChecks {
       const reason = `must have one of ${fields.join(", ")} (${name})`;
       absent.push({ fields, violation: { path: [], reason } });
     }
-    const table = { rules, within, absent, needed: new Set(absent.flatMap(({ fields }) => fields)) };
+    const config = configFields[schema.typeName] ?? [];
+    const needed = new Set([...absent.flatMap(({ fields }) => fields), ...config]);
+    if (config.length > 0)
+      absent.push({ fields: [...config, "isOptional"], violation: { path: [], reason: withoutConfig } });
+    const table = { rules, within, absent, needed };
     tables.set(schema, table);
     return table;
   };

@@ -9,6 +9,7 @@ import { createConstraints, type Violation } from "./field-constraints.ts";
 import { createFormCheck } from "./message-form.ts";
 import { registry } from "./registry.ts";
 import { createTypeLookup } from "./type-lookup.ts";
+import { hiddenMessage, hideMessage } from "./values/hidden-message.ts";
 
 const typesInAny = createTypeLookup(registry);
 /** Whether JSON surely has the form of a message. */
@@ -16,10 +17,6 @@ export const hasForm = createFormCheck(typesInAny);
 const { constraintsOf, violationIn } = createConstraints(typesInAny);
 /** Whether a message surely has its form and keeps all constraints: what of nearly all is so, in one walk. */
 const isSound = createFormCheck(typesInAny, constraintsOf);
-
-/** Key under which a message of an unknown type travels through the descriptors, in a Struct that they know. */
-const opaque = "portolan.opaque";
-const structUrl = "type.googleapis.com/google.protobuf.Struct";
 
 /** The descriptor of an Any's type, `type.googleapis.com/<full name>`; undefined for a type that we do not carry. */
 export function messageOfType(typeUrl: string): DescMessage | undefined {
@@ -54,15 +51,6 @@ export function canonicalMessage<Desc extends DescMessage>(
     return { error: causeText(error) };
   }
 }
-
-/**
- * Why JSON, in either spelling of field names, is no such message. Unlike `canonicalMessage` it passes over nothing: names of fields and of
- * enums have to be known.
- *
- * @returns undefined where it is one
- */
-export const strictProblem = (schema: DescMessage, value: unknown): string | undefined =>
-  refusal(schema, hideUnknown(asJson(value), []));
 
 /** Who reads a message: Envoy holds it against the constraints of its protos, a gRPC program against rules of its own. */
 export type Reader = "envoy" | "grpc";
@@ -99,10 +87,10 @@ const brokenRule = (schema: DescMessage, json: JsonValue, isPlain: boolean): str
  * Which constraint of Envoy's protos a canonical message breaks.
  *
  * @param isPartial as `ConstraintCheck` has it
- * @returns the path to it and the constraint, `virtualHosts[0].routes[1] must have one of …`; undefined where it keeps all
+ * @returns undefined where it keeps all
  */
-export const brokenConstraint = (schema: DescMessage, json: object, isPartial: boolean): string | undefined =>
-  violationText(schema, violationIn(schema, json, isPartial));
+export const brokenConstraint = (schema: DescMessage, json: object, isPartial: boolean): Violation | undefined =>
+  violationIn(schema, json, isPartial);
 
 function violationText(schema: DescMessage, violation: Violation | undefined): string | undefined {
   if (violation === undefined) return undefined;
@@ -132,7 +120,7 @@ function hideUnknown(value: JsonValue, unknownTypes: string[]): JsonValue {
   const type = value["@type"];
   if (typeof type === "string" && messageOfType(type) === undefined) {
     unknownTypes.push(type);
-    return { "@type": structUrl, value: { [opaque]: value } };
+    return hideMessage(value);
   }
   return mapMembers(value, (member) => hideUnknown(member, unknownTypes));
 }
@@ -140,10 +128,7 @@ function hideUnknown(value: JsonValue, unknownTypes: string[]): JsonValue {
 function showUnknown(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(showUnknown);
   if (value === null || typeof value !== "object") return value;
-  const wrapper = value["@type"] === structUrl ? value.value : undefined;
-  const hidden =
-    typeof wrapper === "object" && wrapper !== null && !Array.isArray(wrapper) ? wrapper[opaque] : undefined;
-  return hidden ?? mapMembers(value, showUnknown);
+  return hiddenMessage(value) ?? mapMembers(value, showUnknown);
 }
 
 function mapMembers(value: { [key: string]: JsonValue }, map: (member: JsonValue) => JsonValue): JsonValue {

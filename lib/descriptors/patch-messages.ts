@@ -10,7 +10,10 @@ import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.t
 import { RouteSchema, VirtualHostSchema } from "../../gen/envoy/config/route/v3/route_components_pb.ts";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import { HttpFilterSchema } from "../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { brokenConstraint, canonicalMessage, strictProblem } from "./messages.ts";
+import { brokenConstraint, messageOfType } from "./messages.ts";
+import { canonicalValue } from "./values/canonical-value.ts";
+import { type RefusalChecks, refusedValue } from "./values/refused-values.ts";
+import type { ValueProblem } from "./values/value-problem.ts";
 
 /** The message that a patch of an EnvoyFilter has as its value, by `applyTo`. A bootstrap is no resource. */
 export const patchMessages = {
@@ -28,28 +31,27 @@ export const patchMessages = {
 
 const isPatched = (applyTo: string): applyTo is keyof typeof patchMessages => Object.hasOwn(patchMessages, applyTo);
 
-export interface PatchReading {
-  /** Whether the value is merged into what is there, which may have what it lacks. */
-  readonly isMerged: boolean;
-  /** Whether names of fields and of enums that are not known are wrong; else they are passed over. */
-  readonly isStrict: boolean;
-}
-
 /**
- * Why Envoy would refuse whatever the value of a patch is put into: it is no such message, or breaks a constraint of Envoy's API.
+ * What is wrong with the value of a patch by itself: Istio refuses it, no Envoy takes whatever it is put into, or a part of it has no effect.
  *
- * @returns undefined where nothing is wrong with the value by itself, and for what is patched elsewhere
+ * @param isMerged whether the value is merged into what is there, which may have what it lacks
+ * @param expressionProblem why Envoy cannot read a regular expression; undefined: it can
+ * @returns nothing for what is patched elsewhere
  */
-export function patchProblem(
+export function patchProblems(
   applyTo: string,
   value: unknown,
-  { isMerged, isStrict }: PatchReading,
-): string | undefined {
-  if (!isPatched(applyTo)) return undefined;
+  isMerged: boolean,
+  expressionProblem: RefusalChecks["expressionProblem"],
+): readonly ValueProblem[] {
+  if (!isPatched(applyTo)) return [];
   const schema: DescMessage = patchMessages[applyTo];
-  const read = canonicalMessage(schema, value ?? {});
-  const misread = "error" in read ? read.error : isStrict ? strictProblem(schema, value ?? {}) : undefined;
-  if (misread !== undefined || "error" in read) return `is no ${schema.typeName}: ${misread}`;
-  const broken = brokenConstraint(schema, Object(read.json), isMerged);
-  return broken === undefined ? undefined : `would be refused by Envoy: ${broken}`;
+  const { json, problems } = canonicalValue(schema, value ?? {});
+  if (json === undefined) return problems;
+  const broken = brokenConstraint(schema, Object(json), isMerged);
+  if (broken !== undefined) return [{ kind: "invalid", hint: "", ...broken }, ...problems];
+  const refused = refusedValue(schema, json, { typeOf: messageOfType, expressionProblem });
+  if (refused === undefined) return problems;
+  const { path, reason, isPassed } = refused;
+  return [{ kind: isPassed === true ? "passed" : "invalid", hint: "", path, reason }, ...problems];
 }

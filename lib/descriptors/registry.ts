@@ -4,6 +4,7 @@
  */
 
 import { createRegistry, type DescFile } from "@bufbuild/protobuf";
+import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { TypedExtensionConfigSchema } from "../../gen/envoy/config/core/v3/extension_pb.ts";
 import { ClusterLoadAssignmentSchema } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
@@ -13,7 +14,7 @@ import { NameTableSchema } from "../../gen/istio/networking/nds/v1/nds_pb.ts";
 import { descriptorFiles } from "./descriptor-files.ts";
 
 /** Every type that an Any may hold in what we make and take. */
-export const registry = createRegistry(...withImports(descriptorFiles));
+export const registry = createRegistry(...withImports([...descriptorFiles, file_google_protobuf_field_mask]));
 
 /** The messages that resources are. */
 export const schemas = {

@@ -7,8 +7,7 @@ import { callerOf, guard } from "./auth/guard.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
-import { standingOf } from "./nodes/in-force.ts";
-import { joinedRefusals, joinedStrangers } from "./nodes/siblings.ts";
+import { refusalsKnown, statesOf, strangersKnown } from "./nodes/front-nodes.ts";
 import {
   answerCall,
   type DiscoveryCall,
@@ -25,6 +24,7 @@ import { bodyResponse, changedHeaders, problem, sentOnce } from "./polls/respons
 import { probesApp } from "./probes.ts";
 import { createProof } from "./proof.ts";
 import { consoleFilesApp, type LoadConsole } from "./shell/console-files.ts";
+import { answerModule } from "./wasm-modules.ts";
 
 /**
  * The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer.
@@ -87,6 +87,8 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     return sentOnce(blob, { status: 200, headers }, leave);
   });
 
+  app.get("/v3/wasm/:digest", (c) => answerModule(front.modules, c.req.param("digest"), c.req.raw.headers));
+
   app.get("/healthz", async (c) => {
     const head = await front.heads.current();
     if (head === undefined) return problem(503, "nothing was published yet");
@@ -106,13 +108,11 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
   });
 
   app.get("/refusals", async (c) => {
-    const [own, others] = await Promise.all([front.explainRefusals(), front.siblings.refusals()]);
-    return c.json({ refusals: joinedRefusals([...own, ...others]) });
+    return c.json({ refusals: await refusalsKnown(front) });
   });
 
   app.get("/strangers", async (c) => {
-    const others = await front.siblings.strangers();
-    return c.json({ strangers: joinedStrangers([...front.strangers.standing(), ...others]) });
+    return c.json({ strangers: await strangersKnown(front) });
   });
 
   app.get("/status/nodes", async (c) => {
@@ -120,9 +120,8 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     const report = await front.nodes.report?.({ part: c.req.query("node") ?? "", limit });
     if (report === undefined) return problem(404, "no status of nodes is kept here");
     const head = await front.heads.current();
-    if (head === undefined) return c.json(report);
-    const inForce = { reader: front.browsing, head, nowMs: front.heads.timeMs() };
-    return c.json({ ...report, nodes: await standingOf(inForce, report.nodes) });
+    if (head === undefined) return c.json({ ...report, nodes: [] });
+    return c.json({ ...report, nodes: await statesOf(front, head, report.nodes) });
   });
 
   app.route("/", apiApp(front));

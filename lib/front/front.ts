@@ -1,8 +1,11 @@
+import type { CertificateAuthority, CertificateRecord } from "../ca/certificate-authority.ts";
+import type { Diagnostic } from "../config/diagnostic.ts";
 import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
 import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
+import { readAnalysis } from "../snapshot/analysis-record.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import { wayOf } from "../snapshot/head/cohorts.ts";
 import { cohortsOf, nextStepMs, rootAt } from "../snapshot/head/head.ts";
@@ -14,6 +17,7 @@ import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../s
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createDifferences, type Differences } from "../streams/differences.ts";
 import { createSaidRefusals, type SaidRefusals } from "./ads/said-refusals.ts";
+import type { Lookups } from "./api/schema/lookups.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
 import { type Caller, completed } from "./auth/caller.ts";
 import { shown } from "./excess.ts";
@@ -26,7 +30,9 @@ import { hasGate, type Switching, standingOf } from "./heads/switches.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { askerOf } from "./nodes/asker.ts";
 import { type ExplainedRefusal, explainRefusal } from "./nodes/explain-refusal.ts";
+import { statesOf } from "./nodes/front-nodes.ts";
 import { createMissedBlobs } from "./nodes/missed-blobs.ts";
+import { countedNodes } from "./nodes/node-state.ts";
 import { type NodeWatch, noNodes } from "./nodes/node-watch.ts";
 import type { Placement } from "./nodes/place-node.ts";
 import { createPlaces } from "./nodes/places.ts";
@@ -40,9 +46,12 @@ import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
+import type { Registrations } from "./registration/registrations.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
+import { createBundleReader } from "./secrets/trust-bundles.ts";
 import type { FindCauses } from "./tracing/causes.ts";
 import type { LoadTracer } from "./tracing/tracer.ts";
+import { createWasmModules, type WasmModules } from "./wasm-modules.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -64,14 +73,25 @@ export interface FrontOptions {
   readonly authentication?: Authentication;
   /** Secrets for nodes that prove who they are; absent: none are served. */
   readonly secrets?: SecretStore | undefined;
+  /** Signs workloads' certificates; absent: none are signed here. */
+  readonly authority?: CertificateAuthority | undefined;
+  /** Hears of each certificate that was given, for an audit log. */
+  readonly onCertificate?: ((record: CertificateRecord) => void) | undefined;
+  readonly onCertificateRefused?: ((refusal: RefusedCertificate) => void) | undefined;
   /** Follows requests through proxies for the console; absent: the command line does. */
   readonly loadTracer?: LoadTracer | undefined;
   /** Says by file and line what decided about a followed request; absent: objects are named alone. */
   readonly findCauses?: FindCauses | undefined;
+  /** Collected sources that may not be as their upstreams are, for operators; absent: this server does not read that. */
+  readonly behindSources?: (() => Promise<readonly BehindSource[]>) | undefined;
+  /** What was looked up in a network, for operators; absent: nobody says. */
+  readonly lookups?: (() => Promise<readonly Lookups["lookups"][number][]>) | undefined;
   /** Moves HEAD for operators; absent: this front only reads. */
   readonly moves?: Moves | undefined;
   /** What is kept of nodes for `/status/nodes`; nothing by default. */
   readonly nodes?: NodeWatch;
+  /** Registers machines that name a WorkloadGroup; absent: none are. */
+  readonly registrations?: Registrations | undefined;
   /** Processes that serve as one front with this one; alone by default. */
   readonly siblings?: Siblings | undefined;
   readonly onRefusal?: (refusal: Refusal) => void;
@@ -83,6 +103,22 @@ export interface FrontOptions {
    */
   readonly onWanted?: (() => unknown) | undefined;
   readonly onError?: (cause: unknown) => void;
+}
+
+/** A certificate that a workload did not get. */
+export interface RefusedCertificate {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  readonly pod: string | undefined;
+  readonly reason: string;
+}
+
+/** A collected source whose origin cannot be read. */
+export interface BehindSource {
+  readonly name: string;
+  /** Until then it is known to be as its origin was, RFC 3339. */
+  readonly asOf: string;
+  readonly failure: string;
 }
 
 /** Everything that the front's handlers share: the store seen through caches. */
@@ -103,11 +139,22 @@ export interface Front {
   readonly refusals: RefusalWatch;
   readonly strangers: StrangerWatch;
   readonly nodes: NodeWatch;
+  readonly registrations: Registrations | undefined;
   readonly siblings: Siblings;
   readonly maxHoldMs: number;
   readonly authentication: Authentication;
   readonly secrets: SecretFeed | undefined;
+  readonly authority: CertificateAuthority | undefined;
+  readonly onCertificate: (record: CertificateRecord) => void;
+  readonly onCertificateRefused: (refusal: RefusedCertificate) => void;
+  /** Certificates in ConfigMaps that a root has, by the hash of their blob. */
+  readonly trustBundles: ReturnType<typeof createBundleReader>;
+  readonly modules: WasmModules;
   readonly moves: Moves | undefined;
+  readonly behindSources: FrontOptions["behindSources"];
+  readonly lookups: FrontOptions["lookups"];
+  /** What the analysers found in the world of a root; undefined: it was not analysed, or this server may not read that. */
+  readonly analysis: (root: string) => Promise<readonly Diagnostic[] | undefined>;
   readonly loadTracer: LoadTracer | undefined;
   readonly findCauses: FindCauses | undefined;
   readonly limits: Limits;
@@ -146,6 +193,8 @@ export interface Front {
   /** Where else refusals are heard of than in polls; streams add theirs. */
   readonly heard: Pick<SaidRefusals, "standing" | "explained">[];
   readonly onRefusal: (refusal: Refusal) => void;
+  /** The clock of what is kept of nodes. */
+  readonly now: () => number;
   /** The latest refusals that stand and that this process has heard of, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
@@ -211,7 +260,10 @@ export function createFront(options: FrontOptions): Front {
   const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
   const said = createSaidRefusals(reader, now, onRefusal, limits, limits.refusalMs);
   const heard: Front["heard"] = [said];
-  metrics.refusing?.(() => [...heard, refusals].flatMap((source) => source.standing()).map(({ type }) => type));
+  /** Whoever asks no more refuses nothing any more. */
+  const isAsking = (refusal: Refusal) => nodes.isAsking?.(refusal) ?? true;
+  const standing = () => [...heard, refusals].flatMap((source) => source.standing()).filter(isAsking);
+  metrics.refusing?.(() => standing().map(({ type }) => type));
   const lastRoot = createLastRoot(reader, onError);
   const places = createPlaces(reader);
   const wanted = onWanted && createWantedClasses({ store: options.store, now, trigger: onWanted, onError });
@@ -238,11 +290,21 @@ export function createFront(options: FrontOptions): Front {
     refusals,
     strangers,
     nodes,
+    registrations: options.registrations,
     siblings: options.siblings ?? noSiblings,
     maxHoldMs: options.maxHoldMs ?? 0,
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
+    authority: options.authority,
+    onCertificate: options.onCertificate ?? (() => {}),
+    onCertificateRefused: options.onCertificateRefused ?? (() => {}),
+    trustBundles: createBundleReader(reader),
+    modules: createWasmModules(options.store),
     moves: options.moves,
+    behindSources: options.behindSources,
+    lookups: options.lookups,
+    // Where nothing may be listed, S3 refuses to say that an object is absent.
+    analysis: (root) => readAnalysis(options.store, root).catch(() => undefined),
     loadTracer: options.loadTracer,
     findCauses: options.findCauses,
     limits,
@@ -305,8 +367,8 @@ export function createFront(options: FrontOptions): Front {
     readiness: createReadiness({ heads, reader, hasOlder: () => lastRoot.isThere(), now, onError }),
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
-      for (const source of heard) explained.push(...(await source.explained()));
-      for (const refusal of refusals.standing().slice(0, limits.refusals)) {
+      for (const source of heard) explained.push(...(await source.explained()).filter(isAsking));
+      for (const refusal of refusals.standing().filter(isAsking).slice(0, limits.refusals)) {
         explained.push(await explainRefusal(reader, refusal, recentRoots));
       }
       return explained;
@@ -314,10 +376,15 @@ export function createFront(options: FrontOptions): Front {
     said,
     heard,
     onRefusal,
+    now,
     onError,
     serverError: countedErrors(metrics, onError),
     close: () => heads.close(),
   };
+  metrics.nodes?.(async () => {
+    const [own, head] = [await nodes.own?.(), await heads.current()];
+    return own === undefined || head === undefined ? undefined : countedNodes(await statesOf(front, head, own));
+  });
   return front;
 }
 

@@ -1,4 +1,5 @@
 import type { ResourceType } from "../snapshot/resource-type.ts";
+import type { NodeCondition } from "./nodes/node-state.ts";
 
 /** What became of a request; an answer on a stream is one that changed something. */
 export type Outcome =
@@ -13,6 +14,9 @@ export type Outcome =
   | "busy"
   | "unavailable";
 
+/** Nodes by their state; `lib/front/nodes/node-state.ts` says what each is. */
+export type NodeCounts = Readonly<Record<NodeCondition, number>>;
+
 /** What the front counts. A port: the Node server exports it for Prometheus, at the edge nobody listens. */
 export interface FrontMetrics {
   poll(type: ResourceType | "secrets", outcome: Outcome): void;
@@ -24,7 +28,9 @@ export interface FrontMetrics {
   refusal(type: ResourceType | "secrets"): void;
   /** To be told, once, how to ask for the types of the refusals that stand: one for each. */
   refusing?(standing: () => Iterable<ResourceType | "secrets">): void;
-  /** HEAD could not be read; the last one goes on being served. */
+  /** To be told, once, how to ask for how many of this front's nodes are in each state. */
+  nodes?(counts: () => Promise<NodeCounts | undefined>): void;
+  /** HEAD could not be read; the last one is still served. */
   headError(): void;
   /** A server of the front lost a connection, as where it cannot be accepted. */
   serverError?(): void;

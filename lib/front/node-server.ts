@@ -5,8 +5,10 @@ import {
   type OutgoingHttpHeaders,
   ServerResponse,
 } from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer, type ServerOptions } from "node:https";
 import { Server as NetServer } from "node:net";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import type { TlsOptions } from "node:tls";
 import { getRequestListener } from "@hono/node-server";
 import { causeText, codeOf } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
@@ -84,6 +86,13 @@ export type Shortcut = (request: IncomingMessage, response: ServerResponse) => b
 
 const noShortcut: Shortcut = () => false;
 
+/** How a server proves itself, and whom it takes requests from. */
+export interface Secure {
+  readonly options: TlsOptions;
+  /** Is handed the server, for certificates that come later (`setSecureContext`). */
+  readonly onServer: (server: SecureServer) => void;
+}
+
 /** Called for each error of a server that listens; it lost a connection and goes on. */
 export type OnServerError = (cause: unknown) => void;
 
@@ -91,7 +100,7 @@ export type OnServerError = (cause: unknown) => void;
 const printError: OnServerError = (cause) => process.emitWarning(`a server has lost a connection: ${causeText(cause)}`);
 
 /**
- * Serves an app over HTTP/1.1. Connections that bring a request or take an answer too slowly are ended.
+ * Serves an app over HTTP/1.1, with `secure` over TLS. Connections that bring a request or take an answer too slowly are ended.
  *
  * @param port 0 takes any free one
  * @throws the system's error when the port is taken
@@ -103,6 +112,7 @@ export function serveHttp(
   { headerBytes, headersMs, requestMs, idleMs, stallMs, connections }: Limits = defaultLimits,
   shortcut: Shortcut = noShortcut,
   onError: OnServerError = printError,
+  secure?: Secure,
 ): Promise<RunningServer> {
   return new Promise((resolve, reject) => {
     let isClosing = false;
@@ -115,9 +125,13 @@ export function serveHttp(
       connectionsCheckingInterval: lookMs,
       ServerResponse: lastWhere(() => isClosing),
     };
-    const server = createServer(options, (request, response) => {
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
       if (!shortcut(request, response)) whole(request, response);
-    });
+    };
+    const server =
+      secure === undefined
+        ? createServer(options, answer)
+        : securely(secure, { ...options, ...secure.options }, answer);
     server.once("listening", () => {
       // As when a connection cannot be accepted, because descriptors are used up.
       server.off("error", reject).on("error", onError);
@@ -127,7 +141,7 @@ export function serveHttp(
       // `once` of node:events would reject, unheard, for the first error that the server goes on after.
       const closed = new Promise<void>((close) => server.once("close", close));
       resolve({
-        url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${found}`,
+        url: `${secure === undefined ? "http" : "https"}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${found}`,
         stopListening,
         async close() {
           await stopListening();
@@ -150,6 +164,14 @@ export function serveHttp(
     server.once("error", reject);
     server.listen(port, hostname);
   });
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+function securely(secure: Secure, options: ServerOptions, answer: Answer): SecureServer {
+  const server = createSecureServer(options, answer);
+  secure.onServer(server);
+  return server;
 }
 
 /**

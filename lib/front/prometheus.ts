@@ -16,8 +16,18 @@ export interface PrometheusOptions {
   readonly registry?: Registry;
   /** Seconds by source since each was known to be as its origin is; asked with every scrape. Absent: nobody says. */
   readonly sourceAges?: () => Promise<ReadonlyMap<string, number>>;
+  /** How old is what was looked up, by host, and how often that failed; asked with every scrape. Absent: nobody says. */
+  readonly lookupFacts?: () => Promise<readonly LookupFacts[]>;
   /** What lies between what is served and what is newest; asked with every scrape. Absent: nobody says. */
   readonly headFacts?: () => Promise<HeadFacts | undefined>;
+}
+
+/** Of the look-ups of one host. */
+interface LookupFacts {
+  readonly kind: string;
+  readonly host: string;
+  readonly ageSeconds: number;
+  readonly failed: number;
 }
 
 /** What a node may refuse. */
@@ -27,6 +37,7 @@ const refusable = [...resourceTypes, "secrets"] as const;
 export function prometheusMetrics({
   registry = new Registry(),
   sourceAges,
+  lookupFacts,
   headFacts,
   siblings,
 }: PrometheusOptions = {}): PrometheusMetrics {
@@ -52,7 +63,7 @@ export function prometheusMetrics({
   });
   const refusals = new Counter({
     name: "portolan_refusals_total",
-    help: "Answers that a node has refused: it said so, or kept asking with the version before.",
+    help: "Answers that a node has refused: reported, or inferred because it kept polling with the version before.",
     labelNames: ["type"],
     registers: [registry],
   });
@@ -68,9 +79,23 @@ export function prometheusMetrics({
       for (const type of standing?.() ?? []) this.inc({ type });
     },
   });
+  let countNodes: Parameters<NonNullable<FrontMetrics["nodes"]>>[0] | undefined;
+  const nodes = new Gauge({
+    name: "portolan_nodes",
+    help: "Proxies of this front by state: synced, stale, refused, not-sent, gone. Gone ones are counted for 15 minutes.",
+    labelNames: ["state"],
+    registers: [registry],
+    // Processes that serve as one front know of the same nodes together.
+    aggregator: "max",
+    async collect() {
+      const counts = await countNodes?.().catch(() => undefined);
+      nodes.reset();
+      for (const [state, count] of Object.entries(counts ?? {})) nodes.set({ state }, count);
+    },
+  });
   const headErrors = new Counter({
     name: "portolan_head_errors_total",
-    help: "Failed reads of HEAD; the last one read goes on being served.",
+    help: "Failed reads of HEAD; the last one read is still served.",
     registers: [registry],
   });
   const serverErrors = new Counter({
@@ -91,6 +116,7 @@ export function prometheusMetrics({
       for (const [source, age] of now ?? []) ages.set({ source }, age);
     },
   });
+  if (lookupFacts !== undefined) mountLookupFacts(registry, lookupFacts);
   if (headFacts !== undefined) mountHeadFacts(registry, headFacts);
   // A rate needs a beginning: the first refusal is one, too.
   for (const type of refusable) refusals.inc({ type }, 0);
@@ -106,6 +132,9 @@ export function prometheusMetrics({
     refusing(asked) {
       standing = asked;
     },
+    nodes(counts) {
+      countNodes = counts;
+    },
     headError: () => headErrors.inc(),
     serverError: () => serverErrors.inc(),
     series: () => registry.getMetricsAsJSON(),
@@ -119,17 +148,50 @@ export function prometheusMetrics({
   };
 }
 
-function mountHeadFacts(registry: Registry, headFacts: NonNullable<PrometheusOptions["headFacts"]>): void {
-  let asked: Promise<HeadFacts | undefined> | undefined;
-  // All that one scrape asks is read once.
-  const facts = (): Promise<HeadFacts | undefined> => {
-    asked ??= headFacts()
+/** Reads once for all series that one scrape collects. @returns undefined where that fails: a store that is silent says nothing */
+function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | undefined> {
+  let asked: Promise<T | undefined> | undefined;
+  return () => {
+    asked ??= read()
       .catch(() => undefined)
       .finally(() => {
         asked = undefined;
       });
     return asked;
   };
+}
+
+function mountLookupFacts(registry: Registry, lookupFacts: NonNullable<PrometheusOptions["lookupFacts"]>): void {
+  const facts = oncePerScrape(lookupFacts);
+  new Gauge({
+    name: "portolan_resolver_age_seconds",
+    help: "Seconds since what a host was asked for was last read, or was first asked for in vain.",
+    labelNames: ["kind", "host"],
+    registers: [registry],
+    // Processes that serve as one front read one store.
+    aggregator: "max",
+    async collect() {
+      const now = (await facts()) ?? [];
+      this.reset();
+      for (const { kind, host, ageSeconds } of now) this.set({ kind, host }, ageSeconds);
+    },
+  });
+  new Counter({
+    name: "portolan_resolver_failures_total",
+    help: "Attempts to read something of a host that failed.",
+    labelNames: ["kind", "host"],
+    registers: [registry],
+    aggregator: "max",
+    async collect() {
+      const now = (await facts()) ?? [];
+      this.reset();
+      for (const { kind, host, failed } of now) this.inc({ kind, host }, failed);
+    },
+  });
+}
+
+function mountHeadFacts(registry: Registry, headFacts: NonNullable<PrometheusOptions["headFacts"]>): void {
+  const facts = oncePerScrape(headFacts);
   const gauge = (name: string, help: string, valueOf: (now: HeadFacts) => number) =>
     new Gauge({
       name,
@@ -144,7 +206,7 @@ function mountHeadFacts(registry: Registry, headFacts: NonNullable<PrometheusOpt
         else this.set(valueOf(now));
       },
     });
-  const steps = "Steps of HEAD that are still to come until its newest root serves everybody.";
+  const steps = "Steps of HEAD that are still to come until its newest root serves all nodes.";
   gauge("portolan_head_steps", steps, ({ stepsToCome }) => stepsToCome);
   gauge("portolan_head_canary", "1 while a part of the nodes tries a root, else 0.", ({ hasCanary }) =>
     Number(hasCanary),

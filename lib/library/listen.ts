@@ -27,7 +27,7 @@ export async function listen(
 ): Promise<Listening> {
   if (front.isOpen && !isLoopback(host)) {
     throw new PortolanError(
-      `${host} is open to other machines, and nothing says who may read: give createFront an authentication (docs/security.md), or "off" to serve whoever can connect`,
+      `${host} is open to other machines without authentication: give createFront an authentication (docs/security.md), or "off" to serve every client that can connect`,
     );
   }
   const guard = firstOf(hostGuard({ servesAnyone: front.servesAnyone, host, hosts }));

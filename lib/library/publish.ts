@@ -37,6 +37,6 @@ export async function publish(
     case "pinned":
       return { kind: result.kind, root: result.root, generation: result.head.generation };
     default:
-      throw new PortolanError("somebody else has published meanwhile: compile the newest input, and publish that");
+      throw new PortolanError("another process has published meanwhile: compile the newest input, and publish that");
   }
 }

@@ -13,8 +13,12 @@ export const limits = {
   pollBytes: 1 * MiB,
   /** Body of a delta request, which names what its reader has. */
   deltaBytes: 4 * MiB,
+  /** A request for a certificate. A signing request for RSA with 4096 bits has 1,700 bytes. */
+  csrBytes: 64 * KiB,
   /** Body of a request to compile. */
   noticeBytes: 64 * KiB,
+  /** Body of an AdmissionReview, which holds an object twice: API servers take 3 MiB. */
+  reviewBytes: 8 * MiB,
   /** Body of a forge's webhook: pushes of thousands of commits. */
   deliveryBytes: 4 * MiB,
   /** Body of a pushed source. */

@@ -1,8 +1,15 @@
-import { fromBinary, toJson } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, toJson } from "@bufbuild/protobuf";
+import {
+  isReflectList,
+  isReflectMap,
+  isReflectMessage,
+  type ReflectMessage,
+  reflect,
+} from "@bufbuild/protobuf/reflect";
 import { type Any, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Resource } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
 import { causeText } from "../config/cause-text.ts";
-import type { Fields } from "../config/untyped.ts";
+import { type Fields, isFields } from "../config/untyped.ts";
 import type { McpKind } from "./kinds.ts";
 
 /** A resource as an object of its kind. */
@@ -83,9 +90,39 @@ function decodeBody(kind: McpKind, body: Any | undefined): Fields | string {
     return `its body is ${typeName === "" ? "not there" : `a ${typeName}`}, and no ${kind.message.typeName}`;
   }
   try {
-    const json = toJson(kind.message, fromBinary(kind.message, body.value));
-    return typeof json === "object" && json !== null && !Array.isArray(json) ? json : "its body is no object";
+    const message = fromBinary(kind.message, body.value);
+    const json = toJson(kind.message, message);
+    return isFields(json) ? withUnknownFields(reflect(kind.message, message), json) : "its body is no object";
   } catch (cause) {
     return `its body cannot be read: ${causeText(cause)}`;
   }
+}
+
+/** Messages whose JSON is of another form. */
+const isWellKnown = ({ typeName }: DescMessage): boolean => typeName.startsWith("google.protobuf.");
+
+/**
+ * The JSON of a message with the fields that its type does not have, by number, as `#15`. Whoever reads the object decides about them, as about any
+ * other field that is not known: protobuf would drop them in silence.
+ */
+function withUnknownFields(message: ReflectMessage, json: Fields): Fields {
+  const marked: Record<string, unknown> = { ...json };
+  for (const { no } of message.getUnknown() ?? []) marked[`#${no}`] = true;
+  for (const field of message.fields) {
+    if (field.message === undefined || isWellKnown(field.message) || !message.isSet(field)) continue;
+    marked[field.jsonName] = withUnknownBelow(message.get(field), json[field.jsonName]);
+  }
+  return marked;
+}
+
+/** Of the value of one field: a message, a list of them, or a map. */
+function withUnknownBelow(value: unknown, json: unknown): unknown {
+  if (isReflectMessage(value)) return isFields(json) ? withUnknownFields(value, json) : json;
+  if (isReflectList(value) && Array.isArray(json)) {
+    return json.map((one: unknown, index) => withUnknownBelow(value.get(index), one));
+  }
+  if (isReflectMap(value) && isFields(json)) {
+    return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, withUnknownBelow(value.get(key), one)]));
+  }
+  return json;
 }

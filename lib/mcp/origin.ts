@@ -130,7 +130,7 @@ function createRound(options: McpOriginOptions, { held, told }: Memory, sink: Or
       if (applied.refused !== undefined) {
         refused.add(push.subscription);
         ailing.add(kind.kind);
-        sink.failed(kind.kind, `what the source says of ${push.subscription} was refused: ${applied.refused}`);
+        sink.failed(kind.kind, `the source's content of ${push.subscription} was refused: ${applied.refused}`);
         return { code: invalidArgument, message: applied.refused };
       }
       refused.delete(push.subscription);

@@ -1,29 +1,35 @@
+import { newestRelease } from "../config/compat/compat-settings.ts";
 import { byAge, type Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import { beginRevision } from "../incremental/cache-entries.ts";
+import { keepList } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
+import type { NetworkGateway } from "../registry/registry-state.ts";
 import { forms } from "./forms.ts";
 import { convertGatewayApi } from "./gateway-api/convert.ts";
 import { defaultGatewayApi } from "./gateway-api/sources.ts";
 import { gatewayApiStatuses } from "./gateway-api/statuses.ts";
 import { type ConfigsOf, configsByKind } from "./index/configs-by-kind.ts";
 import { destinationRuleIndex } from "./index/destination-rule-index.ts";
+import { entryLimits } from "./index/entry-visibility.ts";
 import { envoyFilterIndex } from "./index/envoy-filter-index.ts";
 import { type ConvertedIngresses, convertIngresses } from "./index/ingress.ts";
 import { meshLookups, serviceLookups } from "./index/mesh-lookups.ts";
-import { networkIndex } from "./index/network-index.ts";
+import { gatewaysBetweenNetworks, networkIndex } from "./index/network-index.ts";
 import { peerAuthenticationIndex } from "./index/peer-authentication.ts";
 import { type ServiceIndex, serviceIndex } from "./index/service-index.ts";
 import { sidecarIndex } from "./index/sidecar-index.ts";
+import { unresolvedGateways } from "./index/unresolved-gateways.ts";
 import { virtualServiceIndex } from "./index/virtual-service-index.ts";
 import { policyIndex } from "./index/workload-policies.ts";
 import { indexLegacyPolicies, withLegacyPolicies } from "./legacy-policies/index-legacy-policies.ts";
 import { withLegacyPeers } from "./legacy-policies/legacy-peers.ts";
-import type { Memo } from "./memo/memo.ts";
-import { sameList } from "./memo/same.ts";
-import { beginRound } from "./memo/slots.ts";
-import { step } from "./memo/step.ts";
 import type { Mesh } from "./mesh.ts";
+import { meshSettings } from "./mesh-settings.ts";
+import { releaseRules } from "./release-rules.ts";
 import { plainPeers, withoutCertificates } from "./without-certificates.ts";
 import type { World } from "./world.ts";
 
@@ -35,18 +41,25 @@ import type { World } from "./world.ts";
  * @see docs/mesh.md
  */
 export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
-  beginRound(memo);
-  const { meshConfig, meshNetworks, domain, registry } = world;
+  beginRevision(memo);
+  const { meshNetworks, domain, registry, release = newestRelease, switches = {} } = world;
+  const rules = releaseRules(memo, { release, switches });
+  const meshConfig = meshSettings(memo, { meshConfig: world.meshConfig, rules });
   const { rootNamespace } = meshConfig;
   const of = configsByKind(world.configs, memo);
   const services = serviceIndex(memo, {
-    services: sameList(memo, "services", registry.services),
+    services: keepList(memo, "services", registry.services),
     exportDefault: meshConfig.defaultServiceExportTo,
+    limits: entryLimits({ setting: meshConfig.serviceEntryVisibility, namespaces: registry.namespaces }, memo),
   });
   const ingress = ingressesOf(of, meshConfig, domain, services, memo);
   const { gatewayApi: api = defaultGatewayApi } = world;
-  const gatewayApi = convertGatewayApi(of, { api, services, namespaces: registry.namespaces, domain }, memo);
-  const rules = withConverted(memo, of("DestinationRule"), gatewayApi.destinationRules);
+  const gatewayApi = convertGatewayApi(
+    of,
+    { api, services, namespaces: registry.namespaces, domain, rules, form: forms[world.compat] },
+    memo,
+  );
+  const destinations = withConverted(memo, of("DestinationRule"), gatewayApi.destinationRules);
   const servers = byAgeTogether(memo, {
     written: of("Gateway"),
     converted: [...ingress.value.gateways, ...gatewayApi.gateways],
@@ -54,10 +67,10 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
   const isPlain = world.certificates === "none";
   const { value: written, diagnostics: plain } = isPlain
     ? withoutCertificates(
-        { destinationRules: rules, gateways: servers, peerAuthentications: of("PeerAuthentication") },
+        { destinationRules: destinations, gateways: servers, peerAuthentications: of("PeerAuthentication") },
         memo,
       )
-    : { value: { destinationRules: rules, gateways: servers }, diagnostics: [] };
+    : { value: { destinationRules: destinations, gateways: servers }, diagnostics: [] };
   const { gateways } = written;
   const virtualServices = virtualServiceIndex(memo, {
     configs: byAgeTogether(memo, {
@@ -70,6 +83,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     configs: written.destinationRules,
     exportDefault: meshConfig.defaultDestinationRuleExportTo,
     rootNamespace,
+    fillsFromPolicies: rules.fillsRulesFromBackendPolicies,
   });
   const sidecars = sidecarIndex(memo, { configs: of("Sidecar"), rootNamespace });
   const legacy = indexLegacyPolicies(of, services, meshConfig, domain, memo);
@@ -84,10 +98,17 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     wasmPlugins: of("WasmPlugin"),
     trafficExtensions: of("TrafficExtension"),
   });
-  const envoyFilters = envoyFilterIndex(memo, { configs: of("EnvoyFilter"), rootNamespace });
+  const envoyFilters = envoyFilterIndex(memo, {
+    configs: of("EnvoyFilter"),
+    rootNamespace,
+    boundsProxyVersion: rules.boundsProxyVersion,
+  });
   const networks = networkIndex(memo, {
-    meshNetworks,
-    found: sameList(memo, "network gateways", registry.networkGateways),
+    gateways: gatewaysBetweenNetworks(memo, {
+      meshNetworks,
+      found: keepList(memo, "network gateways", foundGateways(world)),
+    }),
+    hostAddresses: world.hostAddresses ?? [],
   });
   const general = serviceLookups(memo, { services, meshConfig, meshNetworks, domain });
   const { endpoints } = registry;
@@ -95,6 +116,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     config: meshConfig,
     domain,
     form: forms[world.compat],
+    proxyBuild: world.proxyBuild ?? "auto",
     registry,
     services,
     virtualServices: virtualServices.value,
@@ -105,13 +127,33 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     policies: withLegacyPolicies(policies.value, legacy.value),
     envoyFilters,
     networks,
-    lookups: meshLookups(memo, { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }),
+    lookups: meshLookups(memo, {
+      general,
+      services,
+      endpoints,
+      meshConfig,
+      domain,
+      peerAuthentication,
+      networks,
+    }),
     serviceLookups: general,
-    statuses: () => gatewayApiStatuses({ parts: gatewayApi.parts, settings: api.settings, services, endpoints }, memo),
+    statuses: () =>
+      gatewayApiStatuses({ parts: gatewayApi.parts, settings: api.settings, services, endpoints, rules }, memo),
   };
   const stages = [ingress, virtualServices, destinationRules, sidecars, writtenPeers, legacy, policies];
-  return { value: mesh, diagnostics: [...plain, ...stages.flatMap((stage) => stage.diagnostics)] };
+  const unresolved = unresolvedGateways(networks, {
+    services: registry.services,
+    gateways: of("Gateway.gateway.networking.k8s.io"),
+  });
+  return { value: mesh, diagnostics: [...plain, ...stages.flatMap((stage) => stage.diagnostics), ...unresolved] };
 }
+
+/** Gateways between networks that registries found, and that Gateways stand for. */
+export const foundGateways = ({
+  registry,
+  declaredGateways = [],
+}: Pick<World, "registry" | "declaredGateways">): readonly NetworkGateway[] =>
+  declaredGateways.length === 0 ? registry.networkGateways : [...registry.networkGateways, ...declaredGateways];
 
 interface IngressInputs {
   readonly ingresses: readonly Config<Ingress>[];
@@ -121,9 +163,8 @@ interface IngressInputs {
   readonly services: ServiceIndex;
 }
 
-const convertedIngresses = step(
+const convertedIngresses = query(
   "converted ingresses",
-  { ingresses: "identity", classes: "identity", meshConfig: "identity", domain: "value", services: "identity" },
   ({ ingresses, classes, meshConfig, domain, services }: IngressInputs) =>
     convertIngresses(ingresses, classes, meshConfig, domain, services),
 );
@@ -150,7 +191,7 @@ function withConverted<Spec>(
   converted: readonly Config<Spec>[],
 ): readonly Config<Spec>[] {
   if (converted.length === 0) return written;
-  return sameList(memo, `all with converted ${converted[0]?.meta.kind}`, [...written, ...converted]);
+  return keepList(memo, `all with converted ${converted[0]?.meta.kind}`, [...written, ...converted]);
 }
 
 /** Written and converted objects in one list, oldest first. */
@@ -160,5 +201,5 @@ function byAgeTogether<Spec>(
 ): readonly Config<Spec>[] {
   if (converted.length === 0) return written;
   const sorted = [...written, ...converted].sort(byAge);
-  return sameList(memo, `with converted ${written[0]?.meta.kind ?? converted[0]?.meta.kind}`, sorted);
+  return keepList(memo, `with converted ${written[0]?.meta.kind ?? converted[0]?.meta.kind}`, sorted);
 }

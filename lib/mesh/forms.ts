@@ -18,6 +18,8 @@ export interface Form {
   readonly keySetsLeftToControlPlane: boolean;
   /** The route table that a gRPC program asks for has all hosts of its port, and not only the one that it is for. */
   readonly grpcTablesOfWholePorts: boolean;
+  /** A GRPCRoute loses to an HTTPRoute of its name and namespace, host by host, in the order of their hosts. */
+  readonly grpcNamesakesLeftOut: boolean;
   /** gRPC programs are sent what makes them refuse the whole resource that it stands in. */
   readonly grpcRefusalsSent: boolean;
   /** At gRPC servers, policies that they cannot heed as a proxy would leave everything open, and those tried out are enforced. */
@@ -38,6 +40,7 @@ export const forms: Readonly<Record<FormName, Form>> = {
     claimedVersionHeeded: true,
     keySetsLeftToControlPlane: true,
     grpcTablesOfWholePorts: true,
+    grpcNamesakesLeftOut: true,
     grpcRefusalsSent: true,
     grpcPoliciesOpen: true,
     grpcOwnAddresses: true,
@@ -50,6 +53,7 @@ export const forms: Readonly<Record<FormName, Form>> = {
     claimedVersionHeeded: false,
     keySetsLeftToControlPlane: false,
     grpcTablesOfWholePorts: false,
+    grpcNamesakesLeftOut: false,
     grpcRefusalsSent: false,
     grpcPoliciesOpen: false,
     grpcOwnAddresses: false,

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
-import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
+import type { ProxyBuildSetting } from "../snapshot/proxy-build.ts";
 import type { Form } from "./forms.ts";
 import type { ObjectStatus } from "./gateway-api/object-status.ts";
 import type { DestinationRuleIndex } from "./index/destination-rule-index.ts";
@@ -12,15 +12,17 @@ import type { ServedWorkload } from "./index/policy-attachment.ts";
 import type { ServiceIndex } from "./index/service-index.ts";
 import type { SidecarIndex } from "./index/sidecar-index.ts";
 import type { VirtualServiceIndex } from "./index/virtual-service-index.ts";
+import type { MeshSettings } from "./mesh-settings.ts";
 import type { MeshLookups, ServiceLookups, WorkloadPolicies } from "./views/views.ts";
 
 /**
  * The world, indexed. An index is the same object in the next mesh as long as nothing changed that it was made from.
  */
 export interface Mesh {
-  readonly config: MeshConfig;
+  readonly config: MeshSettings;
   readonly domain: string;
   readonly form: Form;
+  readonly proxyBuild: ProxyBuildSetting;
   readonly registry: RegistryState;
   readonly services: ServiceIndex;
   readonly virtualServices: VirtualServiceIndex;

@@ -3,10 +3,10 @@ import { type Diagnostic, fileOrigin, type Stage } from "../config/diagnostic.ts
 import type { DestinationRule, TrafficPolicy } from "../config/kinds/destination-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";
+import { keepList } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import type { PeerAuthenticationIndex } from "./index/peer-authentication.ts";
-import type { Memo } from "./memo/memo.ts";
-import { sameList } from "./memo/same.ts";
-import { step } from "./memo/step.ts";
 
 /** Who has no certificate takes plain text, whatever policies say. */
 export const plainPeers: PeerAuthenticationIndex = {
@@ -41,8 +41,8 @@ export function withoutCertificates(written: Written, memo: Memo): Stage<PlainOb
   const peers = written.peerAuthentications.filter(({ spec }) => isStrict(spec));
   return {
     value: {
-      destinationRules: sameList(memo, "plain rules", valuesOf(rules)),
-      gateways: sameList(memo, "plain gateways", valuesOf(gateways)),
+      destinationRules: keepList(memo, "plain rules", valuesOf(rules)),
+      gateways: keepList(memo, "plain gateways", valuesOf(gateways)),
     },
     diagnostics: [
       everywhere,
@@ -57,9 +57,8 @@ const valuesOf = <T>(stages: readonly Stage<T>[]): readonly T[] => stages.map(({
 const isStrict = ({ mtls, portLevelMtls = {} }: PeerAuthentication): boolean =>
   [mtls, ...Object.values(portLevelMtls)].some((one) => one?.mode === "STRICT");
 
-const plainRule = step(
+const plainRule = query(
   "destination rule without certificates",
-  { config: "identity" },
   ({ config }: { readonly config: Config<DestinationRule> }): Stage<Config<DestinationRule>> => {
     const { trafficPolicy, subsets } = config.spec;
     const policies = [trafficPolicy, ...(subsets ?? []).map((subset) => subset.trafficPolicy)];
@@ -96,9 +95,8 @@ function plainPolicy(policy: TrafficPolicy): TrafficPolicy {
 const plainTls = <T extends Pick<TrafficPolicy, "tls">>(policy: T): T =>
   policy.tls?.mode === "ISTIO_MUTUAL" ? { ...policy, tls: { mode: "DISABLE" } } : policy;
 
-const plainGateway = step(
+const plainGateway = query(
   "gateway without certificates",
-  { config: "identity" },
   ({ config }: { readonly config: Config<Gateway> }): Stage<Config<Gateway>> => {
     const servers = config.spec.servers.filter(({ tls }) => tls?.mode !== "ISTIO_MUTUAL");
     if (servers.length === config.spec.servers.length) return { value: config, diagnostics: [] };

@@ -1,7 +1,11 @@
+import type { Release } from "../config/compat/compat-settings.ts";
+import type { Switches } from "../config/compat/switches.ts";
 import type { Config } from "../config/config.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
-import type { RegistryState } from "../registry/registry-state.ts";
+import type { HostAddresses, WantedLookups } from "../config/kinds/resolved-facts.ts";
+import type { NetworkGateway, RegistryState } from "../registry/registry-state.ts";
+import type { ProxyBuildSetting } from "../snapshot/proxy-build.ts";
 import type { FormName } from "./forms.ts";
 import type { GatewayApiWorld } from "./gateway-api/sources.ts";
 import type { Proxy } from "./proxy/proxy.ts";
@@ -28,6 +32,12 @@ export interface World {
   readonly proxies: readonly Proxy[];
   /** `istio`: proxy-specific parts as Istio writes them; `shared`: the form that lets classes share. */
   readonly compat: FormName;
+  /** Which release of Istio is answered like; absent: the newest, as where nobody says it in `portolan.yaml`. */
+  readonly release?: Release;
+  /** Istio's switches; absent: each as the release has it. */
+  readonly switches?: Switches;
+  /** Which proxies get the filters that only Istio's own has; absent: `auto`. */
+  readonly proxyBuild?: ProxyBuildSetting;
   /** Answers of the v1 API are made as well, as this release gave them; absent: nobody asks for them. */
   readonly legacyApi?: LegacyRelease;
   /** Resources are stored in protobuf's binary form as well; absent: in JSON only. */
@@ -38,4 +48,12 @@ export interface World {
   readonly pollDelayMs?: number;
   /** Absent: as usual, and no Secret or ConfigMap is known. */
   readonly gatewayApi?: GatewayApiWorld;
+  /** Gateways between networks that Gateways of the Gateway API stand for; absent: none. */
+  readonly declaredGateways?: readonly NetworkGateway[];
+  /** What DNS has for host names of such gateways; absent: nothing is known. */
+  readonly hostAddresses?: readonly HostAddresses[];
+  /** Certificates in ConfigMaps, and lists of revoked ones, in PEM by `namespace/name`: proxies may be given them. Absent: none. */
+  readonly trustBundles?: Readonly<Record<string, { readonly ca: string; readonly crl?: string }>>;
+  /** What a resolver is to look up for it; absent: nothing. */
+  readonly lookups?: WantedLookups;
 }

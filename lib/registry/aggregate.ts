@@ -60,7 +60,7 @@ function staleness(member: Registry): readonly Diagnostic[] {
       path: [],
       message:
         status === "stale"
-          ? `${name} cannot be read; what it said last still counts: ${reason}`
+          ? `${name} cannot be read; its last content is still used: ${reason}`
           : `${name} was not read yet${reason === "" ? "" : `: ${reason}`}`,
       hint: "check that the registry is up and that its credentials are valid",
     },

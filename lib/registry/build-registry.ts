@@ -1,5 +1,5 @@
 import type { Stage } from "../config/diagnostic.ts";
-import { sameElements } from "../config/same-elements.ts";
+import { sameElements } from "../incremental/same-elements.ts";
 import { assemble } from "./assemble.ts";
 import type { Assembly } from "./assembly.ts";
 import type { RegistryInput } from "./registry-input.ts";

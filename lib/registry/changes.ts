@@ -1,4 +1,4 @@
-import { changedPlaces } from "../config/changed-places.ts";
+import { changedIndexes } from "../incremental/list-delta.ts";
 
 /** What went and came between two lists of immutable objects; a changed object is in both. */
 export interface ListChanges<T> {
@@ -11,7 +11,7 @@ export interface ListChanges<T> {
  * where whoever replaced it has noted that. No element stands in a list twice.
  */
 export function listChanges<T extends object>(before: readonly T[], after: readonly T[]): ListChanges<T> {
-  const places = changedPlaces(before, after);
+  const places = changedIndexes(before, after);
   // Every place is one of both lists.
   if (places !== undefined)
     return movedApart(

@@ -9,6 +9,12 @@ export const clusterLabel = "topology.istio.io/cluster";
 export const networkLabel = "topology.istio.io/network";
 export const nodeLabel = "kubernetes.io/hostname";
 
+/** Which version of a Deployment a pod is of. */
+export const templateHashLabel = "pod-template-hash";
+
+/** The same of a Rollout (Argo). */
+export const rolloutHashLabel = "rollouts-pod-template-hash";
+
 /** Label that says whether a workload's proxy takes mutual TLS. */
 export const tlsModeLabel = "security.istio.io/tlsMode";
 

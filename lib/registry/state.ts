@@ -1,5 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
-import { sameElements } from "../config/same-elements.ts";
+import { sameElements } from "../incremental/same-elements.ts";
 import type { Assembly } from "./assembly.ts";
 import type { Pod } from "./kubernetes/pod.ts";
 import { podOfProxy } from "./kubernetes/service-targets.ts";

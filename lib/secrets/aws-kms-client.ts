@@ -1,4 +1,5 @@
-import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
+import { DecryptCommand, EncryptCommand, GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
+import type { SigningAlgorithm } from "./signing-service.ts";
 
 /** What is asked of KMS. */
 export interface KmsClient {
@@ -12,6 +13,8 @@ export interface KmsClient {
     ciphertext: Uint8Array,
     context: Readonly<Record<string, string>>,
   ): Promise<Uint8Array<ArrayBuffer>>;
+  sign(keyName: string, message: Uint8Array, algorithm: SigningAlgorithm): Promise<Uint8Array<ArrayBuffer>>;
+  publicKey(keyName: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** For a call with all its attempts: a poll waits for it. */
@@ -39,6 +42,15 @@ export function connectKms(region: string | undefined): KmsClient {
       const command = new DecryptCommand({ KeyId, CiphertextBlob, EncryptionContext });
       const { Plaintext = new Uint8Array() } = await client.send(command, patience());
       return new Uint8Array(Plaintext);
+    },
+    async sign(KeyId, Message, SigningAlgorithm) {
+      const command = new SignCommand({ KeyId, Message, MessageType: "RAW", SigningAlgorithm });
+      const { Signature = new Uint8Array() } = await client.send(command, patience());
+      return new Uint8Array(Signature);
+    },
+    async publicKey(KeyId) {
+      const { PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId }), patience());
+      return new Uint8Array(PublicKey);
     },
   };
 }

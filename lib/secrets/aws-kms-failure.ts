@@ -32,7 +32,7 @@ export function kmsFailure(cause: unknown, { action, key }: KmsCall): KmsFailure
   const name = cause instanceof Error ? cause.name : "";
   const refused = (says: string): KmsFailure => ({ kind: "refused", reason: `AWS KMS ${says} (${name})` });
   const unavailable = (says: string): KmsFailure => ({ kind: "unavailable", reason: `AWS KMS ${says}` });
-  if (denials.includes(name)) return refused(`denies ${action} with ${key}: allow it to whoever asks${own(cause)}`);
+  if (denials.includes(name)) return refused(`denies ${action} with ${key}: allow it to the caller${own(cause)}`);
   if (throttles.includes(name)) return unavailable(`throttles ${action} with ${key} (${name})`);
   switch (name) {
     case "DisabledException":

@@ -1,10 +1,12 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { createGate } from "../limits/gate.ts";
 import type { KmsClient } from "./aws-kms-client.ts";
 import { type KmsFailure, kmsFailure } from "./aws-kms-failure.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
 import { rememberDataKeys } from "./data-key-cache.ts";
 import type { WrappingKey } from "./key-wrapper.ts";
 import type { SecretKey } from "./secret-name.ts";
+import type { SigningService } from "./signing-service.ts";
 import { awsKmsPrefix, type KeyServices } from "./wrapping-keys.ts";
 
 const partitionRegion = "arn:aws[a-z-]*:kms:([a-z0-9-]+):\\d{12}";
@@ -26,17 +28,44 @@ export interface AwsKmsOptions {
  * remembered (`data-key-cache.ts`).
  */
 export function awsKms({ onWarning, connect = connectLazily, now = Date.now }: AwsKmsOptions): KeyServices {
+  const named = (keyName: string) => {
+    const [found, keyRegion, keyId, aliasRegion] = keyNamePattern.exec(keyName) ?? [];
+    return found === undefined ? undefined : { keyId, client: onceMade(() => connect(keyRegion ?? aliasRegion)) };
+  };
   return {
     awsKms(keyName) {
-      const [found, keyRegion, keyId, aliasRegion] = keyNamePattern.exec(keyName) ?? [];
-      if (found === undefined) return undefined;
-      const key = awsKmsKey(
-        keyName,
-        keyId,
-        onceMade(() => connect(keyRegion ?? aliasRegion)),
-      );
-      return rememberDataKeys(key, { now, onWarning });
+      const key = named(keyName);
+      return key && rememberDataKeys(awsKmsKey(keyName, key.keyId, key.client), { now, onWarning });
     },
+    awsKmsSigning(keyName) {
+      const key = named(keyName);
+      return key && signingKey(keyName, key.client);
+    },
+  };
+}
+
+/** Calls at a time: the client has fifty connections, and KMS throttles an account by the second. */
+const signsAtATime = 32;
+/** How long a signature may wait for others before it. */
+const queueMs = 4_000;
+
+/** The client tries a call that was throttled again, later each time; what waits behind such calls too long fails as they do. */
+function signingKey(keyName: string, client: () => Promise<KmsClient>): SigningService {
+  const room = createGate(signsAtATime);
+  const asked = async <T>(action: string, ask: (client: KmsClient) => Promise<T>): Promise<T> => {
+    let leave = () => {};
+    try {
+      leave = await room.enter(1, AbortSignal.timeout(queueMs));
+      return await ask(await client());
+    } catch (cause) {
+      throw new PortolanError(kmsFailure(cause, { action, key: keyName }).reason, [], cause);
+    } finally {
+      leave();
+    }
+  };
+  return {
+    publicKey: () => asked("kms:GetPublicKey", (kms) => kms.publicKey(keyName)),
+    sign: (message, algorithm) => asked("kms:Sign", (kms) => kms.sign(keyName, message, algorithm)),
   };
 }
 

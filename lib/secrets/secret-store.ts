@@ -31,6 +31,9 @@ const maxBytes = 256 * 1024;
 
 const root = "secrets/";
 
+/** What is Portolan's own beside secrets, such as the CA, is under it. No namespace of Kubernetes has a dot, and no secret is in it. */
+export const ownNamespace = "portolan.ca";
+
 /** Where a secret lies in its store. */
 export const objectKey = ({ namespace, name }: SecretKey) =>
   `${root}${encodeKeyPart(namespace)}/${encodeKeyPart(name)}`;
@@ -38,6 +41,7 @@ export const objectKey = ({ namespace, name }: SecretKey) =>
 /** Secrets sealed with the keys of a wrapper, in a store. */
 export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStore {
   async function get(key: SecretKey, before?: StoredSecret): Promise<StoredSecret | undefined> {
+    if (key.namespace === ownNamespace) return undefined;
     const found = await store.get(objectKey(key), before === undefined ? {} : { ifNoneMatch: before.etag });
     if (found.kind === "absent") return undefined;
     return naming(key, async () => {
@@ -50,6 +54,7 @@ export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStor
   }
 
   async function put(key: SecretKey, secret: TlsSecret): Promise<void> {
+    refuseOwn(key);
     const text = JSON.stringify(secret);
     if (text.length > maxBytes)
       throw new PortolanError(`the secret ${key.namespace}/${key.name} is over ${maxBytes} bytes`);
@@ -60,7 +65,7 @@ export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStor
   async function* list(): AsyncGenerator<SecretKey> {
     for await (const { key } of store.list(root)) {
       const [namespace = "", name = ""] = key.slice(root.length).split("/").map(decodeURIComponent);
-      yield { namespace, name };
+      if (namespace !== ownNamespace) yield { namespace, name };
     }
   }
 
@@ -68,8 +73,16 @@ export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStor
     get,
     put,
     list,
-    delete: (key) => store.delete(objectKey(key)),
+    async delete(key) {
+      refuseOwn(key);
+      await store.delete(objectKey(key));
+    },
   };
+}
+
+function refuseOwn({ namespace }: SecretKey): void {
+  if (namespace === ownNamespace)
+    throw new PortolanError(`the namespace ${ownNamespace} is reserved for the CA: use \`portolan ca\``);
 }
 
 /** An envelope as it is stored. */

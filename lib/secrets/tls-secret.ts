@@ -21,6 +21,9 @@ export const valueNames = {
   revoked: ["crl", "ca.crl"],
 } as const;
 
+/** Name of the value with credentials for registries of images, which no proxy is given. */
+export const pullSecretValue = ".dockerconfigjson";
+
 export function valueOf({ values }: TlsSecret, part: keyof typeof valueNames): string | undefined {
   const name = valueNames[part].find((one) => Object.hasOwn(values, one));
   return name === undefined ? undefined : values[name];

@@ -10,7 +10,7 @@ import { rightPart } from "./right-part.ts";
 import { type Settings, settingsSchema } from "./schema.ts";
 
 /** Fields that a folder's own `portolan.yaml` has: that is another file, about a mesh and not about a process. */
-const folderFields: ReadonlySet<string> = new Set(["endpoints", "proxies", "gatewayApi"]);
+const folderFields: ReadonlySet<string> = new Set(["endpoints", "proxies", "gatewayApi", "compat"]);
 
 /** A settings file, read: undefined where it has errors. */
 export interface SettingsReading extends Stage<Settings | undefined> {
@@ -91,10 +91,10 @@ function withoutSecrets(finding: Finding): Finding {
   if (code !== "invalid-value") return finding;
   const secrets = settingsFields().filter(({ isSecret }) => isSecret);
   if (secrets.some(({ path: secret }) => isWithin(path, secret)))
-    return { ...finding, message: "must be a text that is not empty, or what docs/settings.md says of it" };
+    return { ...finding, message: "must be a text that is not empty, or what docs/settings.md lists for it" };
   // A key may stand where the fields are to stand of which one is the key.
   if (secrets.some(({ path: secret }) => isWithin(secret, path)))
-    return { ...finding, message: "must hold fields, of which docs/settings.md tells" };
+    return { ...finding, message: "must hold the fields that docs/settings.md lists" };
   return finding;
 }
 

@@ -1,9 +1,6 @@
 import { type SettingsField, settingsFields, settingsJsonSchema } from "./fields.ts";
 
-const head = [
-  "| field | what it says | may be | where nobody says anything | variable |",
-  "| --- | --- | --- | --- | --- |",
-];
+const head = ["| field | meaning | may be | default | variable |", "| --- | --- | --- | --- | --- |"];
 
 /** The reference of all fields, as a table of Markdown. */
 const settingsTable = (): string => [...head, ...settingsFields().map(row)].join("\n");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { securityFailures } from "../config/fail-closed/closed-object.ts";
 import { repositoriesSchema } from "../config/repository-settings.ts";
-import { maxHoldLimitMs, sourceNameForm, sourceNameRule } from "../config/setting-values.ts";
+import { maxCaHours, maxHoldLimitMs, sourceNameForm, sourceNameRule } from "../config/setting-values.ts";
 
 /** What the reference says of a field beside its type. */
 interface About {
@@ -44,7 +44,7 @@ const port = () => wholeNumber(0, 65_535);
 const sourceName = () => z.string().regex(sourceNameForm, `must be ${sourceNameRule}`);
 
 const front = z.strictObject({
-  host: field(text(), "Where the front listens; another address than loopback wants `authentication`.", {
+  host: field(text(), "Where the front listens; another address than loopback needs `authentication`.", {
     env: ["HOST"],
     usual: "127.0.0.1",
   }),
@@ -58,6 +58,29 @@ const front = z.strictObject({
     env: ["PORTOLAN_GRPC_PORT"],
     usual: "no streams",
   }),
+  tlsPort: field(port(), "Its port for the same with TLS, as istiod's 15012 (docs/certificates.md).", {
+    env: ["PORTOLAN_TLS_PORT"],
+    usual: "none",
+  }),
+  tlsNames: field(z.array(text()), "DNS names for which the CA makes the certificate of `tlsPort`.", {
+    env: ["PORTOLAN_TLS_NAMES"],
+    usual: "those of the service `istiod` in `istio-system`",
+  }),
+  tlsCertificate: field(text(), "A file with that certificate instead, PEM; it is read again when it changes.", {
+    env: ["PORTOLAN_TLS_CERTIFICATE"],
+    usual: "the CA makes one",
+  }),
+  tlsKey: field(text(), "A file with its private key, PEM.", { env: ["PORTOLAN_TLS_KEY"], usual: "the CA makes one" }),
+  ca: field(z.enum(["on", "off"]), "`on`: sign workloads' certificates with the CA in the store; needs `secretsKey`.", {
+    env: ["PORTOLAN_CA"],
+    worker: "CA",
+    usual: "off",
+  }),
+  caMaxHours: field(wholeNumber(1, maxCaHours), "Longest validity of a certificate.", {
+    env: ["PORTOLAN_CA_MAX_HOURS"],
+    worker: "CA_MAX_HOURS",
+    usual: "24",
+  }),
   workers: field(wholeNumber(1, 256), "Processes that serve as one front.", {
     env: ["PORTOLAN_WORKERS"],
     usual: "one for each core that there is memory for",
@@ -69,11 +92,11 @@ const front = z.strictObject({
   }),
   authentication: field(
     z.union([z.record(z.string(), z.unknown()), text()]),
-    "Who may read, as docs/security.md says it: `off`, an object, or `@FILE`.",
+    "Authentication of readers (docs/security.md): `off`, an object, or `@FILE`.",
     {
       env: ["PORTOLAN_AUTHENTICATION"],
       worker: "AUTHENTICATION",
-      usual: "nobody is asked, on loopback only",
+      usual: "no authentication, on loopback only",
       isSecret: true,
     },
   ),
@@ -89,7 +112,7 @@ const front = z.strictObject({
     env: ["PORTOLAN_FRONT_NAME"],
     usual: "none",
   }),
-  compileUrl: field(text(), "The compile function that is asked when a node wants a class.", {
+  compileUrl: field(text(), "The compile function that is called when a node needs a class.", {
     env: ["PORTOLAN_COMPILE_URL"],
     usual: "the one beside it, if there is one",
   }),
@@ -98,7 +121,7 @@ const front = z.strictObject({
     usual: "`PORTOLAN_WEBHOOK_SECRET`; of the one beside it, one of its own",
     isSecret: true,
   }),
-  moves: field(z.enum(["on", "off"]), "`on`: operators may move HEAD in the console; wants `authentication`.", {
+  moves: field(z.enum(["on", "off"]), "`on`: operators may move HEAD in the console; needs `authentication`.", {
     env: ["PORTOLAN_MOVES"],
     usual: "off",
   }),
@@ -145,7 +168,7 @@ const webhook = z.strictObject({
   }),
   repositories: field(
     repositoriesSchema,
-    "The repository that a source is filled from at a push, by source: `host` (`github`, `gitlab`), `repository`, `branch`, `path`, `api`, as docs/git-to-mesh.md says them.",
+    "The repository that a source is filled from at a push, by source: `host` (`github`, `gitlab`), `repository`, `branch`, `path`, `api` (docs/git-to-mesh.md).",
     { env: ["PORTOLAN_REPOSITORIES"], worker: "PORTOLAN_REPOSITORIES", usual: "none: a push only compiles" },
   ),
   repositoryTokens: field(bySource(), "Tokens that read these repositories, by source.", {
@@ -166,7 +189,7 @@ const compile = z.strictObject({
       usual: "main",
     },
   ),
-  everySeconds: field(wholeNumber(5, 86_400), "How often it compiles though nobody asks.", { usual: "60" }),
+  everySeconds: field(wholeNumber(5, 86_400), "How often it compiles without a request.", { usual: "60" }),
   certificates: field(z.enum(["sds", "files"]), "Where proxies get their certificates.", {
     env: ["PORTOLAN_CERTIFICATES"],
     worker: "CERTIFICATES",
@@ -185,7 +208,7 @@ const compile = z.strictObject({
   binaryForms: field(z.boolean(), "Store protobuf's binary forms too, for streams, Connect and gRPC.", {
     env: ["PORTOLAN_BINARY_FORMS"],
     worker: "BINARY_FORMS",
-    usual: "false; true beside a front with `grpcPort`",
+    usual: "false; true beside a front with `grpcPort` or `tlsPort`",
   }),
   legacyApi: field(z.boolean(), "Compile the answers of the REST v1 API too.", {
     env: ["PORTOLAN_LEGACY_API"],
@@ -197,7 +220,7 @@ const compile = z.strictObject({
     worker: "LEGACY_RELEASE",
     usual: "0.8",
   }),
-  debounceMs: field(wholeNumber(0, 60_000), "A compile begins when nobody has asked for so long,", {
+  debounceMs: field(wholeNumber(0, 60_000), "A compile begins when there was no request for so long,", {
     env: ["PORTOLAN_DEBOUNCE_MS"],
     worker: "DEBOUNCE_MS",
     usual: "100",
@@ -246,6 +269,93 @@ const compile = z.strictObject({
   webhook: z.exactOptional(webhook),
 });
 
+const resolver = z.strictObject({
+  run: field(
+    z.enum(["on", "off"]),
+    "`off`: nothing is looked up. Rules whose keys are at a `jwksUri` refuse every token, and modules of Wasm are not fetched.",
+    {
+      env: ["PORTOLAN_RESOLVER"],
+      worker: "RESOLVER",
+      usual: "on",
+    },
+  ),
+  allowedHosts: field(
+    z.array(text()),
+    "Hosts that may be in a private network, and may be asked in clear text (docs/network-inputs.md).",
+    { env: ["PORTOLAN_RESOLVER_ALLOWED_HOSTS"], worker: "RESOLVER_ALLOWED_HOSTS", usual: "none" },
+  ),
+  caBundle: field(text(), "Certificates in PEM that are trusted besides those of Node.", {
+    env: ["PORTOLAN_RESOLVER_CA_BUNDLE"],
+    usual: "none",
+    takesFile: true,
+  }),
+  dnsServers: field(
+    z.array(text()),
+    "Name servers for host names of network gateways, as `10.0.0.2` or `10.0.0.2:53`.",
+    {
+      env: ["PORTOLAN_RESOLVER_DNS_SERVERS"],
+      usual: "those of the system",
+    },
+  ),
+  dnsOverHttps: field(text(), "URL that is asked for such names instead, with answers in `application/dns-json`.", {
+    env: ["PORTOLAN_RESOLVER_DNS_OVER_HTTPS"],
+    worker: "RESOLVER_DNS_OVER_HTTPS",
+    usual: "none; in a Worker `https://cloudflare-dns.com/dns-query`",
+  }),
+});
+
+const admission = z.strictObject({
+  host: field(text(), "Where the webhooks of an API server are answered.", { usual: "127.0.0.1" }),
+  port: field(port(), "Their port, for HTTPS; 0 takes any.", { usual: "8443" }),
+  certificate: field(text(), "A file with the certificate to show, PEM; read again when it changes.", {
+    usual: "none: it needs `tlsNames`",
+  }),
+  key: field(text(), "A file with its private key, PEM.", { usual: "none: it needs `tlsNames`" }),
+  tlsNames: field(
+    z.array(text()).min(1, "must have one name at least"),
+    "DNS names for which the CA in the store makes the certificate instead; needs `secretsKey`.",
+    { usual: "none: it needs `certificate` and `key`" },
+  ),
+  webhooks: field(
+    z.array(
+      z.string().regex(/^(?:validating|mutating)\/[a-z0-9.-]{1,253}$/, "must be validating/NAME or mutating/NAME"),
+    ),
+    "With `tlsNames`: webhook configurations, `validating/NAME` or `mutating/NAME`, in which `caBundle` is kept equal to the CA's roots.",
+    { usual: "none" },
+  ),
+  rootCert: field(
+    z.boolean(),
+    "With `tlsNames`: write the CA's roots into every namespace, as ConfigMap `istio-ca-root-cert`, which pods mount.",
+    { usual: "false" },
+  ),
+  clientAuthority: field(
+    text(),
+    "A file with the authorities, PEM, of which one must have signed the client certificate of the API server.",
+    { usual: "none: no client certificate is asked for" },
+  ),
+  token: field(text(), "What the API server has to show, as a bearer token or as the last segment of the path.", {
+    env: ["PORTOLAN_ADMISSION_TOKEN"],
+    worker: "PORTOLAN_ADMISSION_TOKEN",
+    usual: "none: on Lambda and in a Worker nothing is answered",
+    isSecret: true,
+  }),
+  workloads: field(
+    z.enum(["allow", "refuse"]),
+    "`refuse`: a change of a security object that would close or open workloads is refused.",
+    { env: ["PORTOLAN_ADMISSION_WORKLOADS"], worker: "ADMISSION_WORKLOADS", usual: "allow" },
+  ),
+  world: field(z.enum(["on", "off"]), "`on`: an object is analysed together with what the store holds.", {
+    env: ["PORTOLAN_ADMISSION_WORLD"],
+    worker: "ADMISSION_WORLD",
+    usual: "on",
+  }),
+  injection: field(
+    z.record(z.string(), z.unknown()),
+    "Answers `/admission/inject` too: values as Istio's charts have them (docs/injection.md).",
+    { env: ["PORTOLAN_ADMISSION_INJECTION"], worker: "ADMISSION_INJECTION", usual: "none: no proxy is injected" },
+  ),
+});
+
 const collector = z.strictObject({
   kind: z
     .enum(["dir", "kube", "consul", "mcp"])
@@ -263,7 +373,7 @@ const collector = z.strictObject({
   kinds: field(z.array(text()), "Of `mcp`: kinds to ask for.", { usual: "all that the protocol has" }),
   tls: field(z.boolean(), "Of `mcp`: speak TLS; `ca` and `certificate` imply it.", { usual: "false" }),
   tokenFile: field(text(), "Of `mcp`: a bearer token, read anew for each stream.", { usual: "none" }),
-  ca: field(text(), "Of `mcp`: a file with the authorities to trust, PEM.", { usual: "those that Node knows" }),
+  ca: field(text(), "Of `mcp`: a file with the authorities to trust, PEM.", { usual: "those of Node" }),
   certificate: field(text(), "Of `mcp`: a file with the certificate to show, PEM.", { usual: "none" }),
   key: field(text(), "Of `mcp`: a file with its private key, PEM.", { usual: "none" }),
   serverName: field(text(), "Of `mcp`: the name that the server's certificate must have.", { usual: "the address's" }),
@@ -300,7 +410,7 @@ export const settingsSchema = z.strictObject({
     worker: "PREFIX",
     usual: "all of it",
   }),
-  author: field(text(), "Who is named in the history.", {
+  author: field(text(), "The author in the history.", {
     env: ["PORTOLAN_AUTHOR", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_CREATOR", "CIRCLE_USERNAME"],
     usual: "user@host",
   }),
@@ -337,6 +447,8 @@ export const settingsSchema = z.strictObject({
   ),
   front: z.exactOptional(front),
   compile: z.exactOptional(compile),
+  resolver: z.exactOptional(resolver),
+  admission: z.exactOptional(admission),
   collectors: z.exactOptional(z.array(collector)),
   consul: z.exactOptional(
     z.strictObject({
@@ -367,7 +479,7 @@ export const settingsSchema = z.strictObject({
       envoy: field(text(), "The Envoy that `portolan agent` starts.", { env: ["ENVOY"], usual: "envoy" }),
       locality: field(text(), "Where the agent's pod is: region/zone/subzone.", {
         env: ["PORTOLAN_LOCALITY"],
-        usual: "not said",
+        usual: "none",
       }),
     }),
   ),
@@ -437,3 +549,4 @@ export const settingsSchema = z.strictObject({
 
 export type Settings = z.output<typeof settingsSchema>;
 export type CollectorSettings = NonNullable<Settings["collectors"]>[number];
+export type AdmissionSettings = NonNullable<Settings["admission"]>;

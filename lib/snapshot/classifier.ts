@@ -1,7 +1,8 @@
 /**
- * How a node becomes a class. The compiler writes the classifier, the front and the agents read it; it has no imports, so
+ * How a node becomes a class. The compiler writes the classifier, the front and the agents read it; it imports nothing but the like of it, so
  * that both sides of the store can share it.
  */
+import { buildIn, type ProxyBuild } from "./proxy-build.ts";
 
 /** What a request says of its node. Nothing in it is authenticated. */
 export interface NodeClaims {
@@ -11,6 +12,8 @@ export interface NodeClaims {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** `region/zone/subzone`, "" when it says none. */
   readonly locality: string;
+  /** By the list of its extensions; absent: it sent none. */
+  readonly build?: ProxyBuild;
 }
 
 /** @see proto/portolan/v1/classifier.proto */
@@ -124,6 +127,38 @@ export const accountKey = (serviceAccount: string, name: string): string => `${s
 /** Whether a key of the node index is a pod's name: these have a letter, and neither what addresses nor what accounts have. */
 export const isPodName = (key: string): boolean => /[A-Za-z]/.test(key) && !/[:/]/.test(key);
 
+/** Attribute `build:<what a node counts as that does not say>`. */
+const buildAttribute = "build";
+
+/** Whose build a node is: its extensions show it, else its metadata says it. */
+const buildOf = ({ build, metadata }: NodeClaims, silent: ProxyBuild): ProxyBuild =>
+  build ?? buildIn(metadata) ?? silent;
+
+/** What silence counts as is null: so it is for a front that does not know the attribute yet. */
+const buildReader =
+  (silent: ProxyBuild): AttributeReader =>
+  (claims) => {
+    const build = buildOf(claims, silent);
+    return build === silent ? null : build;
+  };
+
+/**
+ * Whose build a node is, as this classifier takes it.
+ *
+ * @returns undefined where builds are not told apart
+ */
+export function buildFor(classifier: Pick<Classifier, "attributes">, claims: NodeClaims): ProxyBuild | undefined {
+  const silent = buildOfSilence(classifier);
+  return silent === undefined ? undefined : buildOf(claims, silent);
+}
+
+/** What a node counts as that does not say whose build it is; undefined where builds are not told apart. */
+export function buildOfSilence({ attributes }: Pick<Classifier, "attributes">): ProxyBuild | undefined {
+  const attribute = attributes.find((one) => one.startsWith(`${buildAttribute}:`));
+  if (attribute === undefined) return undefined;
+  return attribute.endsWith(":istio") ? "istio" : "envoy";
+}
+
 /** Gives the value of one attribute, as it goes into the projection. */
 type AttributeReader = (claims: NodeClaims, nodeId: NodeId) => unknown;
 
@@ -132,6 +167,8 @@ function readerOf(attribute: string): AttributeReader {
   if (colon < 0) return readers.get(attribute) ?? nothing;
   const name = attribute.slice(colon + 1);
   switch (attribute.slice(0, colon)) {
+    case buildAttribute:
+      return buildReader(name === "istio" ? "istio" : "envoy");
     case "metadata":
       return ({ metadata }) => own(metadata, name) ?? null;
     case "annotation":

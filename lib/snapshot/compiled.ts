@@ -3,8 +3,9 @@ import type { Blob } from "./blob.ts";
 import type { Classifier } from "./classifier.ts";
 import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
 import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
-import type { SecretGrant } from "./root.ts";
+import type { Lookups, SecretGrant } from "./root.ts";
 import type { Made } from "./standing/standing-record.ts";
+import type { TrustBundles } from "./trust-bundle.ts";
 
 /**
  * What the compiler hands to `publish`: every answer of every class, as text. Publishing costs what changed only if
@@ -23,6 +24,10 @@ export interface CompiledWorld {
   readonly statuses?: readonly CompiledStatus[];
   /** Secrets of other namespaces that gateways may be given, sorted; absent where there are none. */
   readonly secretGrants?: readonly SecretGrant[];
+  /** What its configuration wants to know of a network; absent: nothing. */
+  readonly lookups?: Lookups;
+  /** Certificates that its resources may name; absent: none. A root keeps those that they do. */
+  readonly trustBundles?: TrustBundles;
   /** Answers of the legacy v1 API; absent where nobody asks for them. */
   readonly legacy?: CompiledLegacy;
   /** The source shards behind it, sorted by name. */
@@ -31,6 +36,8 @@ export interface CompiledWorld {
   readonly configuration?: string;
   /** Version of the compiler. */
   readonly compiler: string;
+  /** Release of Istio whose behaviour the answers have; absent where it is not known. */
+  readonly release?: string;
   /** How it was made, where a compile that starts with an empty memory may take from it what still stands. */
   readonly made?: Made;
 }

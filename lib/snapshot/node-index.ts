@@ -1,4 +1,4 @@
-import { sameElements } from "../config/same-elements.ts";
+import { sameElements } from "../incremental/same-elements.ts";
 import { type Blob, blobOf, jsonBlob } from "./blob.ts";
 import { own } from "./classifier.ts";
 import type { CompiledNode } from "./compiled.ts";

@@ -97,7 +97,7 @@ function whatInstead(instead: Exclude<Instead, "itself">, error: Diagnostic): st
       return "no valid form of it is known, and what it selects is closed";
     case "last-valid":
       if (isOfSettings(error)) return "the last valid settings are served";
-      return `${error.origin.key.kind === "" ? "what it held before" : "its last valid form"} goes on being served`;
+      return `${error.origin.key.kind === "" ? "what it held before" : "its last valid form"} is still served`;
   }
 }
 

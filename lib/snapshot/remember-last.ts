@@ -1,4 +1,4 @@
-import { sameElements } from "../config/same-elements.ts";
+import { sameElements } from "../incremental/same-elements.ts";
 
 /** Remembers what was made of the last few lists, by what is in them: plain values, or objects by their identity. */
 export function rememberLast<T, R>(make: (list: readonly T[]) => R): (list: readonly T[]) => R {

@@ -1,4 +1,4 @@
-import { sameElements } from "../config/same-elements.ts";
+import { sameElements } from "../incremental/same-elements.ts";
 
 /**
  * Remembers what was made of a run of objects, by the identity of all of them.

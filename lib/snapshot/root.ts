@@ -22,9 +22,15 @@ export interface Root {
   readonly legacy?: string;
   readonly statuses?: string;
   readonly secretGrants?: readonly SecretGrant[];
+  /** Blob of the `Lookups` of its configuration; absent: it wants nothing. */
+  readonly lookups?: string;
+  /** Blob of the `TrustBundles` that its resources name; absent: none. */
+  readonly trustBundles?: string;
   readonly standing?: string;
   /** Hash over the configuration alone; absent in roots of earlier versions. */
   readonly configuration?: string;
+  /** Release of Istio whose behaviour the answers have; absent in roots of earlier versions. */
+  readonly release?: string;
 }
 
 export interface SourceVersion {
@@ -54,6 +60,30 @@ export interface SecretGrant {
   readonly to: string;
   /** Absent: every secret of the namespace. */
   readonly name?: string;
+}
+
+/** What a resolver is to look up, to give, or has fetched; each list is sorted, and absent where it is empty. */
+export interface Lookups {
+  /** URLs of JSON Web Key Sets. */
+  readonly jwksUris?: readonly string[];
+  /** Issuers whose key sets are found by OpenID Connect discovery. */
+  readonly issuers?: readonly string[];
+  /** Hosts of ServiceEntries without addresses, as `namespace/host`. */
+  readonly services?: readonly string[];
+  /** Addresses that others have out of the ranges that such hosts are given theirs from. */
+  readonly taken?: readonly string[];
+  /** Modules of Wasm that it is to fetch. */
+  readonly modules?: readonly WantedModule[];
+  /** SHA-256 of modules that it has fetched: blobs, which stay as long as the root does. */
+  readonly heldModules?: readonly string[];
+}
+
+/** As its URL, its hash and its credentials tell one from another. */
+export interface WantedModule {
+  readonly url: string;
+  readonly sha256?: string;
+  readonly pullSecret?: string;
+  readonly always?: true;
 }
 
 export interface ClassTable {
@@ -310,7 +340,7 @@ export interface Publication {
   readonly changed?: string;
   /** Of a rollback, the blob of the entry that it leads back to, or that entry's configuration; absent in earlier versions. */
   readonly back?: string;
-  /** A root that was recorded beside one that is served, and is served to nobody. */
+  /** A root that was recorded beside one that is served, and is not served. */
   readonly recorded?: string;
 }
 

@@ -2,7 +2,7 @@ import type { CompiledResource, TextRunList } from "./compiled.ts";
 import { rememberEach } from "./remember-each.ts";
 
 /** A reference to a secret of the control plane, as proto JSON writes it. Those of an agent beside the proxy have no such scheme. */
-const reference = /"name":"((?:kubernetes|kubernetes-gateway):\/\/[^"\\]+)","sdsConfig":/g;
+const reference = /"name":"((?:kubernetes|kubernetes-gateway|configmap|clustertrustbundle):\/\/[^"\\]+)","sdsConfig":/g;
 
 /** Names of the secrets that resources name, which their proxies may have for it; with repetitions. Remembers what lists of runs name, which they share. */
 export function createSecretNames(): (resources: readonly CompiledResource[]) => readonly string[] {
@@ -11,4 +11,6 @@ export function createSecretNames(): (resources: readonly CompiledResource[]) =>
 }
 
 const namesIn = (text: string): readonly string[] =>
-  text.includes("kubernetes") ? [...text.matchAll(reference)].map(([, name = ""]) => name) : [];
+  text.includes("kubernetes") || text.includes("configmap") || text.includes("clustertrustbundle")
+    ? [...text.matchAll(reference)].map(([, name = ""]) => name)
+    : [];

@@ -146,7 +146,7 @@ export function createSnapshotReader(
     const found = await read(hash);
     if (typeof found === "string") onMissed(hash);
     if (found === "absent") throw new PortolanError(`the store has no blob ${hash}`);
-    if (found === "damaged") throw new PortolanError(`blob ${hash} holds other bytes than its name says`);
+    if (found === "damaged") throw new PortolanError(`blob ${hash} holds other bytes than its name means`);
     return found;
   }
   const text = async (hash: string) => new TextDecoder().decode(await bytes(hash));

@@ -3,7 +3,18 @@
  * nodes that the classifier does not tell apart.
  */
 import { hashOf } from "./blob.ts";
-import { type Classifier, labelsOf, type NodeClaims, namespaceOf, own, parseNodeId, project } from "./classifier.ts";
+import {
+  buildFor,
+  buildOfSilence,
+  type Classifier,
+  labelsOf,
+  type NodeClaims,
+  namespaceOf,
+  own,
+  parseNodeId,
+  project,
+} from "./classifier.ts";
+import { buildMember } from "./proxy-build.ts";
 
 /** Records lie here, under whose they are and what they stand for. */
 export const wantedPrefix = "wanted/";
@@ -161,9 +172,11 @@ function reduced(classifier: Classifier, claims: NodeClaims): WantedProxy | unde
     : [...new Set(addresses.map((address) => nowhere[address.includes(":") ? "6" : "4"]))];
   const name = reads.has("name") ? said.name : `wanted.${namespace}`;
   const { GENERATOR: generator } = claims.metadata;
+  const build = buildFor(classifier, claims);
   const metadata = Object.fromEntries([
     ...(generator === undefined ? [] : [["GENERATOR", generator] as const]),
     ...(shown.length > 1 ? [["INSTANCE_IPS", shown.join(",")] as const] : []),
+    ...(build === undefined || build === buildOfSilence(classifier) ? [] : [[buildMember, build] as const]),
     ...attributes.flatMap((attribute) => {
       const key = sources[attribute] ?? (attribute.startsWith("metadata:") ? attribute.slice("metadata:".length) : "");
       const value = own(claims.metadata, key);

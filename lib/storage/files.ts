@@ -87,15 +87,20 @@ export function fileStore(
     return linkInto(folder, draft, path).then(() => true, takenAsFalse);
   }
 
-  /** Whoever deletes an object takes the folder of its versions away, perhaps in the moment that it was made anew. */
+  /**
+   * Folders that are left empty are taken away, perhaps in the moment that one was made anew.
+   *
+   * @throws where a folder of versions is not there, with which whoever deletes an object takes it away
+   */
   async function linkInto(folder: string, draft: string, path: string): Promise<void> {
     await folders.make(folder).catch(refuseFileThere(directory, folder));
-    for (let left = mostMadeAgain; ; left -= 1) {
+    for (let left = folder.endsWith("#") ? 0 : mostMadeAgain; ; left -= 1) {
       try {
         return await link(draft, path);
       } catch (cause) {
-        if (!isFileAbsent(cause) || left === 0) throw cause;
+        if (!isFileAbsent(cause)) throw cause;
         await folders.makeAgain(folder).catch(refuseFileThere(directory, folder));
+        if (left === 0) throw cause;
       }
     }
   }
@@ -128,7 +133,9 @@ export function fileStore(
       }
       if (ifMatch !== undefined && ifMatch !== etagOf(current.number, current.bytes)) return { kind: "lost" };
       const next = current.number + 1;
-      const linked = await linkNew(join(`${path}#`, String(next)), bytes);
+      const linked = await linkNew(join(`${path}#`, String(next)), bytes).catch(absentAs(undefined));
+      // The object was deleted since it was looked at: what is there now decides.
+      if (linked === undefined) continue;
       if (linked) {
         await forgetOldVersions(key, `${path}#`, next);
         // Only a store in use changes an object: one that is a copy needs no reserve.

@@ -5,6 +5,8 @@ import { type Asked, type SentAnswer, sent, type Watch } from "./watch.ts";
 export interface LookedUp {
   readonly named: readonly string[];
   readonly grants: object;
+  /** Names what a root has of certificates that are no secret. */
+  readonly bundles: string | undefined;
 }
 
 /** The secrets of a stream. They lie in no tree, so what was told of each is remembered by its name. */

@@ -1,19 +1,21 @@
 import type { RouteJson, VirtualHostJson } from "../../gen/envoy/config/route/v3/route_components_pb.ts";
-import { type Decision, decided, type PassedOver, percent } from "./decision.ts";
+import { type Decision, decided, type End, type PassedOver, percent } from "./decision.ts";
+import { partOf } from "./filters/fraction.ts";
 import { type MatchContext, routeMismatch } from "./route-match.ts";
 
 /** A route that takes requests, or a part of them. */
 export interface ChosenRoute {
   /** Above 0, at most 1. */
   readonly share: number;
-  readonly decision: Decision;
+  /** Absent where no route was asked. */
+  readonly decision?: Decision;
   /** Absent where none fits: Envoy answers 404. */
   readonly route?: RouteJson;
   /** Whether it cannot be said here that the route takes it. */
   readonly isUncertain: boolean;
+  /** What the router answers without a route. */
+  readonly end?: End;
 }
-
-const denominators: Readonly<Record<string, number>> = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 };
 
 /**
  * Which route of a virtual host takes a request: the first that fits. One with a fraction takes that part, and leaves the rest to those
@@ -60,8 +62,7 @@ const nearest = (passed: readonly PassedOver[]): readonly PassedOver[] => passed
 
 function fractionOf({ match }: RouteJson): number {
   const value = match?.runtimeFraction?.defaultValue;
-  if (value === undefined) return 1;
-  return (value.numerator ?? 0) / (denominators[String(value.denominator ?? "HUNDRED")] ?? 100);
+  return value === undefined ? 1 : partOf(value);
 }
 
 const routeText = ({ name = "" }: RouteJson, index: number): string =>

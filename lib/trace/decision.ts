@@ -1,7 +1,19 @@
 import type { ResourceType } from "../snapshot/resource-type.ts";
 
 /** What was decided between, in the order in which Envoy decides. */
-export type Step = "listener" | "filter chain" | "route table" | "virtual host" | "route" | "cluster" | "endpoints";
+export type Step =
+  | "listener"
+  | "filter chain"
+  | "network filter"
+  | "route table"
+  | "virtual host"
+  | "route"
+  | "HTTP filter"
+  | "cluster"
+  | "endpoints";
+
+/** What a filter does with a request: `part` of them get its answer, and which ones is left to chance. */
+export type Verdict = "passes" | "answers" | "part" | "depends";
 
 /** Something that was not taken. */
 export interface PassedOver {
@@ -19,7 +31,18 @@ export interface Place {
   readonly virtualHost?: string;
   /** Of the route in its virtual host, or of the filter chain in its listener, from 0. */
   readonly index?: number;
+  /** Of a filter: which of the objects behind the resource count; absent for all of them. */
+  readonly behind?: readonly Behind[];
 }
+
+/** An object that a filter is made from. */
+export type Behind =
+  /** By its key, `AuthorizationPolicy/shop/allow-get`, and the field that counts. */
+  | { readonly kind: "object"; readonly key: string; readonly path: readonly (string | number)[] }
+  /** The rules of RequestAuthentications for an issuer; "" for those that name none. */
+  | { readonly kind: "issuer"; readonly issuer: string }
+  /** All objects of a kind. */
+  | { readonly kind: "kind"; readonly name: string };
 
 /** One step of the way. */
 export interface Decision {
@@ -28,6 +51,8 @@ export interface Decision {
   readonly chosen?: string;
   /** Absent where nothing was chosen, or what was chosen is not among the node's resources. */
   readonly place?: Place;
+  /** Of a filter. */
+  readonly verdict?: Verdict;
   /** In words. */
   readonly why: string;
   /** At most `maxPassedOver`, those that came nearest. */
@@ -40,7 +65,7 @@ const maxPassedOver = 20;
 
 /** A decision with what was passed over, cut to what a person reads. */
 export function decided(
-  decision: Pick<Decision, "step" | "chosen" | "place" | "why">,
+  decision: Pick<Decision, "step" | "chosen" | "place" | "verdict" | "why">,
   passedOver: readonly PassedOver[] = [],
 ): Decision {
   return {
@@ -90,6 +115,8 @@ export interface Way {
   /** Of all such requests, above 0 and at most 100. */
   readonly sharePercent: number;
   readonly decisions: readonly Decision[];
+  /** What is not known here and has to hold for a request to come this way; else a filter answers it, as its decision says. */
+  readonly dependsOn: readonly string[];
   readonly rewritten: Rewritten;
   /** Clusters that get a copy. */
   readonly mirrors: readonly string[];
@@ -100,7 +127,7 @@ export interface Way {
 export interface Trace {
   /** Those that all such requests have in common. */
   readonly decisions: readonly Decision[];
-  /** Names of the HTTP filters on the way, in order; each may answer by itself, which is not followed here. */
+  /** Names of the HTTP filters of the connection manager, in order. */
   readonly httpFilters: readonly string[];
   /** Shares add up to 100. */
   readonly ways: readonly Way[];

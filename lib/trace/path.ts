@@ -41,3 +41,12 @@ function splitQuery(path: string): readonly [string, string] {
 
 /** Without query and fragment. */
 export const barePath = (path: string): string => path.replace(/[?#].*$/s, "");
+
+/**
+ * A path as rules compare it: without query and fragment, and without the parameters of its segments (`/a;v=1/b`) where the route
+ * table ignores them.
+ */
+export function comparedPath(path: string, ignoresPathParameters: boolean): string {
+  const bare = barePath(path);
+  return ignoresPathParameters ? bare.replaceAll(/;[^/]*/g, "") : bare;
+}

@@ -1,6 +1,8 @@
 import type { RouteMatchJson } from "../../gen/envoy/config/route/v3/route_components_pb.ts";
+import { type Metadata, metadataTruth } from "./filters/metadata.ts";
+import { tooMuch, type Work } from "./filters/work.ts";
 import { headerMismatch, parameterMismatch, queryOf } from "./header-match.ts";
-import { barePath } from "./path.ts";
+import { comparedPath } from "./path.ts";
 import { about, type Mismatch, mismatch, notFollowed, quoted, type ReadRegex, regexMismatch } from "./string-match.ts";
 
 /** A request as its route is chosen. */
@@ -11,12 +13,15 @@ export interface RoutedRequest {
   /** By name in lower case, with those of HTTP/2 that begin with a colon. */
   readonly headers: ReadonlyMap<string, string>;
   readonly hasCertificate: boolean;
+  /** What filters have left. */
+  readonly metadata: Metadata;
+  readonly work: Work;
 }
 
 export interface MatchContext {
   readonly request: RoutedRequest;
   readonly readRegex: ReadRegex;
-  readonly ignorePathParameters: boolean;
+  readonly ignoresPathParameters: boolean;
 }
 
 /**
@@ -32,6 +37,7 @@ export function routeMismatch(match: RouteMatchJson, context: MatchContext): Mis
 
 function* mismatchesOf(match: RouteMatchJson, context: MatchContext): Generator<Mismatch> {
   const { request, readRegex } = context;
+  if (!request.work.spend()) yield { why: `it is behind ${tooMuch}`, isCertain: false };
   const { headers = [], queryParameters = [], grpc, tlsContext, dynamicMetadata = [] } = match;
   const query = queryOf(request.path);
   const all = [
@@ -43,16 +49,19 @@ function* mismatchesOf(match: RouteMatchJson, context: MatchContext): Generator<
   if (grpc !== undefined && !isGrpc(request)) yield mismatch("it is for gRPC only");
   if (tlsContext?.presented !== undefined && tlsContext.presented !== request.hasCertificate)
     yield mismatch(`it is for clients ${tlsContext.presented ? "with" : "without"} a certificate`);
-  if (dynamicMetadata.length > 0) yield notFollowed("it asks for metadata that filters leave");
+  for (const matcher of dynamicMetadata) {
+    const truth = metadataTruth(matcher, request.metadata, { readRegex, work: request.work });
+    if (truth.is === "no") yield mismatch(truth.why);
+    if (truth.is === "depends") yield { why: `it depends on ${truth.on.join(", ")}`, isCertain: false };
+  }
 }
 
 function pathMismatch(match: RouteMatchJson, context: MatchContext): Mismatch | undefined {
-  const { request, readRegex, ignorePathParameters } = context;
+  const { request, readRegex, ignoresPathParameters } = context;
   const { prefix, path, safeRegex, connectMatcher, pathSeparatedPrefix, pathMatchPolicy, caseSensitive = true } = match;
   if (connectMatcher !== undefined)
     return request.method === "CONNECT" ? undefined : mismatch("it is for CONNECT only");
-  const whole = barePath(request.path);
-  const has = ignorePathParameters ? whole.replaceAll(/;[^/]*/g, "") : whole;
+  const has = comparedPath(request.path, ignoresPathParameters);
   const fold = (text: string) => (caseSensitive ? text : text.toLowerCase());
   const unless = (matches: boolean, why: string) => (matches ? undefined : mismatch(why));
   if (prefix !== undefined)

@@ -1,11 +1,15 @@
 import type { StringMatcherJson } from "../../gen/envoy/type/matcher/v3/string_pb.ts";
 
-/**
- * Reads a regular expression of RE2's dialect.
- *
- * @returns whether it takes a whole text; undefined for an expression that cannot be read
- */
-export type ReadRegex = (pattern: string) => ((text: string) => boolean) | undefined;
+/** A regular expression of RE2's dialect. */
+export interface Pattern {
+  /** Whether it takes a whole text. */
+  matches(text: string): boolean;
+  /** With every match replaced; `\\1` stands for the first group, `\\0` for all of the match. */
+  replaceAll(text: string, substitution: string): string;
+}
+
+/** @returns undefined for an expression that cannot be read */
+export type ReadRegex = (pattern: string) => Pattern | undefined;
 
 /** Why something does not match. */
 export interface Mismatch {
@@ -38,9 +42,9 @@ export function stringMismatch(matcher: StringMatcherJson, text: string, readReg
 
 /** The same for a regular expression, which has to take the whole text. */
 export function regexMismatch(pattern: string, text: string, readRegex: ReadRegex): Mismatch | undefined {
-  const takes = readRegex(pattern);
-  if (takes === undefined) return notFollowed(`is matched by ${quoted(pattern)}`);
-  return takes(text) ? undefined : mismatch(`does not match ${quoted(pattern)}`);
+  const read = readRegex(pattern);
+  if (read === undefined) return notFollowed(`is matched by ${quoted(pattern)}`);
+  return read.matches(text) ? undefined : mismatch(`does not match ${quoted(pattern)}`);
 }
 
 const maxQuoted = 200;

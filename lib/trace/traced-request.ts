@@ -7,6 +7,8 @@ export interface ClientTls {
   /** ALPN, in the client's order. */
   readonly applicationProtocols: readonly string[];
   readonly hasCertificate: boolean;
+  /** The URI in that certificate, as `spiffe://cluster.local/ns/shop/sa/web`; absent where it is not known. */
+  readonly identity?: string;
 }
 
 export interface HttpRequest {
@@ -19,6 +21,8 @@ export interface HttpRequest {
   readonly headers: ReadonlyMap<string, string>;
   /** Over a plain connection: whether the client speaks HTTP/2 at once. */
   readonly isHttp2: boolean;
+  /** Claims of a good token, in each place where a provider looks for one; absent for what the request itself carries. */
+  readonly claims?: Readonly<Record<string, unknown>>;
 }
 
 /** A connection to an Envoy, and the first request on it. */
@@ -51,6 +55,10 @@ export interface RequestOptions {
   readonly source?: { readonly address: string; readonly port?: number };
   /** Inside the mutual TLS of another proxy of the mesh. */
   readonly isMutual?: boolean;
+  /** Who that proxy is, as `spiffe://cluster.local/ns/shop/sa/web` or without the scheme; not known by default. */
+  readonly identity?: string;
+  /** Of a good JSON web token. */
+  readonly claims?: Readonly<Record<string, unknown>>;
   readonly isHttp2?: boolean;
 }
 
@@ -81,7 +89,7 @@ export function requestOf(url: string, options: RequestOptions): TracedRequest {
   const urlPort = portText === undefined ? known.port : Number(portText);
   const port = options.port ?? urlPort;
   if (port === undefined || port < 1 || port > 65_535)
-    throw new PortolanError(`${JSON.stringify(written)} says no port between 1 and 65535, such as tcp://host:5432`);
+    throw new PortolanError(`${JSON.stringify(written)} has no port between 1 and 65535, such as tcp://host:5432`);
   const isHttp = scheme.toLowerCase().startsWith("http");
   const address = options.address ?? addressIn(host);
   return {
@@ -93,19 +101,42 @@ export function requestOf(url: string, options: RequestOptions): TracedRequest {
   };
 }
 
+/** More claims are refused: they come from outside. */
+const maxClaimsLength = 16_384;
+
+/**
+ * Claims as somebody writes them: a JSON object.
+ *
+ * @throws PortolanError for what is none
+ */
+export function claimsOf(written: string): Readonly<Record<string, unknown>> {
+  let read: unknown;
+  try {
+    read = written.length > maxClaimsLength ? undefined : JSON.parse(written);
+  } catch {
+    read = undefined;
+  }
+  if (typeof read === "object" && read !== null && !Array.isArray(read)) return { ...read };
+  throw new PortolanError(
+    `${JSON.stringify(written.slice(0, 200))} is no JSON object of at most ${maxClaimsLength} characters, such as {"iss":"https://issuer"}`,
+  );
+}
+
 /** The IP address that a URL's host is; undefined for a name. */
 export function addressIn(host: string): string | undefined {
   if (host.startsWith("[")) return host.slice(1, -1);
   return /^\d{1,3}(\.\d{1,3}){3}$/.test(host) ? host : undefined;
 }
 
-function tlsOf(host: string, isHttp: boolean, isTls: boolean, { isMutual = false, isHttp2 = false }: RequestOptions) {
+function tlsOf(host: string, isHttp: boolean, isTls: boolean, options: RequestOptions) {
+  const { isMutual = false, isHttp2 = false, identity } = options;
   if (isMutual) {
     const http = isHttp2 ? "istio-h2" : "istio-http/1.1";
     const applicationProtocols = isHttp ? [http, "istio"] : ["istio-peer-exchange", "istio"];
-    return {
-      tls: { serverName: addressIn(host) === undefined ? host : "", applicationProtocols, hasCertificate: true },
-    };
+    const known =
+      identity === undefined ? {} : { identity: identity.includes("://") ? identity : `spiffe://${identity}` };
+    const serverName = addressIn(host) === undefined ? host : "";
+    return { tls: { serverName, applicationProtocols, hasCertificate: true, ...known } };
   }
   if (!isTls) return {};
   const serverName = addressIn(host) === undefined ? host : "";
@@ -127,5 +158,6 @@ function httpOf(authority: string, rest: string, options: RequestOptions): HttpR
     path: rest.startsWith("/") ? rest : `/${rest}`,
     headers,
     isHttp2: options.isHttp2 === true,
+    ...(options.claims === undefined ? {} : { claims: options.claims }),
   };
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { Slots } from "../mesh/memo/slots.ts";
-import { step } from "../mesh/memo/step.ts";
+import { CacheEntries } from "../incremental/cache-entries.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import type { DocumentRef, LegacyClass } from "../snapshot/legacy/compiled-legacy.ts";
 import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
@@ -42,9 +42,8 @@ interface Inputs {
 }
 
 /** Kept as long as neither the mesh nor what runs at the place changes: endpoints elsewhere are nothing to them. */
-export const classDocuments = step(
+export const classDocuments = query(
   "documents of a class of the v1 API",
-  { mesh: "identity", place: "identity", type: "value", domain: "value", isAddressed: "value" },
   ({ mesh, place, type, domain, isAddressed }: Inputs, memo: Memo): ClassDocuments => {
     const node = nodeOf(type, domain, place, isAddressed);
     const ofClusters = clustersDocument(mesh, node, place.instances, memo);
@@ -71,7 +70,7 @@ export function encoded(document: object, resources: number): EncodedDocument {
   return { ref: { text: createHash("sha256").update(text).digest("hex"), resources }, text };
 }
 
-const inUse = new Slots<Map<string, EncodedDocument>>("documents of the v1 API");
+const inUse = new CacheEntries<Map<string, EncodedDocument>>("documents of the v1 API");
 
 /** The document that another class has already, if it says the same: texts are long, and most classes have the same. */
 function oneOfDocuments(memo: Memo, document: EncodedDocument): EncodedDocument {
@@ -106,9 +105,8 @@ function routesOf(mesh: LegacyMesh, node: NodeId, place: Place, memo: Memo): Enc
 }
 
 /** By the tables: all nodes that route by them share the texts. */
-const encodedTables = step(
+const encodedTables = query(
   "encoded tables of the v1 API",
-  { plain: "identity", v2Named: "identity" },
   (tables: NodeTables): EncodedTables => encodedByName(namedTables(tables)),
 );
 

@@ -1,6 +1,6 @@
 import { byCodePoint } from "../config/diagnostic.ts";
-import { type Memo, noMemo } from "../mesh/memo/memo.ts";
-import { step } from "../mesh/memo/step.ts";
+import { type Memo, noMemo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import {
   type CompiledLegacy,
   emptySite,
@@ -31,7 +31,7 @@ interface Inputs {
   readonly domains: readonly string[];
 }
 
-const legacyAnswers = step("answers of the v1 API", { world: "identity", domains: "value" }, allAnswers);
+const legacyAnswers = query("answers of the v1 API", { domains: "value" }, allAnswers);
 
 function allAnswers({ world, domains }: Inputs, memo: Memo): CompiledLegacy {
   const mesh = meshOf(memo, world);
@@ -81,16 +81,8 @@ interface MeshInputs extends Omit<LegacyMesh, "v1alpha3"> {
   readonly v1alpha3: LegacyMesh["v1alpha3"] | undefined;
 }
 
-const legacyMesh = step(
+const legacyMesh = query(
   "mesh of the v1 API",
-  {
-    services: "identity",
-    managementPorts: "identity",
-    mesh: "identity",
-    domain: "value",
-    configs: "identity",
-    v1alpha3: "identity",
-  },
   ({ v1alpha3, ...mesh }: MeshInputs): LegacyMesh => ({ ...mesh, ...(v1alpha3 === undefined ? {} : { v1alpha3 }) }),
 );
 

@@ -1,4 +1,4 @@
-import { type Memo, noMemo } from "../mesh/memo/memo.ts";
+import { type Memo, noMemo } from "../incremental/memo.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { gatewayListeners } from "./compat/gateway.ts";
 import type { LdsDocument, Listener } from "./documents.ts";

@@ -1,10 +1,10 @@
 import type { Config } from "../config/config.ts";
 import type { Ingress } from "../config/kinds/ingress.ts";
 import type { IngressRule } from "../config/kinds/ingress-rule.ts";
+import { keepList } from "../incremental/keep-identity.ts";
+import { type Memo, noMemo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import { unspecifiedAddress } from "../mesh/hosts/service-address.ts";
-import { type Memo, noMemo } from "../mesh/memo/memo.ts";
-import { sameList } from "../mesh/memo/same.ts";
-import { step } from "../mesh/memo/step.ts";
 import type { World } from "../mesh/world.ts";
 import { type RegistryState, serviceKey } from "../registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort } from "../registry/service.ts";
@@ -43,9 +43,8 @@ interface Running {
   readonly instances: readonly LegacyInstance[];
 }
 
-const running = step(
+const running = query(
   "services and instances of the v1 API",
-  { services: "identity", endpoints: "identity" },
   ({ services: all, endpoints }: Pick<RegistryState, "services" | "endpoints">, memo: Memo): Running => {
     const known = all.filter(isKnown);
     const services = known.map((service) => legacyService(memo, { service }));
@@ -53,13 +52,12 @@ const running = step(
       const here = known[at] && endpoints.get(serviceKey(known[at]));
       return here === undefined ? [] : instancesOf(memo, { service, endpoints: here });
     });
-    return { services: sameList(memo, "v1 services", services), instances };
+    return { services: keepList(memo, "v1 services", services), instances };
   },
 );
 
-const legacyService = step(
+const legacyService = query(
   "service of the v1 API",
-  { service: "identity" },
   ({ service }: { readonly service: Service }): LegacyService => serviceOf(service),
 );
 
@@ -68,9 +66,8 @@ interface Behind {
   readonly endpoints: readonly Endpoint[];
 }
 
-const instancesOf = step(
+const instancesOf = query(
   "instances of a service of the v1 API",
-  { service: "identity", endpoints: "identity" },
   ({ service, endpoints }: Behind): readonly LegacyInstance[] =>
     endpoints.flatMap((endpoint) => instanceOf(service, endpoint)),
 );
@@ -80,9 +77,8 @@ interface WorldParts extends Pick<LegacyWorld, "mesh" | "domain" | "configs"> {
   readonly v1alpha3: V1Alpha3Configs | undefined;
 }
 
-const legacyWorld = step(
+const legacyWorld = query(
   "world of the v1 API",
-  { running: "identity", mesh: "identity", domain: "value", configs: "identity", v1alpha3: "identity" },
   ({ running: { services, instances }, mesh, domain, configs, v1alpha3 }: WorldParts): LegacyWorld => ({
     services,
     instances,
@@ -150,9 +146,8 @@ function instanceOf(service: LegacyService, endpoint: Endpoint): readonly Legacy
  * Mixer runs beside the control plane, and shows its identity where those connections are mutual TLS.
  * @see docs/how-istio-does-it/legacy-v1.md#mixer
  */
-const legacySettings = step(
+const legacySettings = query(
   "settings of the v1 API",
-  { meshConfig: "identity", domain: "value" },
   ({ meshConfig, domain }: Pick<World, "meshConfig" | "domain">): LegacyMeshConfig => {
     const mesh = legacyMeshOf(meshConfig);
     if (mesh.controlPlaneAuthPolicy !== "MUTUAL_TLS") return mesh;
@@ -179,7 +174,7 @@ function objectsOf(configs: readonly Config[], memo: Memo): WrittenObjects {
     egressRules: of(legacyGroup, "EgressRule"),
     destinationPolicies: of(legacyGroup, "DestinationPolicy"),
     ingressRules: of<IngressRule>(legacyGroup, "IngressRule"),
-    ingresses: sameList(memo, "v1 ingresses", [...networking, ...extensions]),
+    ingresses: keepList(memo, "v1 ingresses", [...networking, ...extensions]),
     authenticationPolicies: of("authentication.istio.io", "Policy"),
     httpApiSpecs: of(legacyGroup, "HTTPAPISpec"),
     httpApiSpecBindings: of(legacyGroup, "HTTPAPISpecBinding"),
@@ -188,21 +183,8 @@ function objectsOf(configs: readonly Config[], memo: Memo): WrittenObjects {
   };
 }
 
-const legacyObjects = step(
+const legacyObjects = query(
   "objects of the v1 API",
-  {
-    routeRules: "identity",
-    egressRules: "identity",
-    destinationPolicies: "identity",
-    ingressRules: "identity",
-    ingresses: "identity",
-    authenticationPolicies: "identity",
-    httpApiSpecs: "identity",
-    httpApiSpecBindings: "identity",
-    quotaSpecs: "identity",
-    quotaSpecBindings: "identity",
-    mesh: "identity",
-  },
   ({ ingresses, mesh, ...written }: WrittenObjects & { readonly mesh: LegacyMeshConfig }): LegacyConfigs => ({
     ...written,
     ingressRules: [...written.ingressRules, ...ingresses.flatMap((ingress) => ingressRulesOf(ingress, mesh))],
@@ -225,16 +207,8 @@ function v1alpha3Lists(configs: readonly Config[], memo: Memo): V1Alpha3Configs 
   };
 }
 
-const v1alpha3Objects = step(
+const v1alpha3Objects = query(
   "objects of the v1 API of release 0.7",
-  {
-    virtualServices: "identity",
-    destinationRules: "identity",
-    gateways: "identity",
-    serviceEntries: "identity",
-    endUserSpecs: "identity",
-    endUserBindings: "identity",
-  },
   (lists: V1Alpha3Configs): V1Alpha3Configs => lists,
 );
 
@@ -243,5 +217,5 @@ const legacyGroup = "config.istio.io";
 function specsOf<Spec>(configs: readonly Config[], group: string, kind: string, memo: Memo): readonly Config<Spec>[] {
   // The schema of a kind makes specs of its type; a list of configs cannot say so.
   const list = configs.filter(({ meta }) => meta.kind === kind && meta.group === group) as readonly Config<Spec>[];
-  return sameList(memo, `v1 configs|${group}|${kind}`, list);
+  return keepList(memo, `v1 configs|${group}|${kind}`, list);
 }

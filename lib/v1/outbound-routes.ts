@@ -1,6 +1,6 @@
 import { byCodePoint } from "../config/diagnostic.ts";
-import { type Memo, noMemo } from "../mesh/memo/memo.ts";
-import { step } from "../mesh/memo/step.ts";
+import { type Memo, noMemo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import { type Labels, serviceKey } from "../snapshot/legacy/service-key.ts";
 import type { Asker } from "./asker.ts";
 import { v2ClusterName } from "./cluster-name.ts";
@@ -51,9 +51,9 @@ interface Served {
 }
 
 /** The same for all domains that share as much with the host: those of all namespaces but the service's own. */
-const serviceHost = step(
+const serviceHost = query(
   "virtual host of a service of the v1 API",
-  { service: "identity", port: "identity", routes: "elements", shared: "value" },
+  { routes: "elements" },
   ({ service, port, routes, shared }: Served): BuiltHost => ({
     name: serviceKey(service.hostname, [port.name]),
     domains: serviceDomains(service, port.port, shared),
@@ -147,9 +147,8 @@ interface Destination {
 }
 
 /** The route to a port of a service that no rule takes. */
-const plainRoute = step(
+const plainRoute = query(
   "default route of the v1 API",
-  { hostname: "value", external: "value", port: "identity", v2Names: "value", connectTimeoutMs: "value" },
   (to: Destination): BuiltRoute =>
     routeTo(serviceCluster(to.hostname, to.port, undefined, to.external, to.connectTimeoutMs), to),
 );

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { step } from "../mesh/memo/step.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import { emptySite, type LegacySite } from "../snapshot/legacy/compiled-legacy.ts";
 import { holes } from "../snapshot/legacy/template.ts";
 import { matchedSources } from "./config-store.ts";
@@ -72,9 +72,9 @@ interface PlaceInputs extends Omit<Place, "instances"> {
   readonly rest: readonly Pick<LegacyInstance, "port" | "labels" | "availabilityZone">[];
 }
 
-const placeOf = step(
+const placeOf = query(
   "place of the v1 API",
-  { id: "value", ip: "value", representative: "value", services: "elements", ports: "elements", rest: "value" },
+  { services: "elements", ports: "elements", rest: "value" },
   ({ services, ports, rest, ...place }: PlaceInputs): Place => ({
     ...place,
     instances: rest.flatMap((instance, at) => {
@@ -94,9 +94,8 @@ function labelsRead(mesh: LegacyMesh, instances: readonly LegacyInstance[]): unk
 }
 
 /** Addresses of listeners that every node has. */
-const fixedAddresses = step(
+const fixedAddresses = query(
   "listeners of every node of the v1 API",
-  { mesh: "identity" },
   ({ mesh }: { readonly mesh: LegacyMesh }, memo: Memo): readonly string[] => {
     const anywhere = listenersDocument(mesh, holes("sidecar", ""), [], memo).listeners ?? [];
     return anywhere.map(({ address }) => address).filter((address) => !address.includes(ipHole));

@@ -1,5 +1,5 @@
-import { type Memo, noMemo } from "../mesh/memo/memo.ts";
-import { tracedStep } from "../mesh/memo/traced-step.ts";
+import { type Memo, noMemo } from "../incremental/memo.ts";
+import { trackedQuery } from "../incremental/tracked-query.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { httpProxyTable, tableNameError } from "../snapshot/legacy/question.ts";
 import type { Asker } from "./asker.ts";
@@ -17,9 +17,9 @@ import { type RunsHere, runsHere } from "./runs-here.ts";
 export const outboundTables = (memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables =>
   tablesAt(memo, asker, here).value;
 
-const tablesAt = tracedStep(
+const tablesAt = trackedQuery(
   "tables of the v1 API",
-  { world: "identity", node: "value", v2Names: "value" },
+  { node: "value" },
   (asker: Omit<Asker, "here">, here: RunsHere, memo: Memo): RouteTables => makeTables({ ...asker, here }, memo),
 );
 

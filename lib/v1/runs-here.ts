@@ -1,6 +1,6 @@
 import { isSubset } from "../config/labels.ts";
-import { type Memo, noMemo } from "../mesh/memo/memo.ts";
-import { oneValue } from "../mesh/memo/same.ts";
+import { internValue } from "../incremental/keep-identity.ts";
+import { type Memo, noMemo } from "../incremental/memo.ts";
 import type { Labels } from "../snapshot/legacy/service-key.ts";
 import type { LegacyInstance } from "./legacy-world.ts";
 
@@ -25,7 +25,7 @@ export const runsHere = (instances: readonly LegacyInstance[], memo: Memo = noMe
   isOf: (hostname, labels) =>
     instances.some((instance) => instance.service.hostname === hostname && isSubset(labels, instance.labels)),
   carries: (labels) => instances.some((instance) => isSubset(labels, instance.labels)),
-  labels: instances[0] && oneValue(memo, instances[0].labels),
+  labels: instances[0] && internValue(memo, instances[0].labels),
 });
 
 export const nothingRuns: RunsHere = runsHere([]);

@@ -1,5 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
+import type { Memo } from "../incremental/memo.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { httpProxyTable } from "../snapshot/legacy/question.ts";
 import type { BuiltCluster } from "./clusters.ts";

@@ -1,5 +1,5 @@
-import type { Memo } from "../mesh/memo/memo.ts";
-import { step } from "../mesh/memo/step.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { sdsCluster } from "./names.ts";
 import { type ClassResources, mapParted, type Resource } from "./resource.ts";
@@ -37,16 +37,14 @@ export function withCertificateFiles(resources: ClassResources, files: Certifica
   };
 }
 
-const allWithFiles = step(
+const allWithFiles = query(
   "resources with certificate files",
-  { files: "identity", list: "identity" },
   ({ files, list }: { readonly files: CertificateFiles; readonly list: readonly Resource[] }, memo: Memo) =>
     list.map((resource) => withFiles(memo, { files, resource })),
 );
 
-const withFiles = step(
+const withFiles = query(
   "resource with certificate files",
-  { files: "identity", resource: "identity" },
   ({ files, resource }: { readonly files: CertificateFiles; readonly resource: Resource }): Resource => {
     const json = mapJson(resource.json, (object) => tlsContext(object, files));
     return json === resource.json || !isJsonObject(json) ? resource : { ...resource, json };

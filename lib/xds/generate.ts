@@ -2,11 +2,11 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ClusterLoadAssignmentJson } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../config/diagnostic.ts";
-import { column } from "../mesh/memo/column.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { forAll } from "../mesh/memo/rearranged.ts";
-import { oneList, oneValue } from "../mesh/memo/same.ts";
-import { step } from "../mesh/memo/step.ts";
+import { column } from "../incremental/column.ts";
+import { internList, internValue } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
+import { forAll } from "../incremental/rearranged.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
 import type { GrpcViews } from "../mesh/views/grpc-views.ts";
@@ -16,10 +16,12 @@ import type { EndpointView, ListenerView, OwnClusterView, RouteView } from "../m
 import { tracedViewsOf } from "../mesh/views/views-of.ts";
 import { type ClusterColumns, generateClusters } from "./clusters/generate-clusters.ts";
 import { askingFor, ownAssignments, sharedAssignments } from "./endpoints/generate-endpoints.ts";
+import { withLocalClusters } from "./endpoints/local-cluster.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";
 import { applyListenerPatches } from "./envoy-filter/apply-listener-patches.ts";
 import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
 import { extensionConfigs } from "./envoy-filter/extension-configs.ts";
+import { settledMatches } from "./envoy-filter/match-notes.ts";
 import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { nameTables } from "./name-table/name-table.ts";
@@ -53,7 +55,10 @@ export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResou
   });
   return {
     value: Object.assign({}, noTypes, ...made.map(({ value }) => value)),
-    diagnostics: [...views.envoys.diagnostics.flat(), ...made.flatMap(({ diagnostics }) => diagnostics)],
+    diagnostics: [
+      ...views.envoys.diagnostics.flat(),
+      ...settledMatches(made.flatMap(({ diagnostics }) => diagnostics)),
+    ],
   };
 }
 
@@ -69,13 +74,14 @@ export const unitsOfEnvoys: OfUnits<UnitOfEnvoys> = {
   clusters: (views, memo, slot) => {
     const { shared, own, diagnostics } = clustersOf(views, memo, slot);
     const assignments = sharedOfClasses(memo, slot, { view: views.endpoints, clusters: shared });
+    const ownAnswers = ownOfClasses(memo, slot, {
+      view: views.endpoints,
+      asking: asking(memo, slot, { own }),
+      shared: assignments,
+    });
     const second = {
       shared: assignments,
-      own: ownOfClasses(memo, slot, {
-        view: views.endpoints,
-        asking: asking(memo, slot, { own }),
-        shared: assignments,
-      }),
+      own: withLocalClusters({ view: views.endpoints, own: views.own, assignments: ownAnswers }, memo, slot),
     };
     return { first: { shared, own }, second, diagnostics };
   },
@@ -97,7 +103,8 @@ interface OfProgram {
 const programUnits = column(
   "units of programs",
   ["views", "unit"],
-  ({ views, unit }: OfProgram, memo: Memo): GeneratedUnit => grpcResources(memo, views)[unit],
+  ({ views: { kind: _, diagnostics: __, ...views }, unit }: OfProgram, memo: Memo): GeneratedUnit =>
+    grpcResources(memo, views)[unit],
 );
 
 /** The clusters of classes, from their views, and what making them had to say. */
@@ -109,7 +116,7 @@ export function clustersOf(
   const generated = generateClusters(views, memo, slot);
   // Patches of clusters are seldom.
   if (views.own.every(({ patches }) => patches.patches.length === 0))
-    return { ...generated, diagnostics: forAll(memo, `${slot}|nothing said`, noDiagnostics, views.own.length) };
+    return { ...generated, diagnostics: forAll(memo, `${slot}|no messages`, noDiagnostics, views.own.length) };
   return stageColumns(memo, { stages: patchedClusters(memo, slot, { view: views.own, ...generated }) });
 }
 
@@ -125,9 +132,8 @@ const patchedClusters = column(
   ({ view, shared, own }: ClusterSides, memo: Memo) => applyClusterPatches(view, { shared, own }, memo),
 );
 
-const stageColumns = step(
+const stageColumns = query(
   "columns of patched clusters",
-  { stages: "identity" },
   ({ stages }: { readonly stages: readonly Stage<Parted<Resource<ClusterJson>>>[] }) => ({
     shared: stages.map(({ value }) => value.shared),
     own: stages.map(({ value }) => value.own),
@@ -170,7 +176,7 @@ interface OfListeners {
 }
 
 /** The listeners of a class. */
-export const listenersOf = step("listeners", { view: "identity" }, ({ view }: OfListeners, memo: Memo) =>
+export const listenersOf = query("listeners", ({ view }: OfListeners, memo: Memo) =>
   andThen(generateListeners(view, memo), (list) => applyListenerPatches(view, list, memo)),
 );
 
@@ -194,7 +200,7 @@ const withExtensions = column(
 function extensionsOf(view: ListenerView, memo: Memo): Stage<readonly Resource[]> {
   const patched = extensionConfigs(view.envoyFilters, memo);
   const { value: wasm, diagnostics } = wasmResources(view, memo);
-  const value = wasm.length === 0 ? patched : oneList(memo, uniqueByName<Resource>([...patched, ...wasm]));
+  const value = wasm.length === 0 ? patched : internList(memo, uniqueByName<Resource>([...patched, ...wasm]));
   return { value, diagnostics };
 }
 
@@ -206,13 +212,12 @@ const askedTables = column("asked route tables", ["view"], ({ view }: OfListener
   const { shared, own } = listenersOf(memo, { view }).value;
   const ofShared = namesOfListeners(memo, { listeners: shared });
   const ofOwn = namesOfListeners(memo, { listeners: own });
-  return oneValue(memo, ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint));
+  return internValue(memo, ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint));
 });
 
 /** Sorted. One step for all: to look through a listener costs less than to remember its names. */
-const namesOfListeners = step(
+const namesOfListeners = query(
   "route tables of listeners",
-  { listeners: "identity" },
   ({ listeners }: { readonly listeners: readonly Resource<ListenerJson>[] }): readonly string[] =>
     [...rdsNames(listeners.map(({ json }) => json))].sort(byCodePoint),
 );
@@ -235,7 +240,7 @@ const routesOfClasses = column("routes of classes", ["view", "names"], (tables: 
   return { value: { routes: allShared(value) }, diagnostics };
 });
 
-const patchedRoutes = step("routes", { view: "identity", names: "identity" }, ({ view, names }: Tables, memo: Memo) =>
+const patchedRoutes = query("routes", ({ view, names }: Tables, memo: Memo) =>
   andThen(generateRoutes(view, names, memo), (list) => applyRoutePatches(view, list, memo)),
 );
 

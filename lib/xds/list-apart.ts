@@ -1,5 +1,5 @@
 import type { ChunkedList } from "../config/chunked-list.ts";
-import { lazily } from "../mesh/memo/lazy.ts";
+import { lazily } from "../incremental/lazy.ts";
 
 /** A message with a list of thousands, which is at hand without being put together. */
 export interface ListApart {

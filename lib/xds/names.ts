@@ -76,11 +76,19 @@ export const passthroughCluster = "PassthroughCluster";
 /** Sends inbound traffic on an unknown port to the workload. */
 export const inboundPassthroughCluster = "InboundPassthroughCluster";
 
+/** What a bootstrap calls the cluster of the proxies that are like the own one. */
+export const localClusterName = "local_cluster";
+
 /** Bootstrap cluster of the local SDS server. */
 export const sdsCluster = "sds-grpc";
 
 /** Bootstrap cluster of Envoy's access log service, there if the proxy's settings give its address. */
 export const accessLogServiceCluster = "envoy_accesslog_service";
+
+/** `jwks|<port>||<host>`: leads to whom a proxy asks for the keys of tokens outside of the mesh. */
+export const keyServerCluster = (port: number, host: string): string => `jwks|${port}||${host}`;
+
+export const isKeyServerCluster = (name: string): boolean => name.startsWith("jwks|");
 
 /** Bootstrap cluster of the control plane that a polling Envoy asks. */
 export const portolanCluster = "portolan";
@@ -119,7 +127,9 @@ export function credentialSecretName(credentialName: string): string {
   const name = credentialName.startsWith("sds://") ? credentialName.slice("sds://".length) : credentialName;
   if (name.startsWith("builtin://")) return workloadCertificate;
   if (name.startsWith("invalid://")) return "invalid://";
-  return /^(?:kubernetes|kubernetes-gateway|configmap):\/\//.test(name) ? name : `kubernetes://${name}`;
+  return /^(?:kubernetes|kubernetes-gateway|configmap|clustertrustbundle):\/\//.test(name)
+    ? name
+    : `kubernetes://${name}`;
 }
 
 /** `<credential name>-cacert`: the credential that holds the CA beside a key pair. */
@@ -130,6 +140,13 @@ export function caOfCredential(credentialName: string): string {
 /** `kubernetes://<credential name>-cacert`: SDS name of the CA of a Kubernetes secret. */
 export function credentialCaName(credentialName: string): string {
   return credentialSecretName(caOfCredential(credentialName));
+}
+
+/** SDS name of the CA of a credential that holds nothing else: the ending says that no key pair is asked for, and may be there already. */
+export function ownCaName(credentialName: string): string {
+  return credentialName.endsWith(caOfCredential(""))
+    ? credentialSecretName(credentialName)
+    : credentialCaName(credentialName);
 }
 
 /** `/apis/<group>/<version>/namespaces/<namespace>/<kebab-case kind>/<name>`: where Istio's metadata says a thing came from. */
@@ -168,6 +185,9 @@ export const virtualInboundBlackHoleChain = `${virtualInboundListener}-blackhole
 
 /** Takes outbound traffic that no listener claims. */
 export const virtualOutboundCatchAllChain = `${virtualOutboundListener}-catchall-tcp`;
+
+/** Takes outbound HTTP that no listener claims. */
+export const virtualOutboundHttpChain = `${virtualOutboundCatchAllChain}-http`;
 
 /** Takes inbound HTTP for ports that no service names. */
 export const virtualInboundHttpChain = `${virtualInboundListener}-catchall-http`;
@@ -226,6 +246,13 @@ export function inboundVirtualHostName(port: number): string {
 /** Virtual host and route for what no other host takes, where it may pass, and where it may not. */
 export const allowAnyHost = "allow_any";
 export const blockAllHost = "block_all";
+
+/** The same where the hosts of requests are resolved; also the inline table for HTTP that no listener claims. */
+export const dynamicDnsHost = "allow_any_dynamic_dns";
+
+/** Leads to the host that a request names, through one cache of names. */
+export const dynamicDnsCluster = "AllowAnyDynamicDNSCluster";
+export const dynamicDnsCache = "allow_any_dfp_dns_cache";
 
 /** `blackhole:<port>`: the virtual host of a gateway's table that has no other. */
 export const blackHoleHost = "blackhole";

@@ -1,7 +1,7 @@
 import { byCodePoint, type ConfigKey } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { oneList } from "../mesh/memo/same.ts";
-import { step } from "../mesh/memo/step.ts";
+import { internList } from "../incremental/keep-identity.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { query } from "../incremental/query.ts";
 
 /** One xDS resource as the compiler makes it: plain JSON in protobuf's mapping, and the objects it came from. */
 export interface Resource<Json extends object = object> {
@@ -9,6 +9,8 @@ export interface Resource<Json extends object = object> {
   readonly name: string;
   readonly json: Json;
   readonly from: readonly ConfigKey[];
+  /** SHA-256 of the code that it has at an Envoy that polls: its front has it. Absent: none was fetched, or the resource is none with code. */
+  readonly module?: string;
 }
 
 /** The types served, by the last part of their REST path. */
@@ -78,17 +80,12 @@ export function ownBeside<R extends Resource>(sides: Sides<R>, memo: Memo): read
   return sides.others.length === 0 ? noResources : (ownOf(memo, sides) as readonly R[]);
 }
 
-const ownOf = step(
-  "own resources",
-  { shared: "identity", others: "identity" },
-  ({ shared, others }: Sides<Resource>, memo: Memo): readonly Resource[] => {
-    const taken = namesOf(memo, { list: shared });
-    return oneList(memo, uniqueByName(others.filter(({ name }) => !taken.has(name))));
-  },
-);
+const ownOf = query("own resources", ({ shared, others }: Sides<Resource>, memo: Memo): readonly Resource[] => {
+  const taken = namesOf(memo, { list: shared });
+  return internList(memo, uniqueByName(others.filter(({ name }) => !taken.has(name))));
+});
 
-const namesOf = step(
+const namesOf = query(
   "names of resources",
-  { list: "identity" },
   ({ list }: { readonly list: readonly Resource[] }): ReadonlySet<string> => new Set(list.map(({ name }) => name)),
 );

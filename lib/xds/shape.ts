@@ -1,13 +1,14 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo/memo.ts";
-import { namesOf } from "../mesh/memo/names-of.ts";
-import { pass } from "../mesh/memo/pass.ts";
-import { step } from "../mesh/memo/step.ts";
+import { mappedList } from "../incremental/mapped-list.ts";
+import type { Memo } from "../incremental/memo.ts";
+import { namesOf } from "../incremental/names-of.ts";
+import { query } from "../incremental/query.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
-import { portolanCluster } from "./names.ts";
+import { localClusterName, portolanCluster } from "./names.ts";
 import { type ClassResources, mapParted, noResources, type Resource } from "./resource.ts";
+import { renamingsOf, withFetchedNames } from "./wasm/fetched-names.ts";
 import { withStandIn } from "./wasm/stand-in.ts";
 
 /**
@@ -57,6 +58,7 @@ export function pollShape(resources: ClassResources, memo: Memo, options: PollOp
   const { clusters, endpoints, listeners, routes, extension_configs: extensions, name_tables: names } = resources;
   const { shared } = endpoints;
   const { pollDelayMs = usualPollDelayMs } = options;
+  const renamings = renamingsOf(extensions);
   const inlining = { endpoints: shared, separate, pollDelayMs };
   return {
     clusters: {
@@ -66,7 +68,9 @@ export function pollShape(resources: ClassResources, memo: Memo, options: PollOp
         : polledResources(memo, { resources: clusters.own, pollDelayMs }),
     },
     endpoints: mapParted(endpoints, (list) => polledEndpoints(memo, { endpoints: list, separate })),
-    listeners: mapParted(listeners, (list) => polledResources(memo, { resources: list, pollDelayMs })),
+    listeners: mapParted(listeners, (list) =>
+      polledResources(memo, { resources: withFetchedNames(list, renamings, memo), pollDelayMs }),
+    ),
     routes,
     ...(extensions === undefined
       ? {}
@@ -93,9 +97,9 @@ interface Inlining extends Separate, Delayed {
   readonly others: readonly Resource[];
 }
 
-const polledClusters = step(
+const polledClusters = query(
   "polled clusters",
-  { clusters: "identity", endpoints: "identity", others: "identity", separate: "value", pollDelayMs: "value" },
+  { separate: "value" },
   ({ clusters, endpoints, others, separate, pollDelayMs }: Inlining, memo: Memo): readonly Resource[] => {
     const names = namesOfServices(memo, { clusters, separate });
     const shared = placesIn(memo, { names, places: placesOf(endpoints, memo) });
@@ -112,9 +116,9 @@ const polledClusters = step(
 );
 
 /** Under which names clusters ask for endpoints that are inlined; undefined where they do not. */
-const namesOfServices = step(
+const namesOfServices = query(
   "service names of clusters",
-  { clusters: "identity", separate: "value" },
+  { separate: "value" },
   ({ clusters, separate }: Pick<Inlining, "clusters" | "separate">): readonly (string | undefined)[] => {
     const isSeparate = new Set(separate);
     return clusters.map(({ json }) => {
@@ -130,9 +134,8 @@ interface Placing {
 }
 
 /** Where what each name stands for is in a list. A change of endpoints leaves that as it is: they are found without a name. */
-const placesIn = step(
+const placesIn = query(
   "places of what clusters ask for",
-  { names: "identity", places: "identity" },
   ({ names, places }: Placing): readonly (number | undefined)[] =>
     names.map((name) => (name === undefined ? undefined : places.get(name))),
 );
@@ -141,45 +144,43 @@ const placesIn = step(
 const placesOf = (list: readonly Resource[], memo: Memo): ReadonlyMap<string, number> =>
   placesOfNames(memo, { names: namesOf(memo, "load assignments", list) });
 
-const placesOfNames = step(
+const placesOfNames = query(
   "places of names",
-  { names: "identity" },
   ({ names }: { readonly names: readonly string[] }): ReadonlyMap<string, number> =>
     new Map(names.map((name, at) => [name, at])),
 );
 
-const eachPolledCluster = pass(
+const eachPolledCluster = mappedList(
   "polled clusters of a list",
-  { pollDelayMs: "value" },
   (cluster: Resource, assignment: Resource | undefined, { pollDelayMs }: Delayed, memo: Memo): Resource =>
     assignment === undefined
       ? polledResource(memo, { resource: cluster, pollDelayMs })
       : inlined(memo, { cluster, assignment, pollDelayMs }),
 );
 
-const polledEndpoints = step(
+const polledEndpoints = query(
   "polled endpoints",
-  { endpoints: "identity", separate: "value" },
+  { separate: "value" },
   ({ endpoints, separate }: Separate): readonly Resource[] => {
+    // Of the local cluster, which stands first: it is in the bootstrap, so that no answer about clusters can hold its endpoints.
+    const ofBootstrap = endpoints[0]?.name === localClusterName ? endpoints.slice(0, 1) : noResources;
     // As a rule nobody's: the one list then, whatever the endpoints are.
-    if (separate.length === 0) return noResources;
+    if (separate.length === 0) return ofBootstrap;
     const kept = new Set(separate);
-    return endpoints.filter(({ name }) => kept.has(name));
+    return [...ofBootstrap, ...endpoints.filter(({ name }) => kept.has(name))];
   },
 );
 
-const polledResources = step(
+const polledResources = query(
   "polled resources",
-  { resources: "identity", pollDelayMs: "value" },
   (
     { resources, pollDelayMs }: { readonly resources: readonly Resource[] } & Delayed,
     memo: Memo,
   ): readonly Resource[] => resources.map((resource) => polledResource(memo, { resource, pollDelayMs })),
 );
 
-const polledExtensions = step(
+const polledExtensions = query(
   "polled extensions",
-  { resources: "identity", pollDelayMs: "value" },
   (
     { resources, pollDelayMs }: { readonly resources: readonly Resource[] } & Delayed,
     memo: Memo,
@@ -187,10 +188,8 @@ const polledExtensions = step(
     resources.map((resource) => polledResource(memo, { resource: standIn(memo, { resource }), pollDelayMs })),
 );
 
-const standIn = step(
-  "stand-in for an extension",
-  { resource: "identity" },
-  ({ resource }: { readonly resource: Resource }) => withStandIn(resource),
+const standIn = query("stand-in for an extension", ({ resource }: { readonly resource: Resource }) =>
+  withStandIn(resource),
 );
 
 /** Name under which a cluster asks for its endpoints, "" if it does not. */
@@ -198,9 +197,8 @@ function serviceNameOf(cluster: ClusterJson): string {
   return cluster.type === "EDS" ? (cluster.edsClusterConfig?.serviceName ?? cluster.name ?? "") : "";
 }
 
-const inlined = step(
+const inlined = query(
   "polled cluster with its endpoints",
-  { cluster: "identity", assignment: "identity", pollDelayMs: "value" },
   ({ cluster, assignment, pollDelayMs }: { readonly cluster: Resource; readonly assignment: Resource } & Delayed) => {
     const { edsClusterConfig: _source, ...rest }: ClusterJson = cluster.json;
     const json = { ...polledJson(rest, pollDelayMs), type: "STATIC", loadAssignment: assignment.json };
@@ -208,9 +206,8 @@ const inlined = step(
   },
 );
 
-const polledResource = step(
+const polledResource = query(
   "polled resource",
-  { resource: "identity", pollDelayMs: "value" },
   ({ resource, pollDelayMs }: { readonly resource: Resource } & Delayed): Resource => {
     const json = polledJson(resource.json, pollDelayMs);
     return json === resource.json ? resource : { ...resource, json };

@@ -1,5 +1,5 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
-import { step } from "../mesh/memo/step.ts";
+import { query } from "../incremental/query.ts";
 import { type ClassResources, noResources, type Parted, type Resource, type ResourceType } from "./resource.ts";
 
 /** Types that are made together, from the same views: a unit stands, or is made again, as a whole. */
@@ -52,9 +52,8 @@ export interface GeneratedColumns {
 }
 
 /** Puts what was generated for each class into columns. */
-export const unitColumns = step(
+export const unitColumns = query(
   "columns of generated units",
-  { unit: "value", made: "identity" },
   ({ unit, made }: { readonly unit: Unit; readonly made: readonly GeneratedUnit[] }): GeneratedColumns => {
     const [first, second] = typesOf[unit];
     const columnsOf = (type: ResourceType): PartedColumns => ({

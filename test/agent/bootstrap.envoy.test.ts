@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bootstrapOf, controlPlaneCluster, identityCluster, restSource } from "../../lib/agent/bootstrap.ts";
+import { localCluster } from "../../lib/agent/local-cluster.ts";
 import { bootstrapFor } from "../../lib/cli/proxy/bootstrap.ts";
 import { downwardMap, proxyInFile, proxyOfThisPod } from "../../lib/cli/proxy/bootstrap-node.ts";
-import { portolanCluster, sdsCluster } from "../../lib/xds/names.ts";
+import { localClusterName, portolanCluster, sdsCluster } from "../../lib/xds/names.ts";
 import { restSource as polledSource } from "../../lib/xds/shape.ts";
 import { createAuthority } from "../e2e/certificates.ts";
 import { envoyComplaint } from "../e2e/envoy.ts";
@@ -27,9 +28,19 @@ describe("bootstrapOf", () => {
     expect(await envoyComplaint(bootstrapOf({ ...options, server }))).toBe("");
   });
 
+  it("is taken by Envoy with a limit of connections and a local cluster", async () => {
+    const server = { host: "127.0.0.1", port: 8080 };
+    const more = { connectionLimit: 1000, hasLocalCluster: true };
+    expect(await envoyComplaint(bootstrapOf({ ...options, ...more, server }))).toBe("");
+  });
+
   it("polls as polled resources tell Envoy to", () => {
     expect(restSource()).toEqual(polledSource());
-    expect([controlPlaneCluster, identityCluster]).toEqual([portolanCluster, sdsCluster]);
+    expect([controlPlaneCluster, identityCluster, localCluster]).toEqual([
+      portolanCluster,
+      sdsCluster,
+      localClusterName,
+    ]);
   });
 });
 

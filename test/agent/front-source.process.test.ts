@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFrontClient } from "../../lib/agent/held/front-client.ts";
 import { frontSource } from "../../lib/agent/held/front-source.ts";
@@ -7,7 +8,7 @@ import { createFront } from "../../lib/front/front.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import type { Refusal } from "../../lib/front/nodes/refusals.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { type ResourceType, typeUrlOf } from "../../lib/snapshot/resource-type.ts";
+import { coreTypes, type ResourceType, typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { nodeOf } from "../front/fixtures.ts";
 import { type ShapeContents, worldOf } from "../snapshot/worlds.ts";
@@ -127,6 +128,29 @@ describe("an agent's source that follows a front", () => {
     await test.publish({ a: "better" });
     await expect.poll(() => test.told.length).toBe(3);
     expect(test.refusals).toHaveLength(1);
+  });
+
+  it("asks nothing more when it is closed while it waits for Envoy's word", async () => {
+    const test = await following();
+    const all = (text: string) => ({
+      clusters: { a: text },
+      endpoints: { a: text },
+      listeners: { a: text },
+      routes: { a: text },
+    });
+    await test.publishAll(all("1"));
+    for (const type of coreTypes) test.source.accepts(type, "");
+    test.start();
+    await expect.poll(() => test.told.length).toBe(1);
+    await expect.poll(() => test.asked.length).toBe(2);
+    // No request about any type is under way that closing could end.
+    await test.publishAll(all("2"));
+    await expect.poll(() => test.told.length).toBe(2);
+    const count = test.asked.length;
+    test.source.close();
+    // Longer than a word is waited for.
+    await sleep(1_500);
+    expect(test.asked.length).toBe(count);
   });
 
   it.each(["clusters", "routes"] as const)(

@@ -79,7 +79,7 @@ status: { phase: Running, podIP: 10.0.0.5 }
   it("wants to be told where streams are served, and knows no token", async () => {
     expect((await run()).err).toContain("portolan dev --grpc-port");
     expect((await run("--server", "http://127.0.0.1:1", "--token-file", "/t", "--out", "/nowhere")).err).toContain(
-      "gRPC programs send none",
+      "gRPC programs send no token",
     );
   });
 });

@@ -41,6 +41,8 @@ const pod = (name: string, labels: string, spec = "{}") =>
 const route = (to: string) => `http: [{route: [{destination: {${to}}}]}]`;
 const server = (hosts = '["*"]', extra = "") =>
   `{port: {number: 80, name: h, protocol: HTTP}, hosts: ${hosts}${extra}}`;
+const tlsServer = (host: string, credential: string, name = "s") =>
+  `{port: {number: 443, name: ${name}, protocol: HTTPS}, hosts: [${host}], tls: {mode: SIMPLE, credentialName: ${credential}}}`;
 const ingress = "istio: ingress";
 
 const cases: readonly Case[] = [
@@ -353,7 +355,7 @@ const cases: readonly Case[] = [
     text: of(
       "EnvoyFilter",
       "f",
-      "{configPatches: [{applyTo: HTTP_FILTER, patch: {operation: INSERT_BEFORE, value: {name: x}}}]}",
+      '{configPatches: [{applyTo: HTTP_FILTER, patch: {operation: INSERT_BEFORE, value: {name: x, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.cors.v3.Cors}}}}]}',
     ),
   },
   {
@@ -446,6 +448,134 @@ const cases: readonly Case[] = [
       ),
     ),
   },
+  {
+    code: "connection-reuse",
+    when: "two servers of a gateway share a certificate",
+    text: of("Gateway", "g", `{servers: [${tlsServer("a.b", "c")}, ${tlsServer("c.b", "c", "t")}]}`),
+  },
+  {
+    code: "connection-reuse",
+    when: "the wildcard of one gateway is over the host of another",
+    text: docs(
+      of("Gateway", "g", `{servers: [${tlsServer("'*.b'", "c")}]}`),
+      of("Gateway", "h", `{servers: [${tlsServer("a.b", "d")}]}`),
+    ),
+  },
+  {
+    code: "paths-only-redirected",
+    when: "a VirtualService is bound to a port that redirects, and to no other",
+    text: docs(
+      of("Gateway", "g", `{servers: [${server("[a.b]", ", tls: {httpsRedirect: true}")}]}`),
+      of("VirtualService", "a", `{hosts: [a.b], gateways: [g], ${route("host: a")}}`),
+    ),
+  },
+  {
+    code: "paths-only-redirected",
+    when: "rules are for a port that redirects",
+    text: docs(
+      of("Gateway", "g", `{servers: [${server("[a.b]", ", tls: {httpsRedirect: true}")}, ${tlsServer("a.b", "c")}]}`),
+      of(
+        "VirtualService",
+        "a",
+        "{hosts: [a.b], gateways: [g], http: [{match: [{port: 80}], route: [{destination: {host: a}}]}, {route: [{destination: {host: a}}]}]}",
+      ),
+    ),
+  },
+  {
+    code: "paths-only-redirected",
+    when: "an Ingress is for a host that a Gateway redirects",
+    text: docs(
+      of(
+        "Gateway",
+        "g",
+        `{selector: {istio: ingressgateway}, servers: [${server("[a.b]", ", tls: {httpsRedirect: true}")}]}`,
+      ),
+      object(
+        "networking.k8s.io/v1",
+        "Ingress",
+        "name: i, namespace: default, annotations: {kubernetes.io/ingress.class: istio}",
+        "spec: {rules: [{host: a.b, http: {paths: [{path: /x, pathType: Prefix, backend: {service: {name: a, port: {number: 80}}}}]}}]}",
+      ),
+    ),
+  },
+  {
+    code: "prefix-rewrite-joined",
+    when: "the root is replaced by a path without slash at its end",
+    text: of("VirtualService", "a", `{hosts: [a], http: [{rewrite: {uri: /foo}, route: [{destination: {host: a}}]}]}`),
+  },
+  {
+    code: "prefix-rewrite-joined",
+    when: "an HTTPRoute puts a prefix in front of the root",
+    text: object(
+      "gateway.networking.k8s.io/v1",
+      "HTTPRoute",
+      "name: r, namespace: default",
+      "spec: {rules: [{matches: [{path: {type: PathPrefix, value: /}}], filters: [{type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /foo/}}}]}]}",
+    ),
+  },
+  {
+    code: "rewrite-without-effect",
+    when: "a prefix is replaced by itself",
+    text: of(
+      "VirtualService",
+      "a",
+      "{hosts: [a], http: [{match: [{uri: {prefix: /v1}}], rewrite: {uri: /v1}, route: [{destination: {host: a}}]}]}",
+    ),
+  },
+  {
+    code: "rewrite-without-effect",
+    when: "the expression of a rewrite begins with another path than the match",
+    text: of(
+      "VirtualService",
+      "a",
+      "{hosts: [a], http: [{match: [{uri: {prefix: /v1/}}], rewrite: {uriRegexRewrite: {match: '^/api/(.*)', rewrite: '/\\\\1'}}, route: [{destination: {host: a}}]}]}",
+    ),
+  },
+  {
+    code: "service-hidden-by-sidecar",
+    when: "a listener with a port leaves out a service of the namespace with this port",
+    text: docs(
+      service("a"),
+      of(
+        "Sidecar",
+        "s",
+        '{egress: [{port: {number: 80, protocol: HTTP, name: h}, hosts: [other/*]}, {hosts: ["./*"]}]}',
+      ),
+    ),
+  },
+  {
+    code: "subset-not-in-reach",
+    when: "the rule that defines a subset lies in a third namespace",
+    text: docs(
+      object("v1", "Namespace", "name: default, labels: {istio-injection: enabled}"),
+      pod("p", "app: a, security.istio.io/tlsMode: istio"),
+      object("v1", "Service", "name: b, namespace: far", "spec: {ports: [{name: http, port: 80}]}"),
+      of("DestinationRule", "d", "{host: b.far.svc.cluster.local, subsets: [{name: v1}]}", "third"),
+      of(
+        "VirtualService",
+        "v",
+        `{hosts: [b.far.svc.cluster.local], ${route("host: b.far.svc.cluster.local, subset: v1")}}`,
+        "third",
+      ),
+    ),
+  },
+  {
+    code: "wildcard-host-hidden",
+    when: "an exact host has no rule for the paths of a wildcard",
+    text: docs(
+      service("a"),
+      ...[
+        ["a.x.y", "/a"],
+        ["'*.x.y'", "/b"],
+      ].map(([host, path], index) =>
+        of(
+          "VirtualService",
+          `v${index}`,
+          `{hosts: [${host}], http: [{match: [{uri: {prefix: ${path}}}], route: [{destination: {host: a}}]}]}`,
+        ),
+      ),
+    ),
+  },
 ];
 
 /** Everything in order: what every analyser must be content with. */
@@ -475,6 +605,137 @@ describe("analyze", () => {
 
   it("has nothing to say about what is in order", () => {
     expect(messages({ text: clean })).toEqual([]);
+  });
+
+  it.each([
+    {
+      code: "wildcard-host-hidden",
+      when: "the exact host answers every path",
+      text: docs(
+        service("a"),
+        of("VirtualService", "v", `{hosts: [a.x.y], ${route("host: a")}}`),
+        of("VirtualService", "w", `{hosts: ["*.x.y"], ${route("host: a")}}`),
+      ),
+    },
+    {
+      code: "wildcard-host-hidden",
+      when: "the two are at different gateways",
+      text: docs(
+        ...[
+          ["a.x.y", "g"],
+          ["'*.x.y'", "h"],
+        ].map(([host, gateway], index) =>
+          of(
+            "VirtualService",
+            `v${index}`,
+            `{hosts: [${host}], gateways: [${gateway}], http: [{match: [{uri: {prefix: /${index}}}], route: [{destination: {host: a}}]}]}`,
+          ),
+        ),
+      ),
+    },
+    {
+      code: "paths-only-redirected",
+      when: "the host is served by HTTPS as well",
+      text: docs(
+        of("Gateway", "g", `{servers: [${server("[a.b]", ", tls: {httpsRedirect: true}")}, ${tlsServer("a.b", "c")}]}`),
+        of("VirtualService", "a", `{hosts: [a.b], gateways: [g], ${route("host: a")}}`),
+      ),
+    },
+    {
+      code: "prefix-rewrite-joined",
+      when: "prefix and replacement end alike",
+      text: of(
+        "VirtualService",
+        "a",
+        "{hosts: [a], http: [{match: [{uri: {prefix: /a/}}], rewrite: {uri: /b/}, route: [{destination: {host: a}}]}, {match: [{uri: {prefix: /a}}], rewrite: {uri: /b}, route: [{destination: {host: a}}]}, {match: [{uri: {exact: /}}], rewrite: {uri: /b}, route: [{destination: {host: a}}]}]}",
+      ),
+    },
+    {
+      code: "service-hidden-by-sidecar",
+      when: "the port of the service speaks TCP, for which addresses tell services apart",
+      text: docs(
+        service("a", "[{name: tcp, port: 80}]"),
+        of(
+          "Sidecar",
+          "s",
+          '{egress: [{port: {number: 80, protocol: HTTP, name: h}, hosts: [other/*]}, {hosts: ["./*"]}]}',
+        ),
+      ),
+    },
+    {
+      code: "subset-not-in-reach",
+      when: "the rule lies with the service",
+      text: docs(
+        object("v1", "Namespace", "name: default, labels: {istio-injection: enabled}"),
+        pod("p", "app: a, security.istio.io/tlsMode: istio"),
+        object("v1", "Service", "name: b, namespace: far", "spec: {ports: [{name: http, port: 80}]}"),
+        of("DestinationRule", "d", "{host: b.far.svc.cluster.local, subsets: [{name: v1}]}", "far"),
+        of(
+          "VirtualService",
+          "v",
+          `{hosts: [b.far.svc.cluster.local], ${route("host: b.far.svc.cluster.local, subset: v1")}}`,
+          "third",
+        ),
+      ),
+    },
+    {
+      code: "connection-reuse",
+      when: "each host has a certificate of its own, or TLS is passed through",
+      text: of(
+        "Gateway",
+        "g",
+        `{servers: [${tlsServer("a.b", "c")}, ${tlsServer("c.b", "d", "t")}, {port: {number: 443, name: u, protocol: TLS}, hosts: ["*.b"], tls: {mode: PASSTHROUGH}}]}`,
+      ),
+    },
+  ])("says no $code when $when", ({ code, text }) => {
+    expect(messages({ text }).filter((one) => one.code === code)).toEqual([]);
+  });
+
+  it("says of a service's ports what istioctl says, and nothing of those that a well-known number or an installer explains", () => {
+    const ports =
+      "[{name: db, port: 3306}, {name: mail, port: 25}, {name: mongo-x, port: 27017}, {name: odd, port: 9999}]";
+    const status = "[{name: status-port, port: 15021}]";
+    const labelled = (label: string) =>
+      object("v1", "Service", `name: ${label[0]}, namespace: default, labels: {${label}}`, `spec: {ports: ${status}}`);
+    const text = docs(
+      service("a", "[{name: tcp-1234, port: 1234}]", ", type: ExternalName, externalName: x.y"),
+      service("b", ports),
+      labelled("istio: ingressgateway"),
+      labelled("release: istio"),
+      labelled("gateway.istio.io/managed: istio.io-gateway-controller"),
+    );
+    expect(messages({ text }).map(({ code, path }) => `${code} ${path.join(".")}`)).toEqual([
+      "IST0118 spec.ports.3.name",
+    ]);
+  });
+
+  it("says nothing of the user of istiod, nor of a gateway that is nothing but a proxy", () => {
+    const deployment = (labels: string, container: string) =>
+      object(
+        "apps/v1",
+        "Deployment",
+        `name: d, namespace: default, labels: {${labels}}`,
+        `spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {securityContext: {runAsUser: 1337}, containers: [{name: ${container}}]}}}`,
+      );
+    const uids = (text: string) => messages({ text }).filter(({ code }) => code === "IST0144");
+    expect(uids(deployment("istio: pilot", "discovery"))).toEqual([]);
+    expect(uids(deployment("app: gateway", "istio-proxy"))).toEqual([]);
+    expect(uids(deployment("app: shop", "app"))).toHaveLength(1);
+  });
+
+  it("takes no allocated address for granted, but what the mesh's settings or the entry's status say", () => {
+    const entry = of(
+      "ServiceEntry",
+      "e",
+      "{hosts: [a.b], resolution: DNS, ports: [{number: 9, name: t, protocol: TCP}]}",
+    );
+    const codes = (text: string, mesh = "") =>
+      messages({ text, mesh }).map(({ code, path }) => `${code} ${path.join(".")}`);
+    expect(codes(entry)).toContain("IST0134 spec.ports.0");
+    const captured =
+      'defaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: "true", ISTIO_META_DNS_AUTO_ALLOCATE: "true"}}';
+    expect(codes(entry, captured)).not.toContain("IST0134 spec.ports.0");
+    expect(codes(`${entry}\nstatus: {addresses: [{host: a.b, value: 240.240.0.1}]}`)).toEqual([]);
   });
 
   it("says it of a backend with such a port at its object and path, and of no backend that another message is about", () => {
@@ -532,10 +793,12 @@ describe("analyze", () => {
     expect(messages({ text: annotated })).toEqual([]);
   });
 
-  it("runs the analysers that are named, and all of them when no name is known", () => {
+  it("runs the analysers that are named, and refuses names of none with those that there are", () => {
     const text = docs(of("DestinationRule", "d", "{host: nowhere}"), object("v1", "Namespace", "name: n"));
     expect(messages({ text }, { only: ["injection.Analyzer"] }).map(({ code }) => code)).toEqual(["IST0102"]);
-    expect(messages({ text }, { only: ["nothing"] })).toHaveLength(2);
+    expect(() => messages({ text }, { only: ["nothing"] })).toThrow(
+      /no analyser "nothing"; use one of .*injection\.Analyzer/,
+    );
     expect(new Set(analyzers.map(({ name }) => name)).size).toBe(analyzers.length);
   });
 

@@ -144,7 +144,7 @@ export const rpcAttacks: readonly AttackClass[] = [
     name: "methods that are not there",
     transport: "gRPC",
     share: 10,
-    ends: ["404"],
+    ends: ["grpc 12"],
     send: (clients, random) =>
       clients.grpc(["/constructor", "/__proto__/toString", "/a/b"][random(3)] ?? "", Buffer.alloc(0)),
   },

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 export interface Checkout
   extends Pick<typeof import("../conformance/load-case.ts"), "loadCase">,
     Pick<typeof import("../../lib/mesh/build-mesh.ts"), "buildMesh">,
-    Pick<typeof import("../../lib/mesh/memo/memo.ts"), "createMemo">,
+    Pick<typeof import("../../lib/incremental/memo.ts"), "createMemo">,
     Pick<typeof import("../../lib/xds/generate.ts"), "generate">,
     Pick<typeof import("../../lib/config/folder/directory.ts"), "readFiles">,
     Pick<typeof import("../../lib/compile/world-of.ts"), "worldOf" | "defaultWorldOptions"> {}
@@ -16,7 +16,7 @@ export interface Checkout
 const modules = [
   ["test/conformance/load-case.ts"],
   ["lib/mesh/build-mesh.ts"],
-  ["lib/mesh/memo/memo.ts", "lib/mesh/memo.ts"],
+  ["lib/incremental/memo.ts", "lib/mesh/memo/memo.ts", "lib/mesh/memo.ts"],
   ["lib/xds/generate.ts"],
   ["lib/config/folder/directory.ts", "lib/config/directory.ts"],
   ["lib/compile/world-of.ts"],

@@ -9,7 +9,7 @@ import { layingByThread } from "../../lib/cli/serve/laying-thread.ts";
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { nodeOfNamed } from "../named-proxy.ts";
 import type { CompileRow } from "./compile-rows.ts";

@@ -1,9 +1,11 @@
 /** The config plane: reading the synthetic mesh as JSON and as YAML, storing it, and one update in a large ledger. */
 import { dump } from "js-yaml";
+import { createAnalysis } from "../../lib/analysis/remembered-analysis.ts";
 import { canonicalJson } from "../../lib/config/canonical-json.ts";
 import { type Config, keyOf } from "../../lib/config/config.ts";
 import { keyText } from "../../lib/config/diagnostic.ts";
 import { parseStream } from "../../lib/config/documents/parse.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { sortObjects } from "../../lib/config/folder/sort-objects.ts";
 import { storedText } from "../../lib/config/object-json.ts";
 import { openLedger } from "../../lib/config-store/ledger/ledger.ts";
@@ -79,6 +81,31 @@ async function readAndStore(json: string): Promise<void> {
   await ledger.write(changes, { author: "bench", message: "fill", timeMs: 0 });
 }
 
+/** The analysers from nothing, and again where one object is another one. */
+function analyses(json: string): readonly (readonly [string, () => unknown])[] {
+  const loaded = { ...readFiles([{ file: "input.yaml", text: json }]), clusterIds: [] };
+  const analyze = createAnalysis();
+  const { configs, objects } = loaded;
+  const rule = configs.findIndex(({ meta }) => meta.kind === "VirtualService");
+  const without = (wanted: string) => {
+    const at = objects.findIndex(({ kind }) => kind === wanted);
+    return { ...loaded, objects: objects.toSpliced(at, 1) };
+  };
+  const turns = (changed: typeof loaded) => {
+    let isChanged = false;
+    return () => {
+      isChanged = !isChanged;
+      return analyze(isChanged ? changed : loaded);
+    };
+  };
+  return [
+    ["all analysers", () => createAnalysis()(loaded)],
+    ["the analysers after a VirtualService", turns({ ...loaded, configs: configs.toSpliced(rule, 1) })],
+    ["the analysers after a Service", turns(without("Service"))],
+    ["the analysers after an EndpointSlice", turns(without("EndpointSlice"))],
+  ];
+}
+
 /** Istio's time to read and decode the objects, by services of the mesh. */
 const istioDecodes: ReadonlyMap<number, number> = new Map([
   [100, 100],
@@ -106,6 +133,7 @@ export async function configBench({ report, yard, services, quick }: BenchOption
     await row(`store its ${sorted.configs.length} configs in memory`, () => storeMemory(sorted.configs));
     await row(`store its ${sorted.configs.length} configs in a ledger`, () => storeLedger(sorted.configs));
     await row("read, validate and store all of it in a ledger", () => readAndStore(json));
+    for (const [what, run] of analyses(json)) await row(what, run);
     const objects = sorted.configs.length + sorted.objects.length;
     report.table(
       `Config of ${size} services: ${objects} objects, ${(json.length / 1e6).toFixed(1)} MB of JSON documents`,

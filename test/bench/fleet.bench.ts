@@ -1,9 +1,9 @@
 /** Many sidecars of the mesh of 1,000 services: what they share, with and without Sidecar resources. */
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
+import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
-import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";

@@ -6,7 +6,7 @@ import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import type { Config } from "../../lib/config/config.ts";
 import { type LoadedDirectory, readFiles } from "../../lib/config/folder/directory.ts";
-import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { collectYoung } from "../collect-garbage.ts";
 import type { BenchOptions, Row } from "./report.ts";

@@ -5,8 +5,8 @@
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { type LoadedDirectory, readFiles } from "../../lib/config/folder/directory.ts";
+import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import type { ClassResources } from "../../lib/xds/resource.ts";

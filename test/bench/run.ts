@@ -3,9 +3,11 @@
  * With `--against FOLDER [--turns 3]` each in turns with that of another checkout, and how the two compare.
  */
 import { parseArgs } from "node:util";
+import { admissionBench } from "./admission.bench.ts";
 import { adsBench } from "./ads.bench.ts";
 import { compareWith, problemOfFolder } from "./against.ts";
 import { agentBench } from "./agent.bench.ts";
+import { caBench } from "./ca.bench.ts";
 import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { crowdBench } from "./crowd.bench.ts";
@@ -27,6 +29,7 @@ import { yardstick } from "./yardstick.ts";
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
   config: configBench,
+  admission: admissionBench,
   registry: registryBench,
   mesh: meshBench,
   "istio-cases": istioCasesBench,
@@ -43,6 +46,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   switch: switchBench,
   agent: agentBench,
   edge: edgeBench,
+  ca: caBench,
   limits: limitsBench,
 };
 

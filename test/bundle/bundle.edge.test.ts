@@ -6,15 +6,17 @@ import { describe, expect, it } from "vitest";
 const ceilings = [
   { entry: "front.worker.ts", runtime: "workerd", maxKiB: 210 },
   { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 390 },
+  // With the X.509 library, 235 KiB.
+  { entry: "front-certificates.worker.ts", runtime: "workerd", maxKiB: 660 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_610 },
   { entry: "front.library.ts", runtime: "workerd", maxKiB: 200 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 1_260 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 1_570 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "compile-slice.lambda.ts", runtime: "node", maxKiB: 2_900 },
   { entry: "collect-garbage.lambda.ts", runtime: "node", maxKiB: 2_120 },
   // With the compiler, which a rollback loads, and the clients of Google's and Azure's clouds, which their stores do.
-  { entry: "server.node.ts", runtime: "node", maxKiB: 5_100 },
+  { entry: "server.node.ts", runtime: "node", maxKiB: 5_600 },
 ] as const;
 
 interface Bundle {
@@ -58,7 +60,7 @@ async function bundle(entry: string, runtime: "workerd" | "node"): Promise<Bundl
   };
 }
 
-/** 190 KiB, only where modules can be loaded later. */
+/** 222 KiB, only where modules can be loaded later. */
 const tracer = /lib\/front\/tracing\/tracer\.ts$/;
 const kms = /@aws-sdk\/client-kms/;
 /** A third of the server, and nothing that a function on Workers or Lambda has. */
@@ -67,6 +69,8 @@ const clouds = /node_modules\/(?:@azure|@typespec|apache-arrow|google-auth-libra
 const tracing = /@opentelemetry\/(?!api\/)/;
 /** 170 KiB, which a function on Lambda loads for the first such call. */
 const calls = /lib\/front\/connect\/mount\.ts$/;
+/** 235 KiB, for those that sign certificates; on Lambda and a server for the first one alone. */
+const x509 = /node_modules\/@peculiar\//;
 /** What the edge does without. */
 const onlyNode = /node_modules\/(?:@opentelemetry|prom-client|pino)\//;
 
@@ -80,6 +84,7 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     expect(atOnce.filter((input) => kms.test(input) || tracing.test(input) || clouds.test(input))).toEqual([]);
     expect(inputs.some((input) => clouds.test(input))).toBe(entry === "server.node.ts");
     if (runtime === "workerd") expect(inputs.filter((input) => onlyNode.test(input))).toEqual([]);
+    expect(atOnce.some((input) => x509.test(input))).toBe(entry === "front-certificates.worker.ts");
     const followsRequests = entry === "front.lambda.ts" || entry === "server.node.ts";
     expect(inputs.some((input) => tracer.test(input))).toBe(followsRequests);
     expect(atOnce.some((input) => tracer.test(input))).toBe(false);
@@ -90,7 +95,7 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     if (!entry.startsWith("front")) return;
     expect(
       inputs.filter((input) =>
-        /^lib\/(config\/(?!answer-text|cause-text|changed-places|diagnostic|loopback|same-elements|setting-values)|registry|mesh|xds|v1|compile)/.test(
+        /^lib\/(config\/(?!answer-text|cause-text|diagnostic|loopback|oidc-discovery|path-text|setting-values|unreachable-keys|untyped)|incremental\/(?!list-delta|same-elements)|registry|mesh|xds|v1|compile)/.test(
           input,
         ),
       ),

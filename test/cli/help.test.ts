@@ -1,7 +1,8 @@
-import type { Command } from "commander";
+import { Command } from "commander";
 import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
-import { createProgram, runCli } from "../../lib/cli/program.ts";
+import { helpGroups } from "../../lib/cli/help-groups.ts";
+import { commandModules, createProgram, runCli } from "../../lib/cli/program.ts";
 
 const lines: string[] = [];
 const terminal = {
@@ -16,7 +17,8 @@ function leaves(command: Command, words = ""): readonly (readonly [string, Comma
   return all.flatMap(([name, child]) => (child.commands.length === 0 ? [[name, child] as const] : leaves(child, name)));
 }
 
-const commands = leaves(createProgram(terminal));
+const program = await createProgram(terminal);
+const commands = leaves(program);
 
 async function told(...args: readonly string[]): Promise<string> {
   lines.length = 0;
@@ -30,6 +32,20 @@ describe("the help", () => {
     const [, examples = ""] = help.split(/\nExamples?:\n/);
     expect(examples).toMatch(new RegExp(`^ {2}(?:[A-Z_]+=\\S+ )?portolan ${name}\\b`, "m"));
     expect(help).not.toContain("\n\n\n");
+  });
+
+  it("lists every command once, by task, each on one line of 110 columns", () => {
+    const help = program.helpInformation();
+    const listed = [...help.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name]) => name);
+    expect(listed).toEqual([...Object.values(helpGroups).flatMap((names) => Object.keys(names)), "help"]);
+    expect(help.split("\n").filter((line) => line.length > 110)).toEqual([]);
+    for (const group of Object.keys(helpGroups)) expect(help).toContain(`\n${group}\n`);
+  });
+
+  it.each(commandModules)("loads $names by the names that its module registers", async ({ names, load }) => {
+    const alone = new Command();
+    (await load())(alone, terminal);
+    expect(alone.commands.map((command) => command.name()).toSorted()).toEqual([...names].toSorted());
   });
 
   it("begins with what the command does, as a sentence", () => {

@@ -119,7 +119,7 @@ describe("colours", () => {
   const wrong = [process.execPath, cli, "validate", "wrong.yaml"];
   const isColoured = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const text = await told(words, env);
-    expect(text).toContain("[unknown-field]");
+    expect(text).toContain("[IST0106 unknown-field]");
     return text.includes("\u001b[31m");
   };
   beforeAll(() =>

@@ -1,6 +1,7 @@
 import picocolors from "picocolors";
 import { expect, it } from "vitest";
-import { harmless, oneLine, printDiagnostic, withoutCommands } from "../../lib/cli/terminal.ts";
+import { harmless, oneLine, printDiagnostic, printDiagnostics, withoutCommands } from "../../lib/cli/terminal.ts";
+import { fileOrigin } from "../../lib/config/diagnostic.ts";
 import { error } from "../../lib/config/finding.ts";
 
 it("lets colours and lines through to a terminal, and nothing else that it would obey", () => {
@@ -36,4 +37,23 @@ it("prints a diagnostic as a line and its hint as another, whatever its object, 
   printDiagnostic({ out: tell, err: tell, colours }, { ...finding, origin: { key, file: "f\n::g.yaml", line: 3 } });
   expect(lines.filter((line) => oneLine(line) !== line)).toEqual([]);
   expect(lines).toHaveLength(2);
+});
+
+it("prints one line for all objects of one unknown kind, with their number", () => {
+  const lines: string[] = [];
+  const terminal = { out: () => {}, err: (line: string) => lines.push(line), colours: picocolors.createColors(false) };
+  const unknown = (kind: string, line: number) =>
+    ({
+      code: "unknown-kind",
+      severity: "warning",
+      origin: fileOrigin("a.yaml", line),
+      path: ["kind"],
+      message: `${kind} is unknown`,
+      hint: "",
+    }) as const;
+  printDiagnostics(terminal, [unknown("A", 1), unknown("B", 2), unknown("A", 3), unknown("A", 4)]);
+  expect(lines).toEqual([
+    "warning a.yaml:1: kind: A is unknown; there are 3 such objects, of which this is the first [unknown-kind]",
+    "warning a.yaml:2: kind: B is unknown [unknown-kind]",
+  ]);
 });

@@ -14,7 +14,7 @@ const policy = (name: string) => {
 const part = "AuthorizationPolicy";
 const parts = [part, "Service"];
 const reason = "no longer served by the API server";
-const failure = `${part}: ${reason}; its 2 objects go on being served as last read`;
+const failure = `${part}: ${reason}; its 2 objects are still served as last read`;
 const all = ["AuthorizationPolicy/shop/deny", "AuthorizationPolicy/shop/more", "Service/shop/a"];
 
 function collecting(store: ObjectStore, more: Partial<CollectorOptions> = {}) {

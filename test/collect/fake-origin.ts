@@ -4,7 +4,7 @@ import { splitEntry } from "../../lib/registry/packed-object.ts";
 
 /** An origin that tells what a test says. */
 export class FakeOrigin implements Origin {
-  readonly about = { kind: "kubernetes", cluster: "Kubernetes" } as const;
+  readonly about: { readonly kind: "kubernetes"; readonly cluster: string };
   readonly parts: readonly string[];
   /** Which one it is. */
   which: string | undefined;
@@ -13,7 +13,8 @@ export class FakeOrigin implements Origin {
   /** Resolves when somebody follows. */
   readonly following: Promise<void>;
 
-  constructor(parts: readonly string[] = ["all"]) {
+  constructor(parts: readonly string[] = ["all"], cluster = "Kubernetes") {
+    this.about = { kind: "kubernetes", cluster };
     this.parts = parts;
     this.following = new Promise((resolve) => {
       this.#followed = resolve;

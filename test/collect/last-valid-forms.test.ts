@@ -3,7 +3,7 @@ import { createCollector } from "../../lib/collect/collector.ts";
 import { withClosed } from "../../lib/compile/closed-world.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
 import { createCollectedLoader } from "../../lib/compile/collected/load-collected.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import type { OriginObject } from "../../lib/registry/origin.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -78,7 +78,12 @@ describe("a collector whose origin makes an object invalid", () => {
     await collectOnce(store, [unknown]);
     expect(await said(store)).toMatchObject({ specs: [denies(["/admin"])], kept: 1 });
     await collectOnce(store, [["AuthorizationPolicy", "4", denies(["/other"])]]);
-    expect(await said(store)).toEqual({ specs: [denies(["/other"])], codes: [], messages: [], kept: 0 });
+    expect(await said(store)).toEqual({
+      specs: [denies(["/other"])],
+      codes: ["discouraged-value"],
+      messages: [],
+      kept: 0,
+    });
     await collectOnce(store, [bad]);
     await collectOnce(store, []);
     expect(await said(store)).toEqual({ specs: [], codes: [], messages: [], kept: 0 });

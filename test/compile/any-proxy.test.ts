@@ -3,6 +3,7 @@ import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { bare, census, filesOf, networking, only } from "./pods/manifests.ts";
+import { saidBy } from "./said-by.ts";
 
 const servers = [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts: ["*"] }];
 const gateway = networking("Gateway", "g", { selector: { app: "edge" }, servers });
@@ -85,14 +86,35 @@ describe("a proxy that portolan.yaml names", () => {
   });
 
   it.each([
-    ["{id: router~10.0.0.9~a.b~b.svc.cluster.local, type: router}", "says type and address itself"],
+    ["{id: router~10.0.0.9~a.b~b.svc.cluster.local, type: router}", "has type and address itself"],
     ["{id: my-node, addresses: [nowhere]}", "is no IP address"],
     ["{id: my-node, labels: {'a b': c}}", "a b"],
     ["{id: teapot~10.0.0.9~a.b~b.svc.cluster.local}", "has type teapot, which is neither sidecar nor router"],
   ])("is refused as %s", (entry, message) => {
-    const { diagnostics } = namedIn(`proxies: [${entry}]`, bare("web-0"));
+    const diagnostics = saidBy(() => namedIn(`proxies: [${entry}]`, bare("web-0")));
     const found = diagnostics.find((one) => one.message.includes(message));
     expect(found).toMatchObject({ severity: "error", origin: { file: "portolan.yaml", line: 1 } });
+  });
+
+  it("takes no name and no address from a workload: another source may name it", () => {
+    const folder = [bare("web-0", {}, { app: "web" })];
+    const { value: before } = namedIn("{}", ...folder);
+    const [workload] = before.nodes;
+    const policy = networking("Sidecar", "o", {
+      workloadSelector: { labels: { app: "other" } },
+      egress: [{ hosts: ["~/*"] }],
+    });
+    const entries = [
+      { id: "sidecar~10.1.2.9~web-0.shop~shop.svc.cluster.local", labels: { app: "other" } },
+      { id: "web-0", namespace: "shop", addresses: ["10.1.2.9"], labels: { app: "other" } },
+      { id: "web-0.shop", namespace: "shop", labels: { app: "other" }, metadata: { CLUSTER_ID: "east" } },
+    ];
+    const { value } = namedIn(JSON.stringify({ proxies: entries }), ...folder, policy);
+    for (const key of workload?.keys ?? []) {
+      const found = value.nodes.filter(({ keys }) => keys.includes(key));
+      expect([key, found.map(({ classId }) => classId)]).toEqual([key, [value.nodes[0]?.classId]]);
+    }
+    expect(workload?.keys).toContain("web-0.shop");
   });
 
   it("takes no name and no class from a workload where a node has only asked for it", () => {

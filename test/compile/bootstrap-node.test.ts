@@ -4,10 +4,11 @@ import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { readPoll } from "../../lib/front/polls/poll-request.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
+import { buildIn, shortLists } from "../../lib/snapshot/proxy-build.ts";
 import { asJson, isArray, isObject, type Json } from "../conformance/json.ts";
 import { everySort } from "./pods/every-sort.ts";
 
@@ -32,7 +33,10 @@ describe("the node of a printed bootstrap", () => {
       expect(proxies.map(({ proxy }) => proxy)).toEqual(world.proxies);
       expect(proxies).toHaveLength(5);
       for (const [at, found] of proxies.entries()) {
-        const node = reordered(asJson(bootstrapFor(found, "http://127.0.0.1:8080", 0).node));
+        const said = reordered(asJson(bootstrapFor(found, "http://127.0.0.1:8080", 0).node));
+        // No bootstrap says whose build of Envoy is started on it: the extensions that it sends do.
+        const extensions = JSON.parse(shortLists[buildIn(found.proxy.metadata.raw) ?? "envoy"]);
+        const node = { ...(isObject(said) ? said : {}), extensions };
         const sent = readPoll(JSON.stringify({ node }), limits);
         if ("problem" in sent) throw new Error(sent.problem);
         const projection = project(classifier, sent.request.node) ?? "";

@@ -3,9 +3,10 @@ import { closedInForce, withClosed } from "../../lib/compile/closed-world.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { noFolder, readAgain } from "../../lib/config/folder/last-valid.ts";
 import { wholeFolder } from "../../lib/config/folder/whole-folder.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { configsByKind } from "../../lib/mesh/index/configs-by-kind.ts";
 import { indexPeerAuthentications } from "../../lib/mesh/index/peer-authentication.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { indexSidecars } from "../../lib/mesh/index/sidecar-index.ts";
 
 const policy = (rules: string, namespace = "shop") => `apiVersion: security.istio.io/v1
 kind: AuthorizationPolicy
@@ -80,6 +81,34 @@ describe("a PeerAuthentication whose selector cannot be read", () => {
   });
 });
 
+describe("a Sidecar that is refused", () => {
+  const sidecar = (name: string, spec: string) =>
+    `apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: ${name}, namespace: shop }\nspec: ${spec}\n---\n`;
+  const scopeOf = (text: string, labels: Readonly<Record<string, string>>) => {
+    const memo = createMemo();
+    const { configs } = withClosed(readFiles([file(text)]), "close", memo);
+    const index = indexSidecars(configsByKind(configs, memo)("Sidecar"), "istio-system").value;
+    return index.sidecarFor("shop", labels)?.spec.egress?.[0]?.hosts;
+  };
+  const open = sidecar("a", '{ egress: [{ hosts: ["*/*"] }] }');
+  const webOpen = sidecar("b", '{ workloadSelector: { labels: { app: web } }, egress: [{ hosts: ["./*"] }] }');
+  const denied = "egress: [{ hosts: [shop/x] }], denied: []";
+
+  it("goes before all others of its namespace where its selector cannot be read", () => {
+    const unread = sidecar("c", `{ workloadSelector: { app: web }, ${denied} }`);
+    expect(scopeOf(open + webOpen, { app: "web" })).toEqual(["./*"]);
+    expect(scopeOf(open + webOpen + unread, { app: "web" })).toEqual(["~/*"]);
+    expect(scopeOf(open + webOpen + unread, { app: "db" })).toEqual(["~/*"]);
+  });
+
+  it("closes what it selects, and nothing else", () => {
+    const read = sidecar("c", `{ workloadSelector: { labels: { app: db } }, ${denied} }`);
+    expect(scopeOf(open + webOpen + read, { app: "db" })).toEqual(["~/*"]);
+    expect(scopeOf(open + webOpen + read, { app: "web" })).toEqual(["./*"]);
+    expect(scopeOf(open + webOpen + read, { app: "ui" })).toEqual(["*/*"]);
+  });
+});
+
 describe("a refused DENY whose last valid form is served", () => {
   it("denies what its valid rules deny, too", () => {
     const rule = "{ to: [{ operation: { paths: [/new] } }] }";
@@ -101,5 +130,29 @@ describe("several refused copies of one object", () => {
       ["web", "db"].map((app) => ({ selector: { matchLabels: { app } }, action: "DENY", rules: [{}] })),
     );
     expect(new Set(configs.map(({ meta }) => meta.name)).size).toBe(2);
+  });
+});
+
+describe("a refused Sidecar that limits calls by its listeners alone", () => {
+  const sidecar = `apiVersion: networking.istio.io/v1
+kind: Sidecar
+metadata: { name: a, namespace: shop }
+spec: { egress: [{ port: { number: 99999999, protocol: HTTP, name: h }, hosts: ["other/*"] }, { hosts: ["./*"] }] }
+`;
+  const worldOf = (mode: string) => {
+    const loaded = readFiles([file(sidecar), file(`outboundTrafficPolicy: { mode: ${mode} }`, "mesh.yaml")]);
+    return { ...withClosed(loaded, "close", createMemo()), inForce: closedInForce(loaded).length };
+  };
+
+  it("closes in a mesh of REGISTRY_ONLY: without it its workloads would reach everything that is registered", () => {
+    const { configs, diagnostics, inForce } = worldOf("REGISTRY_ONLY");
+    expect(configs.map(({ spec }) => spec)).toEqual([
+      { egress: [{ hosts: ["./*"] }], outboundTrafficPolicy: { mode: "REGISTRY_ONLY" } },
+    ]);
+    expect([diagnostics.map(({ code }) => code), inForce]).toEqual([["security-closed"], 1]);
+  });
+
+  it("closes nothing where its workloads may call anybody", () => {
+    expect(worldOf("ALLOW_ANY")).toEqual({ configs: [], diagnostics: [], inForce: 0 });
   });
 });

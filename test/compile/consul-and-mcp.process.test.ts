@@ -113,7 +113,7 @@ spec: { hosts: [${host}.test], http: [{ route: [{ destination: { host: ${host}.s
     const client = { fetch: consul.fetch, baseUrl: "http://consul.test" };
     await createCollector({ store, source: "consul", origin: consulOrigin(client, [], { health: "any" }) }).once();
     const { compiled } = await createSourcesCompiler({ store })();
-    const notFound = analysisOf(compiled.loaded, compiled.diagnostics).filter(({ code }) => code === "IST0101");
+    const notFound = analysisOf(compiled.loaded).filter(({ code }) => code === "IST0101");
     expect(notFound.map(({ origin }) => origin.key.name)).toEqual(["unknown"]);
   });
 

@@ -5,7 +5,7 @@ import { checkByElements } from "../../lib/compile/check-by-elements.ts";
 import { encodeResource } from "../../lib/compile/encode-resource.ts";
 import { encodedList } from "../../lib/compile/encoded-list.ts";
 import { registry } from "../../lib/descriptors/registry.ts";
-import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo, type Memo, noMemo } from "../../lib/incremental/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
 import { runsIn } from "../../lib/snapshot/long/long-resource.ts";

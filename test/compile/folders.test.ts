@@ -7,6 +7,7 @@ import { readPoll } from "../../lib/front/polls/poll-request.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
+import { saidBy } from "./said-by.ts";
 
 const meta = (name: string, more: object = {}) => ({ name, namespace: "shop", ...more });
 const service = (name: string, spec: object = {}) => ({
@@ -220,7 +221,7 @@ describe("injection, as Istio's webhook decides", () => {
   it("is said once to be assumed", () => {
     const { said } = compiled(filesOf([deployment("web"), deployment("other")]));
     expect(said).toEqual([
-      "injection-assumed: pods are taken to get a proxy, since nobody describes their namespace shop",
+      "injection-assumed: pods are assumed to get a proxy, because there is no object for their namespace shop",
     ]);
   });
 });
@@ -237,7 +238,7 @@ describe("a service without EndpointSlices", () => {
       pod("web-4", "web", "10.1.0.4", {}, { phase: "Succeeded" }),
       pod("other-1", "other", "10.1.0.5"),
     ];
-    expect(endpointsOf(filesOf(objects))).toEqual(["10.1.0.1:8080", "10.1.0.2:8080"]);
+    expect(endpointsOf(filesOf(objects))).toEqual(["10.1.0.1:8080", "10.1.0.2:8080", "10.1.0.3:8080 UNHEALTHY"]);
     expect(endpointsOf(filesOf([service("web", { publishNotReadyAddresses: true }), ...objects.slice(1)]))).toContain(
       "10.1.0.3:8080",
     );
@@ -386,7 +387,7 @@ describe("endpoints that portolan.yaml states", () => {
     ["endpoints: [{workload: a, hosts: []}]", "invalid-value: a list must name one host at least"],
     ["endpoints: [", "unreadable-document: "],
   ])("are refused as in %s", (settings, want) => {
-    const { said } = compiled(filesOf([injected], settings));
-    expect(said).toEqual([expect.stringContaining(want)]);
+    const said = saidBy(() => createFileCompiler(defaultWorldOptions)(filesOf([injected], settings), []));
+    expect(said.map(({ code, message }) => `${code}: ${message}`)).toEqual([expect.stringContaining(want)]);
   });
 });

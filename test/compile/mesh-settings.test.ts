@@ -46,7 +46,7 @@ const refusal = (compile: Promise<unknown>): Promise<unknown> =>
   );
 
 const unusable = (code: string) => [
-  "nothing was published: the mesh's settings have errors, and none were valid before; correct them",
+  "nothing was published: settings have errors, and none were valid before; correct them",
   [`error ${code}`],
 ];
 

@@ -3,7 +3,7 @@ import { compile } from "../../lib/compile/compile.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { bare, filesOf, networking, podText } from "./pods/manifests.ts";

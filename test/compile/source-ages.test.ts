@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
-import { sourceAges } from "../../lib/compile/collected/source-ages.ts";
+import { writeShardState } from "../../lib/compile/collected/shard-state.ts";
+import { behindSources, sourceAges } from "../../lib/compile/collected/source-ages.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { prometheusMetrics } from "../../lib/front/prometheus.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -28,5 +29,24 @@ describe("the age of collected sources, where they are served", () => {
     expect(await lines()).toEqual(['portolan_source_age_seconds{source="cluster"} 90']);
     isAway = true;
     expect(await lines()).toEqual([]);
+  });
+});
+
+describe("sources that are behind", () => {
+  it("are those that cannot be read, that gave no sign of life for a minute, and those of a wrong clock", async () => {
+    const store = memoryStore();
+    const nowMs = Date.parse("2026-05-04T12:00:00Z");
+    const states = { fresh: [5, ""], silent: [90, ""], ahead: [-90, ""], failing: [5, "it answers 403"] } as const;
+    for (const [name, [ageSeconds, failure]] of Object.entries(states)) {
+      await writeShard(store, name, [{ file: "a.yaml", text: "{}" }]);
+      await writeShardState(store, name, { asOfMs: nowMs - ageSeconds * 1_000, failure });
+    }
+    await writeShard(store, "pushed", [{ file: "a.yaml", text: "{}" }]);
+    const behind = await behindSources(store, nowMs);
+    expect(behind.map(({ name, failure }) => `${name}: ${failure}`)).toEqual([
+      "ahead: its age is not known: the clock of its collector, or of this server, is wrong",
+      "failing: it answers 403",
+      "silent: its collector gives no sign of life",
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { compile } from "../../lib/compile/compile.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { messageText, TextAgain } from "../../lib/compile/text-again.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import { type CompiledResource, type CompiledShape, resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { hold, withHeld } from "../../lib/snapshot/held.ts";

@@ -75,9 +75,7 @@ describe("what a compile waits for", () => {
     const publish = openProcess(store);
     await publish(edited(1));
     // Each one after the other it was 76.
-    const r1 = asked().rounds;
-    console.log(r1);
-    expect(r1).toBeLessThanOrEqual(50);
+    expect(asked().rounds).toBeLessThanOrEqual(50);
     await publish(edited(2));
     asked();
     await publish(edited(3));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { predecessorOf } from "../../lib/config/changed-places.ts";
 import { arrayOf, ChunkedList } from "../../lib/config/chunked-list.ts";
+import { predecessorOf } from "../../lib/incremental/list-delta.ts";
 
 const others = Array.from({ length: 4 }, (_, at) => ({ other: at }));
 

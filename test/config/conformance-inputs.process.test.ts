@@ -15,6 +15,16 @@ const problems = (loaded: ReturnType<typeof readFiles>) =>
     .filter(({ severity }) => severity === "error")
     .map(({ origin, path, message }) => `${origin.file}:${origin.line} ${path.join(".")} ${message}`);
 
+/** What release 0.8 took of `v1alpha3`, and today's releases refuse in any version. */
+const blockByDns = [
+  "inputs-final-v1alpha3/serviceentry-google.yaml:18 spec.addresses.0 a block cannot be resolved by DNS",
+];
+const refusedToday: Readonly<Record<string, readonly string[]>> = {
+  "compat-0.7/cds-v0-tcp-dns": blockByDns,
+  "compat-0.7/lds-v0-tcp-dns": blockByDns,
+  "compat-0.7/rds-v0-tcp-dns": blockByDns,
+};
+
 describe("the conformance cases", () => {
   it.each(suitesOf("v3", "v3-samples", "gateway-api"))("have only configuration that is accepted in %s", (suite) => {
     for (const { name, path } of casesOf(suite)) {
@@ -29,7 +39,7 @@ describe("the conformance cases", () => {
       const found = problems(read(path, configs));
       if (reject === true) expect(found, name).not.toEqual([]);
       else expect(found, name).toEqual([]);
-      expect(problems(read(path, configsFinalV1alpha3)), name).toEqual([]);
+      expect(problems(read(path, configsFinalV1alpha3)), name).toEqual(refusedToday[name] ?? []);
     }
   });
 });

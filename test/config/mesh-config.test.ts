@@ -56,6 +56,11 @@ describe("readMeshConfig", () => {
     ["defaultConfig: {drainDuration: 0.5s}", "defaultConfig.drainDuration"],
     ["defaultConfig: {tracing: {zipkin: {address: nowhere}}}", "defaultConfig.tracing.zipkin.address"],
     ["meshMTLS: {ecdhCurves: [P-256]}", "meshMTLS.ecdhCurves"],
+    ["defaultInboundHttpRetryPolicy: {attempts: -1}", "defaultInboundHttpRetryPolicy.attempts"],
+    [
+      "outboundTrafficPolicy: {mode: ALLOW_ANY_DYNAMIC_DNS, tls: {mode: SIMPLE, credentialName: c}}",
+      "outboundTrafficPolicy.tls.credentialName",
+    ],
   ])("keeps the defaults and says why for %s", (text, path) => {
     const { value, diagnostics } = readMeshConfig(text);
     expect(value).toEqual(defaultMeshConfig);

@@ -93,14 +93,26 @@ describe("readConfig", () => {
     expect(said(`${head("DestinationRule")}spec: {host: a, subsets: [null]}`)).toHaveLength(1);
   });
 
-  it("takes numbers that are written as texts", () => {
-    expect(specOf(`${head("WorkloadEntry")}spec: {address: 1.2.3.4, weight: "7"}`)).toEqual({
-      address: "1.2.3.4",
-      weight: 7,
-    });
+  it("refuses numbers that are written as texts, as an API server does", () => {
+    expect(said(`${head("WorkloadEntry")}spec: {address: 1.2.3.4, weight: "7"}`)).toEqual([
+      'error 4 spec.weight "7" must be a number (write it without quotes)',
+    ]);
+    expect(
+      said(`${head("Sidecar")}spec: {egress: [{port: {number: "80", protocol: HTTP, name: h}, hosts: ["./*"]}]}`),
+    ).toEqual(['error 4 spec.egress.0.port.number "80" must be a number (write it without quotes)']);
+    expect(said(`${head("WorkloadEntry")}spec: {address: 1.2.3.4, labels: {version: "7"}, ports: {http: 80}}`)).toEqual(
+      [],
+    );
     expect(said(`${head("WorkloadEntry")}spec: {address: 1.2.3.4, weight: seven}`)).toEqual([
       'error 4 spec.weight "seven" must be a number ()',
     ]);
+  });
+
+  it("takes numbers as texts where a server was asked, and of kinds that had no schema in a cluster", () => {
+    const entry = `${head("WorkloadEntry")}spec: {address: 1.2.3.4, weight: "7"}`;
+    expect(read(entry, { unknownFields: "ignore" }).configs[0]?.spec).toEqual({ address: "1.2.3.4", weight: 7 });
+    const legacy = `${head("RouteRule", "config.istio.io/v1alpha2")}spec: {destination: {name: a}, precedence: "7"}`;
+    expect(said(legacy).filter((text) => text.startsWith("error"))).toEqual([]);
   });
 
   it("refuses versions that a kind does not have", () => {
@@ -157,7 +169,7 @@ describe("readConfig", () => {
   });
 
   it.each([
-    { metadata: "{name: Web}", want: 'metadata.name "Web" is no name of an object' },
+    { metadata: "{name: Web}", want: 'metadata.name "Web" is not a valid name of an object' },
     { metadata: "{name: web, namespace: my.shop}", want: 'metadata.namespace "my.shop" is no name of a namespace' },
     { metadata: "{name: web, labels: {version: 010}}", want: "metadata.labels.version 10 must be a text" },
     { metadata: "{name: web, labels: {a b: c}}", want: 'metadata.labels.a b "a b" is not a label key' },
@@ -180,6 +192,48 @@ describe("readConfig", () => {
         typeof want === "string" ? want : expect.stringMatching(want),
       ]);
     }
+  });
+
+  const long = "a-release-with-a-rather-long-name-and-the-namespace-in-it-virtual-service";
+  it.each([
+    { head: "apiVersion: networking.istio.io/v1\nkind: DestinationRule", name: long, isValid: true },
+    { head: "apiVersion: v1\nkind: ConfigMap", name: `${long}.${long}.${long}`, isValid: true },
+    { head: "apiVersion: v1\nkind: ConfigMap", name: "a".repeat(253), isValid: true },
+    { head: "apiVersion: v1\nkind: ConfigMap", name: "a".repeat(254), isValid: false },
+    { head: "apiVersion: v1\nkind: ConfigMap", name: "a-.b", isValid: false },
+    { head: "apiVersion: v1\nkind: Namespace", name: "a".repeat(63), isValid: true },
+    { head: "apiVersion: v1\nkind: Namespace", name: "a".repeat(64), isValid: false },
+    { head: "apiVersion: v1\nkind: Service", name: "a.b", isValid: false },
+    { head: "apiVersion: v1\nkind: Service", name: long, isValid: false },
+    { head: "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role", name: `System:${long}`, isValid: true },
+    { head: "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role", name: '".."', isValid: false },
+  ])("takes the name $name as an API server does: $isValid ($head)", ({ head, name, isValid }) => {
+    const spec = head.endsWith("DestinationRule") ? "spec: {host: a}\n" : "";
+    const errors = read(`${head}\nmetadata: {name: ${name}}\n${spec}`).diagnostics.filter(
+      ({ severity }) => severity === "error",
+    );
+    expect(errors.map(({ path }) => path.join("."))).toEqual(isValid ? [] : ["metadata.name"]);
+  });
+
+  it("passes over an object whose faults are all variables to be filled in, in one line, and closes what it was to protect", () => {
+    const filledIn = (name: string) => `$\{${name}}`;
+    const variables = `metadata: {name: "${filledIn("name")}", namespace: shop}`;
+    const entry = `apiVersion: networking.istio.io/v1\nkind: ServiceEntry\n${variables}\nspec: {hosts: ["${filledIn("host")}"], ports: [{name: http, number: "${filledIn("port:=80")}", protocol: HTTP}]}\n`;
+    const policy = `apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\n${variables}\nspec: {}\n`;
+    const { configs, closed, diagnostics } = read(`${entry}---\n${policy}`);
+    expect(configs).toEqual([]);
+    expect(diagnostics.map(({ severity, code, origin }) => `${severity} ${code} ${origin.key.kind}`)).toEqual([
+      "info unfilled-variables ServiceEntry",
+      "info unfilled-variables AuthorizationPolicy",
+    ]);
+    expect(closed).toHaveLength(1);
+    const other = entry.replace("spec: {", "spec: {hots: [], ");
+    expect(read(other).diagnostics.some(({ severity }) => severity === "error")).toBe(true);
+  });
+
+  it("takes a Secret without values", () => {
+    const { objects, diagnostics } = read("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n");
+    expect([objects.length, diagnostics]).toEqual([1, []]);
   });
 
   it("tells Kubernetes objects from configuration", () => {

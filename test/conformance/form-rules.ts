@@ -1,5 +1,4 @@
 import { type Form, forms } from "../../lib/mesh/forms.ts";
-import { fieldsOf } from "../../lib/mesh/memo/step.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import { bracketed } from "../../lib/xds/names.ts";
 import type { ResourceType } from "../../lib/xds/resource.ts";
@@ -17,7 +16,8 @@ export interface FormDifference {
 }
 
 export type FormRule = keyof Form;
-export const formRules: readonly FormRule[] = fieldsOf(forms.istio);
+// `Object.keys` does not say that they are the object's.
+export const formRules: readonly FormRule[] = Object.keys(forms.istio) as FormRule[];
 
 /** What each rule may change, and into what. */
 const allows: Readonly<Record<FormRule, (found: FormDifference) => boolean>> = {
@@ -63,6 +63,9 @@ const allows: Readonly<Record<FormRule, (found: FormDifference) => boolean>> = {
 
   grpcTablesOfWholePorts: ({ proxy, type, path, shared }) =>
     proxy.type === "grpc" && type === "routes" && shared === undefined && /\.virtualHosts(\["[^"]+"\])?$/.test(path),
+
+  grpcNamesakesLeftOut: ({ proxy, type, path, istio }) =>
+    proxy.type !== "grpc" && type === "routes" && istio === undefined && /\.virtualHosts(\["[^"]+"\])?$/.test(path),
 
   grpcRefusalsSent: ({ proxy, type, path }) =>
     proxy.type === "grpc" &&

@@ -1,4 +1,4 @@
-import type { Memo } from "../../lib/mesh/memo/memo.ts";
+import type { Memo } from "../../lib/incremental/memo.ts";
 import type { GrpcViews } from "../../lib/mesh/views/grpc-views.ts";
 import { generateEndpoints } from "../../lib/xds/endpoints/generate-endpoints.ts";
 import { namedServerListeners } from "../../lib/xds/grpc/listeners.ts";

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Release } from "../../lib/config/compat/compat-settings.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
@@ -17,13 +18,13 @@ import type { Suite } from "./suite.ts";
 import { nameOf } from "./xds-suite.ts";
 
 /** The suite of programs that speak xDS themselves: their requests by name are sent in turn, and the last answer of each type is compared. */
-export function grpcSuite(name: string, dirs: readonly string[]): Suite {
+export function grpcSuite(name: string, dirs: readonly string[], release: Release = "1.30"): Suite {
   const readExpected = expectedReader();
   return {
     name,
     dirs,
     run: (folder) => {
-      const answered = answersOf(folder.path);
+      const answered = answersOf(folder.path, release);
       const expected = readExpected(folder.path);
       const files = [...new Set([...Object.keys(expected), ...answered.keys()])].flatMap((proxy) =>
         resourceTypes.map((type): FileOutcome => {
@@ -44,8 +45,8 @@ export function grpcSuite(name: string, dirs: readonly string[]): Suite {
 type Answers = ReadonlyMap<ResourceType, readonly Json[]>;
 
 /** By node, then by type: the last answer. */
-function answersOf(path: string): ReadonlyMap<string, Answers> {
-  const world = loadCase(path);
+function answersOf(path: string, release: Release): ReadonlyMap<string, Answers> {
+  const world = loadCase(path, { release });
   const memo = createMemo();
   const mesh = buildMesh(world, memo).value;
   const requests: Readonly<Record<string, readonly GrpcRequest[]>> = JSON.parse(

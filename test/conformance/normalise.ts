@@ -6,36 +6,43 @@ import { byCodePoint } from "../../lib/config/diagnostic.ts";
 import { isArray, isObject, type Json, type JsonObject } from "./json.ts";
 
 /** Normalises one resource file: a list of bare resources of one type, in any order. */
-export function normaliseFile(resources: Json): Json {
-  const normal = normalise(resources);
-  return isArray(normal) ? sortedBy(normal, resourceName) : normal;
+export const normaliseFile = (resources: Json): Json => sortedFile(normalise(resources, isForeign));
+
+/** The same, with what Istio's own proxy alone understands left in. */
+export const ordered = (resources: Json): Json => sortedFile(normalise(resources, nothingIsForeign));
+
+const sortedFile = (resources: Json): Json => (isArray(resources) ? sortedBy(resources, resourceName) : resources);
+
+/** What is taken out. */
+interface Foreign {
+  filter(element: Json): boolean;
+  perFilter(name: string, config: Json): boolean;
 }
 
 function resourceName(resource: Json): string {
   return isObject(resource) ? text(resource.name) || text(resource.clusterName) : "";
 }
 
-function normalise(value: Json): Json {
-  if (isArray(value)) return value.filter((element) => !isForeignFilter(element)).map(normalise);
+function normalise(value: Json, foreign: Foreign): Json {
+  if (isArray(value))
+    return value.filter((element) => !foreign.filter(element)).map((element) => normalise(element, foreign));
   if (!isObject(value)) return value;
   const result: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {
-    const normal = normaliseMember(key, member);
+    const normal = normaliseMember(key, member, foreign);
     if (normal !== undefined) result[key] = normal;
   }
   return result;
 }
 
 /** One member of an object; undefined when nothing is left of it. */
-function normaliseMember(key: string, member: Json): Json | undefined {
+function normaliseMember(key: string, member: Json, foreign: Foreign): Json | undefined {
   if (key === "typedPerFilterConfig" && isObject(member)) {
-    const kept = Object.entries(member).filter(
-      ([name, config]) => !name.startsWith("istio.") && !(isObject(config) && isForeignType(config)),
-    );
+    const kept = Object.entries(member).filter(([name, config]) => !foreign.perFilter(name, config));
     if (kept.length === 0 && Object.keys(member).length > 0) return undefined;
-    return Object.fromEntries(kept.map(([name, config]) => [name, normalise(config)]));
+    return Object.fromEntries(kept.map(([name, config]) => [name, normalise(config, foreign)]));
   }
-  const normal = normalise(member);
+  const normal = normalise(member, foreign);
   if (!isArray(normal) || !isArray(member)) return normal;
   if (normal.length === 0 && member.length > 0) return undefined;
   switch (key) {
@@ -50,10 +57,18 @@ function normaliseMember(key: string, member: Json): Json | undefined {
   }
 }
 
-function isForeignFilter(element: Json): boolean {
+/** Whether an element of a list is a filter that Istio's own proxy alone has. */
+export function isForeignFilter(element: Json): boolean {
   if (!isObject(element) || typeof element.name !== "string" || !isObject(element.typedConfig)) return false;
   return element.name.startsWith("istio.") || isForeignType(element.typedConfig);
 }
+
+const isForeign: Foreign = {
+  filter: isForeignFilter,
+  perFilter: (name, config) => name.startsWith("istio.") || (isObject(config) && isForeignType(config)),
+};
+
+const nothingIsForeign: Foreign = { filter: () => false, perFilter: () => false };
 
 const typePrefix = "type.googleapis.com/";
 const knownPackages = ["envoy.", "xds.", "google.", "udpa."];

@@ -69,6 +69,8 @@ export function countsOf(outcomes: readonly CaseOutcome[]): Counts {
 export interface Summary {
   readonly suite: string;
   readonly groups: readonly ({ readonly name: string } & Counts)[];
+  /** What each suite comes to, in the order of their first cases. */
+  readonly suites: readonly ({ readonly name: string } & Counts)[];
   readonly total: Counts;
   readonly failing: readonly { readonly case: string; readonly proxy: string; readonly file: string }[];
 }
@@ -79,6 +81,10 @@ export function summaryOf(suite: string, outcomes: readonly CaseOutcome[]): Summ
   return {
     suite,
     groups: [...groups].map(([name, members]) => ({ name, ...countsOf(members) })),
+    suites: [...Map.groupBy(outcomes, (outcome) => outcome.suite)].map(([name, members]) => ({
+      name,
+      ...countsOf(members),
+    })),
     total: countsOf(outcomes),
     failing: outcomes.flatMap((outcome) =>
       comparedIn(outcome)

@@ -1,21 +1,30 @@
 import Table from "cli-table3";
 import pc from "picocolors";
 import type { Difference } from "./differences.ts";
-import { type CaseOutcome, type Counts, comparedIn, isEqual, type Summary } from "./outcome.ts";
+import { type CaseOutcome, type Counts, comparedIn, countsOf, isEqual, type Summary } from "./outcome.ts";
 
 /** The table of groups, and the first differences of what fails. */
 export function report(summary: Summary, outcomes: readonly CaseOutcome[], differencesPerFile: number): string {
   const failing = outcomes.filter((outcome) => !isEqual(outcome));
-  return [...failing.map((outcome) => describe(outcome, differencesPerFile)), table(summary)].join("\n");
+  return [...failing.map((outcome) => describe(outcome, differencesPerFile)), table(summary, outcomes)].join("\n");
 }
 
-function table(summary: Summary): string {
+/** Whose answers a suite holds. */
+function recordedFrom(suite: string): string {
+  if (suite === "v1") return "Istio 0.7 and 0.8";
+  return suite === "v3-next" ? "Istio 1.31" : "Istio 1.30.3";
+}
+
+function table(summary: Summary, outcomes: readonly CaseOutcome[]): string {
   const rows = new Table({
     head: ["group", "cases", "proxies", "files", ...(summary.total.statuses > 0 ? ["status"] : [])],
     colAligns: ["left", "right", "right", "right", "right"],
     style: { head: [], border: [], compact: true },
   });
   for (const group of summary.groups) rows.push(row(group.name, group));
+  if (summary.suites.length > 1) for (const suite of summary.suites) rows.push(row(`suite ${suite.name}`, suite));
+  const releases = Map.groupBy(outcomes, ({ suite }) => recordedFrom(suite));
+  for (const [release, recorded] of releases) rows.push(row(`answers of ${release}`, countsOf(recorded)));
   rows.push(row(`total (${summary.suite})`, summary.total));
   return rows.toString();
 }

@@ -1,9 +1,12 @@
 /** `npm run conformance`: compares what we generate with what Istio answered, case by case. */
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { hasShared } from "../shared.ts";
+import { carriedCases } from "./carried-cases.ts";
 import { isGroup } from "./groups.ts";
+import { importInserted, insertedSuites } from "./istio/stored.ts";
 import { type CaseOutcome, isEqual, summaryOf } from "./outcome.ts";
 import { writePassing } from "./passing.ts";
 import { report } from "./report.ts";
@@ -24,6 +27,7 @@ interface Options {
   readonly show?: true;
   readonly size?: true;
   readonly import?: string;
+  readonly importIstio?: string;
   readonly updatePassing?: true;
   readonly status?: true;
 }
@@ -39,6 +43,7 @@ const command = new Command("conformance")
   .option("--status", "compare also what is written to the objects of the Gateway API")
   .option("--show", "print the case that --case names: inputs and every answer in full")
   .option("--size", "print what the recorded cases weigh in a checkout")
+  .option("--import-istio <folder>", "take what Istio answered its own proxies: <suite>/<case>/<proxy>/<type>.json")
   .option("--import <folder>", "take the cases of a folder into the repository, suite by the folder's name")
   .option("--update-passing", "rewrite passing.txt");
 
@@ -46,6 +51,7 @@ const options: Options = command.parse().opts();
 
 async function main(): Promise<void> {
   if (options.import !== undefined) return importCases(options.import);
+  if (options.importIstio !== undefined) return importIstio(options.importIstio);
   if (options.size === true) return size();
   if (options.dir === undefined) sayWhatIsLeftOut();
   const chosen: (readonly [Suite, CaseFolder])[] = [];
@@ -57,16 +63,30 @@ async function main(): Promise<void> {
   if (options.show) return show(chosen.map(([, folder]) => folder));
   const outcomes: CaseOutcome[] = [];
   for (const [suite, folder] of chosen) outcomes.push(await runCase(suite, folder, options.status));
-  const summary = summaryOf(options.suite ?? (options.dir === undefined ? "all" : suiteIn(options.dir)), outcomes);
   if (options.updatePassing && options.dir === undefined) writePassing(outcomes);
-  const text = options.json
-    ? JSON.stringify(summary, undefined, 2)
-    : report(summary, outcomes, options.diff ? Number.POSITIVE_INFINITY : 3);
-  process.stdout.write(`${text}\n`);
+  const isApart = ({ suite }: CaseOutcome) => options.suite === undefined && suite === ofIstio;
+  const together = outcomes.filter((outcome) => !isApart(outcome));
+  say(options.suite ?? (options.dir === undefined ? "all" : suiteIn(options.dir)), together);
+  // The same cases once more: they are no part of the total.
+  const apart = outcomes.filter(isApart);
+  if (apart.length > 0 && !options.json) say(ofIstio, apart);
   if (outcomes.length === 0) {
     process.stderr.write("no case matches; see --help for what --group and --case take\n");
   }
   process.exitCode = outcomes.length > 0 && outcomes.every(isEqual) ? 0 : 1;
+}
+
+const ofIstio = "istio-proxies";
+
+/** How the groups begin of cases that were recorded from Istio 1.31. */
+const newGroups = "Next, ";
+
+function say(suite: string, outcomes: readonly CaseOutcome[]): void {
+  const summary = summaryOf(suite, outcomes);
+  const text = options.json
+    ? JSON.stringify(summary, undefined, 2)
+    : report(summary, outcomes, options.diff ? Number.POSITIVE_INFINITY : 3);
+  process.stdout.write(`${text}\n`);
 }
 
 function chosenSuites(): readonly SuiteName[] {
@@ -74,11 +94,12 @@ function chosenSuites(): readonly SuiteName[] {
   if (options.suite !== undefined) return [options.suite];
   if (options.dir !== undefined) return [suiteIn(options.dir)];
   // A case to be shown is looked for everywhere.
-  return options.show ? suiteNames : ["v3", "v3-samples", "gateway-api", "grpc"];
+  return options.show ? suiteNames : ["v3", "v3-samples", "gateway-api", "grpc", "v3-next", ofIstio];
 }
 
-/** The suite that a folder's cases are of: those of `grpc` say what is asked for. */
+/** The suite that a folder's cases are of: those of `v3-next` are about what Istio 1.31 brought, those of `grpc` say what is asked for. */
 function suiteIn(dir: string): SuiteName {
+  if (foldersOf({ name: "", dirs: [dir] }).some(({ group }) => group.startsWith(newGroups))) return "v3-next";
   return caseNames(dir).some((name) => existsSync(join(dir, name, "requests.json"))) ? "grpc" : "v3";
 }
 
@@ -109,6 +130,15 @@ function size(): void {
   const carried = carriedFolders();
   process.stdout.write(`${sizeLines(carried).join("\n")}\n`);
   process.exitCode = bytesOf(carried) <= sizeBound ? 0 : 1;
+}
+
+function importIstio(folder: string): void {
+  for (const suite of insertedSuites) {
+    const source = join(folder, suite);
+    if (!existsSync(source)) continue;
+    const names = importInserted(source, suite, fileURLToPath(new URL(`${suite}/`, carriedCases)));
+    process.stdout.write(`${suite}: took ${names.length} cases\n`);
+  }
 }
 
 function importCases(folder: string): void {

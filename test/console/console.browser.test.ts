@@ -17,12 +17,15 @@ const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 let shop: Shop;
 let browser: Browser;
+let refusing: ReturnType<typeof setInterval> | undefined;
 
 beforeAll(async () => {
   if (browserPath === undefined) return;
   mkdirSync(pictures, { recursive: true });
   [shop, browser] = await Promise.all([startShop(), startBrowser()]);
   await refuse();
+  // One that asks no more refuses nothing any more.
+  refusing = setInterval(() => refuse().catch(() => {}), 1_000);
 });
 
 const gateway = "router~127.0.0.11~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local";
@@ -43,6 +46,7 @@ async function refuse(): Promise<void> {
 }
 
 afterAll(async () => {
+  clearInterval(refusing);
   await browser?.close();
   await shop?.close();
 });
@@ -97,6 +101,7 @@ const pages = [
   ["mesh-services", "#/mesh?caller=router/bookshop&namespace=bookshop"],
   ["trace", "#/trace?node=istio-ingressgateway-1.bookshop&url=http://shop.example.com:10080/catalog"],
   ["nodes", "#/nodes"],
+  ["inputs", "#/inputs"],
   ["rollout", "#/rollout"],
 ] as const;
 
@@ -171,14 +176,44 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
       await close();
     });
 
+    it("begins with what needs a look, and says of nothing that is refused that all is well", async () => {
+      const { page, close } = await open("#/");
+      const attention = page.getByRole("region", { name: "Needs attention" });
+      await attention.getByText("1 proxy refuses what it is served").waitFor();
+      await attention.getByText("1 node has no class of its own").waitFor();
+      await attention.getByText("istio-ingressgateway-1.bookshop").waitFor();
+      const text = (await page.locator("main").textContent()) ?? "";
+      expect(text.indexOf("Needs attention")).toBeLessThan(text.indexOf("Served"));
+      expect(text).toContain("1 proxy");
+      expect(text).toContain("1 refusal stands against it");
+      // Above every page: the worst, and what is served.
+      const status = page.getByRole("region", { name: "What is served" });
+      expect(await status.textContent()).toMatch(/1 refused.*serves \w{12} generation \d/);
+      expect(text).not.toMatch(/No error|everybody has the newest|runs? what is served/);
+      await close();
+    });
+
     it("follows a request to the endpoints of both versions, and names the objects that decided it", async () => {
       const { page, close } = await open("#/trace");
       await page.getByLabel(/^Node/).fill("istio-ingressgateway-1.bookshop");
       await page.getByLabel("URL").fill("http://shop.example.com:10080/catalog");
-      await page.getByRole("button", { name: "Follow" }).click();
+      await page.getByRole("button", { name: "Trace request" }).click();
       await page.getByText("70 %").first().waitFor();
       await page.getByText("30 %").first().waitFor();
       await page.getByText("VirtualService/bookshop/catalog").first().waitFor();
+      // The picture: what all requests pass, then a branch for each version.
+      const stops = (list: string) => page.getByRole("list", { name: list }).locator(".step").allTextContents();
+      expect(await stops("What every request passes")).toEqual([
+        "listener",
+        "filter chain",
+        "route table",
+        "virtual host",
+      ]);
+      const branches = page.getByRole("list", { name: "Where requests go" });
+      expect(await branches.getByRole("meter").count()).toBe(2);
+      expect(await branches.locator(".end .name").allTextContents()).toEqual(["127.0.0.11:9080", "127.0.0.12:9080"]);
+      expect(await violations(page)).toEqual([]);
+      await page.screenshot({ path: `${pictures}trace.png` });
       await close();
     });
 
@@ -198,20 +233,20 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
       const { page, complaints, close } = await open("#/rollout", { url: own.url });
       await page.getByRole("button", { name: "Roll back to generation 1" }).click();
       const dialog = page.getByRole("dialog");
-      const act = dialog.getByRole("button", { name: "Lead everybody back" });
-      await dialog.getByLabel(/^Why/).fill("checkout is down");
+      const act = dialog.getByRole("button", { name: "Roll back" });
+      await dialog.getByLabel(/^Reason/).fill("checkout is down");
       expect(await act.isDisabled()).toBe(true);
       await dialog.getByLabel(/to confirm/).fill((await dialog.locator("label code").innerText()).trim());
       await page.screenshot({ path: `${pictures}rollback.png` });
       expect(await violations(page)).toEqual([]);
       await act.click();
-      await page.getByText(/Generation 3 leads everybody to/).waitFor();
+      await page.getByText(/Generation 3 serves/).waitFor();
       await page.getByText("checkout is down").first().waitFor();
-      await page.getByRole("button", { name: "Let go…" }).click();
-      await dialog.getByLabel(/^Why/).fill("mended");
+      await page.getByRole("button", { name: "Unpin…" }).click();
+      await dialog.getByLabel(/^Reason/).fill("mended");
       await dialog.getByLabel(/to confirm/).fill((await dialog.locator("label code").innerText()).trim());
-      await dialog.getByRole("button", { name: "Let go of the pin" }).click();
-      await page.getByText(/Generation 4 leads everybody to/).waitFor();
+      await dialog.getByRole("button", { name: "Unpin" }).click();
+      await page.getByText(/Generation 4 serves/).waitFor();
       expect(complaints).toEqual([]);
       await close();
       await own.close();
@@ -224,12 +259,12 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
       const { page, close } = await open("#/rollout", { url: own.url });
       await page.getByRole("button", { name: "Promote…" }).click();
       const dialog = page.getByRole("dialog");
-      await dialog.getByLabel(/^Why/).fill("all well");
+      await dialog.getByLabel(/^Reason/).fill("all well");
       await dialog.getByLabel(/to confirm/).fill((await dialog.locator("label code").innerText()).trim());
       await own.publish(
         await own.compile((text) => text.replace("weight: 90", "weight: 50").replace("weight: 10", "weight: 50")),
       );
-      await dialog.getByRole("button", { name: "Give the canary to everybody" }).click();
+      await dialog.getByRole("button", { name: "Promote the canary" }).click();
       await dialog.getByText(/has moved on to generation/).waitFor();
       await close();
       await own.close();
@@ -240,7 +275,7 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
       const tokens = { tokens: { keys: [publicPart(key)] } };
       const own = await startShop({ authentication: readAuthentication(JSON.stringify(tokens)) });
       const { page, close } = await open("#/classes", { url: own.url });
-      await page.getByRole("heading", { name: "Who are you?" }).waitFor();
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
       expect(await violations(page)).toEqual([]);
       await page.screenshot({ path: `${pictures}token.png` });
       await page

@@ -7,6 +7,7 @@ import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { Diagnostic } from "../../lib/config/diagnostic.ts";
 import { diagnosticCodes } from "../../lib/config/diagnostic-codes.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
+import { saidBy } from "../compile/said-by.ts";
 import { type Entry, entriesOf, worldOfExamples } from "./diagnostic-pages.ts";
 
 const lib = resolve(import.meta.dirname, "../../lib");
@@ -19,7 +20,7 @@ function saidOf(steps: readonly (readonly SourceFile[])[]): readonly Diagnostic[
   for (const files of steps) {
     const all = [world, ...files];
     said = [
-      ...compileFiles(all, []).diagnostics,
+      ...saidBy(() => compileFiles(all, [])),
       ...analyze({ ...readFiles(all), clusterIds: [defaultWorldOptions.clusterId] }),
     ];
   }

@@ -2,9 +2,10 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { newestRelease } from "../../lib/config/compat/compat-settings.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import type { FormName } from "../../lib/mesh/forms.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
@@ -18,17 +19,22 @@ const suites = [
   ...suitesOf("v3", "v3-samples", "gateway-api").map((suite) => ({ suite, cases: casesOf(suite) })),
   { suite: "form-cases", cases: readdirSync(formCases).map((name) => ({ name, path: join(formCases, name) })) },
 ];
+/** A patch of this one asks for two rewrites of one path, Istio writes both, and Envoy refuses the route. */
+const isTaken = ({ name }: { readonly name: string }): boolean => name !== "ef-value-oneof";
 const formNames: readonly FormName[] = ["istio", "shared"];
 
 describe.each(suites.flatMap((suite) => formNames.map((form) => ({ ...suite, form }))))(
   "Envoy takes the polled resources of every proxy of $suite in the $form form",
-  ({ cases, form }) => {
+  ({ suite, cases: all, form }) => {
+    // The recorded suites have the release that they were recorded from; ours show what only the newest writes.
+    const reading = suite === "form-cases" ? { release: newestRelease } : {};
+    const cases = all.filter(isTaken);
     const batches = Array.from({ length: Math.ceil(cases.length / 25) }, (_, at) => cases.slice(at * 25, at * 25 + 25));
 
     it.each(batches.map((batch) => [batch[0]?.name ?? "", batch] as const))("from %s on", (_first, batch) => {
       const crowd = newCrowd();
       for (const { name, path } of batch) {
-        const world: World = { ...loadCase(path), compat: form };
+        const world: World = { ...loadCase(path, reading), compat: form };
         const memo = createMemo();
         const mesh = buildMesh(world, memo).value;
         for (const proxy of world.proxies)

@@ -192,7 +192,7 @@ describe("an Envoy with an agent", () => {
     const agent = await start(["--server", "http://127.0.0.1:1", "--status-port", "0", "--status-host", "127.0.0.1"]);
     const said = await eventually(
       async () => agent.log(),
-      (log) => log.includes("tells its status on port"),
+      (log) => log.includes("serves its status on port"),
     );
     const url = `http://127.0.0.1:${/status on port (\d+)/.exec(said)?.[1]}`;
     const unready = await fetch(`${url}/healthz/ready`);
@@ -384,7 +384,7 @@ describe("an Envoy with an agent", () => {
     const pauses = [...agent.log().matchAll(/Envoy ended \(exit code 7\).*started again in ([\d.]+) s/g)];
     expect(pauses.map(([, seconds]) => seconds)).toEqual(["0.25", "0.5", "1"]);
     expect(agent.log()).toMatch(
-      /4 times in a row soon after its start; it said last: .*out of luck; that was once too often/,
+      /4 times in a row soon after its start; its last output: .*out of luck; that was once too often/,
     );
   }, 60_000);
 

@@ -94,7 +94,7 @@ export async function startGateway(
 }
 
 /** Counters that must be 0 in an Envoy that was never told anything wrong, with what they are. */
-export async function rejections(envoy: RunningEnvoy): Promise<readonly string[]> {
+export async function rejections(envoy: Pick<RunningEnvoy, "admin">): Promise<readonly string[]> {
   const { stats }: { readonly stats: readonly { readonly name?: string; readonly value?: number }[] } = JSON.parse(
     await envoy.admin("/stats?format=json&filter=update_rejected"),
   );

@@ -6,9 +6,9 @@ import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { readPoll } from "../../lib/front/polls/poll-request.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { NodeClaims } from "../../lib/snapshot/classifier.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { everySort } from "../compile/pods/every-sort.ts";
@@ -38,7 +38,9 @@ async function listening() {
 }
 
 it("sends the node that each workload was compiled for", async () => {
-  const world = worldOf(readFiles(everySort), defaultWorldOptions, createMemo()).value;
+  // Its workloads name Istio's proxy as their image, and the Envoy here is a stock one.
+  const options = { ...defaultWorldOptions, proxyBuild: "envoy" } as const;
+  const world = worldOf(readFiles(everySort), options, createMemo()).value;
   const { classifier } = compile(world, [], createMemo()).value;
   const placed = await Promise.all(
     proxiesIn(everySort).map(async (found) => {

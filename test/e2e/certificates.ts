@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 
@@ -12,7 +12,10 @@ const secretType = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v
 /** One secret as the file that Envoy watches in place of an SDS server. */
 function writeSecret(directory: string, name: string, secret: object): void {
   const resource = { "@type": secretType, name, ...secret };
-  writeFileSync(join(directory, `${name}.json`), JSON.stringify({ versionInfo: "1", resources: [resource] }));
+  const path = join(directory, `${name}.json`);
+  writeFileSync(`${path}.new`, JSON.stringify({ versionInfo: "1", resources: [resource] }));
+  // Envoy looks again when a file takes the place of another.
+  renameSync(`${path}.new`, path);
 }
 
 /** A certificate authority for one test. @param days that it holds */
@@ -71,6 +74,20 @@ function issue(
   return { certificate, key };
 }
 
+/** Has the authority say of certificates that they count no more. @returns its list of all of these, PEM */
+export function revoke(authority: string, ...certificates: readonly string[]): string {
+  const file = (name: string) => join(authority, "..", name);
+  const [settings, list] = [file("revoked.cnf"), file("revoked.pem")];
+  const own = [`database=${file("revoked.txt")}`, `crlnumber=${file("revoked-number")}`, "default_md=sha256"];
+  writeFileSync(settings, ["[ca]", "default_ca=own", "[own]", ...own, "default_crl_days=1"].join("\n"));
+  writeFileSync(file("revoked.txt"), "");
+  writeFileSync(file("revoked-number"), "01\n");
+  const ca = ["ca", "-config", settings, "-cert", authority, "-keyfile", file("root-key.pem")];
+  for (const certificate of certificates) openssl(...ca, "-revoke", certificate);
+  openssl(...ca, "-gencrl", "-out", list);
+  return readFileSync(list, "utf8");
+}
+
 /** Gives a server the certificate for a name or an address. @param days until it expires; it has, below 0 */
 export const issueServer = (authority: string, name: string, days = 1) =>
   issue(authority, join(authority, "..", `${name}-${days}`), `${isIP(name) === 0 ? "DNS" : "IP"}:${name}`, { days });
@@ -88,9 +105,17 @@ export function issueIdentity(
 ): string {
   const directory = join(authority, "..", encodeURIComponent(spiffeId));
   const { certificate, key } = issue(authority, directory, `URI:${spiffeId}`, options);
-  writeSecret(directory, "default", {
-    tlsCertificate: { certificateChain: { filename: certificate }, privateKey: { filename: key } },
-  });
-  writeSecret(directory, "ROOTCA", { validationContext: { trustedCa: { filename: authority } } });
+  writeIdentity(directory, { certificate, key, roots: authority });
   return directory;
+}
+
+/** Writes what `withCertificateFiles` names. @param files of the certificate, its key and the trusted roots */
+export function writeIdentity(
+  directory: string,
+  files: { readonly certificate: string; readonly key: string; readonly roots: string },
+): void {
+  writeSecret(directory, "default", {
+    tlsCertificate: { certificateChain: { filename: files.certificate }, privateKey: { filename: files.key } },
+  });
+  writeSecret(directory, "ROOTCA", { validationContext: { trustedCa: { filename: files.roots } } });
 }

@@ -8,6 +8,7 @@ const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
 export async function startDev(
   folder: string,
   more: readonly string[] = [],
+  onEvent: (event: Readonly<Record<string, unknown>>) => void = () => {},
 ): Promise<{ readonly url: string; readonly grpcUrl: string; stop(): Promise<void>; kill(): Promise<void> }> {
   const args = [cli, "dev", folder, "--port", "0", "--json", "--store", join(folder, ".store"), ...more];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -19,6 +20,7 @@ export async function startDev(
   const { url, grpcUrl } = await new Promise<{ readonly url: string; readonly grpcUrl: string }>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
       const event: { readonly event: string; readonly url?: string; readonly grpcUrl?: string } = JSON.parse(line);
+      onEvent(event);
       if (event.event === "serving") resolve({ url: event.url ?? "", grpcUrl: event.grpcUrl ?? "" });
     });
     child.once("exit", (code) => reject(new Error(`portolan dev ended with ${code}`)));

@@ -155,7 +155,7 @@ interface Seen {
 }
 
 /** Asks a gateway on a port of this machine. */
-const asker = (port: number) => (path: string, headers: Readonly<Record<string, string>>) =>
+export const asker = (port: number) => (path: string, headers: Readonly<Record<string, string>>) =>
   new Promise<Seen>((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path, headers: { host: shopHost, ...headers }, agent: false };
     const asked = request(options, (response) => {

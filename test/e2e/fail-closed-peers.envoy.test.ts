@@ -41,16 +41,44 @@ describe("a sidecar whose EnvoyFilter was to insert a filter that decides who ma
         {
           applyTo: "HTTP_FILTER",
           match: { context: "SIDECAR_INBOUND" },
-          patch: { operation: "INSERT_FIRST", value: { name: "envoy.filters.http.rbac", typed_config: typedConfig } },
+          patch: { operation: "INSERT_FIRST", value: { name: "own", typed_config: typedConfig } },
         },
       ],
     }),
   ];
-  const type = { "@type": "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC" };
-  it("denies every request where the filter cannot be read", async () => {
-    const mesh = await startSidecars(() => filter({ ...type, rules: { action: "DENNY" } }), "shared", true);
+  const type = (name: string) => ({ "@type": `type.googleapis.com/envoy.extensions.filters.http.${name}` });
+  it.each([
+    ["the filter cannot be read", { ...type("rbac.v3.RBAC"), rules: { action: "DENNY" } }, 403],
+    ["its code is under a misspelt name", { ...type("lua.v3.Lua"), default_source_cod: { inline_string: "" } }, 403],
+    ["its type is not known", { "@type": "type.googleapis.com/example.Guard" }, 403],
+    [
+      "it is a wrong form of one that is known to be harmless",
+      { ...type("buffer.v3.Buffer"), max_request_bytes: "x" },
+      200,
+    ],
+  ])(
+    "answers as it has to where %s",
+    async (_what, config, status) => {
+      const mesh = await startSidecars(() => filter(config), "shared", true);
+      try {
+        expect((await mesh.ask("client", "/")).status).toBe(status);
+      } finally {
+        await mesh.stop();
+      }
+    },
+    60_000,
+  );
+});
+
+describe("a sidecar that calls a host whose DestinationRule has its TLS under a misspelt name", () => {
+  it("gets no connection: it would be in plain text", async () => {
+    const rule = istio("DestinationRule", "networking/v1", "server", {
+      host: "server",
+      trafficPolicy: { tsl: { mode: "MUTUAL", clientCertificate: "/c", privateKey: "/k", caCertificates: "/ca" } },
+    });
+    const mesh = await startSidecars(() => [rule], "shared", true);
     try {
-      expect((await mesh.ask("client", "/")).status).toBe(403);
+      expect((await mesh.ask("client", "/")).status).toBe(503);
     } finally {
       await mesh.stop();
     }

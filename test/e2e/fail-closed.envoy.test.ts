@@ -132,7 +132,7 @@ spec:
     await bring(tokens(jwks));
     await mesh.settle("/reviews");
     expect(await statuses()).toEqual([200, 200, 401]);
-    for (const text of [tokens("broken"), tokens("{}"), tokens(jwks, ", presence: REQUIRED")]) {
+    for (const text of [tokens("broken"), tokens("{}"), tokens(jwks, ", presence: UNLESS_CACHED")]) {
       await bring(text);
       expect(await mesh.settle("/reviews", bad)).toEqual([401]);
       expect(await statuses()).toEqual([200, 200, 401]);
@@ -142,7 +142,19 @@ spec:
     await mesh.settle("/reviews");
     expect(await statuses()).toEqual([200, 401, 401]);
     await bring(noPolicy);
+    // A value that no release has may demand a token.
+    await bring(tokens(jwks, ", presence: UNLESS_CACHED"));
+    await mesh.settle("/reviews");
+    expect(await statuses()).toEqual([403, 401, 401]);
+    await bring(noPolicy);
     await bring(tokens(jwks, ", presence: REQUIRED"));
+    await mesh.settle("/reviews");
+    expect(await statuses()).toEqual([401, 200, 401]);
+    await bring(tokens("broken", ", presence: REQUIRED"));
+    expect(await mesh.settle("/reviews", bad)).toEqual([401]);
+    expect(await statuses()).toEqual([401, 200, 401]);
+    await bring(noPolicy);
+    await bring(tokens("broken", ", presence: REQUIRED"));
     await mesh.settle("/reviews");
     expect(await statuses()).toEqual([403, 401, 401]);
     await bring(noPolicy);

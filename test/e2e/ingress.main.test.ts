@@ -73,7 +73,7 @@ describe("the bookshop's gateway", () => {
     expect(await rejections(envoy)).toEqual([]);
   });
 
-  it("goes on being served through a file that breaks, and follows when it is mended", async () => {
+  it("is still served through a file that breaks, and follows when it is mended", async () => {
     const traffic = startTraffic(shop.port, shopHost, "/catalog");
     await shop.edit("catalog.yaml", (text) => `${text}\n: [half a`);
     await new Promise((resolve) => setTimeout(resolve, 2_200));

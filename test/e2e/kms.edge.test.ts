@@ -95,7 +95,7 @@ describe("a gateway's secret that AWS KMS wraps, written by who may encrypt and 
     const { status, text } = await poll();
     expect([status, JSON.parse(text).detail]).toEqual([
       503,
-      "the secret kubernetes://shop-cert cannot be opened now; the front's log says why",
+      "the secret kubernetes://shop-cert cannot be opened now; see the front's log for the reason",
     ]);
     await expect
       .poll(() => guarded.logged.join("\n"), { timeout: 10_000 })

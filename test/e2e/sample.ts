@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import type { BootstrapExtras } from "../../lib/agent/bootstrap-extras.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
@@ -11,6 +12,7 @@ import { createAuthority, issueIdentity } from "./certificates.ts";
 import { startDev } from "./dev-process.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { startIdentityAgent } from "./identity-agent.ts";
+import { claimPlaces } from "./sample-claims.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 /**
@@ -23,6 +25,8 @@ export interface RunningSample {
   readonly servers: readonly Server[];
   /** `pod.namespace` of those with an Envoy. */
   readonly proxies: readonly string[];
+  /** The Envoys of these, in their order. */
+  readonly envoys: readonly RunningEnvoy[];
   close(): Promise<void>;
 }
 
@@ -37,9 +41,20 @@ interface Server {
 /**
  * Starts a sample. Its pods have loopback addresses, so that all of it fits one machine.
  *
+ * @param options.extras of the bootstraps of its Envoys
+ * @param options.onEvent is told what `dev` prints
  * @throws when an address is taken or an Envoy does not start, with what to do and nothing left running
  */
-export async function startSample(folder: string): Promise<RunningSample> {
+export async function startSample(
+  folder: string,
+  {
+    extras = {},
+    onEvent = () => {},
+  }: {
+    readonly extras?: BootstrapExtras;
+    readonly onEvent?: (event: Readonly<Record<string, unknown>>) => void;
+  } = {},
+): Promise<RunningSample> {
   const files = await readFolder(folder);
   const all = proxiesIn(files);
   const inFront = serversBehind(files, all);
@@ -56,10 +71,19 @@ export async function startSample(folder: string): Promise<RunningSample> {
   try {
     const scratch = await mkdtemp(join(tmpdir(), "portolan-"));
     closing.push(() => rm(scratch, { recursive: true, force: true }));
+    const gateways = configs.filter(({ meta }) => meta.kind === "Gateway");
+    const gatewayPlaces = gateways.flatMap(({ spec }) => portsOf(spec)).map((port) => `0.0.0.0:${port}`);
+    closing.push(
+      await claimPlaces(basename(folder), [
+        ...servers.map(({ address, port }) => `${address}:${port}`),
+        ...gatewayPlaces,
+      ]),
+    );
     for (const server of servers) closing.push((await startServer(server)).close);
-    const dev = await startDev(folder, ["--certificates", certificates]);
+    const dev = await startDev(folder, ["--certificates", certificates], onEvent);
     closing.push(dev.stop);
     const authority = isMutual ? createAuthority(join(scratch, "ca")) : undefined;
+    const envoys: RunningEnvoy[] = [];
     for (const found of proxies) {
       const directory = join(scratch, found.proxy.id);
       await mkdir(directory);
@@ -69,15 +93,23 @@ export async function startSample(folder: string): Promise<RunningSample> {
         const identity = issueIdentity(authority, id);
         closing.push((await startIdentityAgent(directory, identity)).stop);
       }
-      const envoy = await startEnvoy(bootstrapFor(found, dev.url, 0, { certificates }), directory);
+      const envoy = await startEnvoy(bootstrapFor(found, dev.url, 0, { certificates, extras }), directory);
+      envoys.push(envoy);
       closing.push(envoy.stop);
       await listens(envoy);
     }
-    return { url: dev.url, servers, proxies: proxies.map(({ proxy }) => proxy.id), close };
+    return { url: dev.url, servers, proxies: proxies.map(({ proxy }) => proxy.id), envoys, close };
   } catch (cause) {
     await close();
     throw cause;
   }
+}
+
+/** Of a Gateway, as far as it says them. */
+function portsOf(spec: unknown): readonly number[] {
+  const { servers = [] }: { readonly servers?: readonly { readonly port?: { readonly number?: number } }[] } =
+    Object(spec);
+  return servers.flatMap(({ port }) => port?.number ?? []);
 }
 
 function startServer({ name, port, address }: Server): Promise<Upstream> {

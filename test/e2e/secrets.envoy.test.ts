@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { connect, type TLSSocket } from "node:tls";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../free-port.ts";
 import { shopHost } from "./bookshop.ts";
@@ -13,6 +13,7 @@ let guarded: GuardedShop;
 let envoy: RunningEnvoy;
 let simplePort: number;
 let mutualPort: number;
+let narrowPort: number;
 
 const file = (name: string) => join(guarded.folder, name);
 const openssl = (...args: readonly string[]) => execFileSync("openssl", args, { stdio: "ignore" });
@@ -60,16 +61,17 @@ function ask(port: number, client?: string): Promise<string> {
 beforeAll(async () => {
   simplePort = await freePort();
   mutualPort = await freePort();
+  narrowPort = await freePort();
   guarded = await openGuardedShop(async ({ folder }) => {
-    const server = (number: number, mode: string, credentialName: string) =>
-      `  - {port: {number: ${number}, name: "https-${number}", protocol: HTTPS}, hosts: [${shopHost}], tls: {mode: ${mode}, credentialName: ${credentialName}}}\n`;
+    const server = (number: number, mode: string, credentialName: string, more = "") =>
+      `  - {port: {number: ${number}, name: "https-${number}", protocol: HTTPS}, hosts: [${shopHost}], tls: {mode: ${mode}, credentialName: ${credentialName}${more}}}\n`;
     const text = `apiVersion: networking.istio.io/v1
 kind: Gateway
 metadata: {name: tls, namespace: bookshop}
 spec:
   selector: {istio: ingressgateway}
   servers:
-${server(simplePort, "SIMPLE", "shop-cert")}${server(mutualPort, "MUTUAL", "shop-mutual")}---
+${server(simplePort, "SIMPLE", "shop-cert")}${server(mutualPort, "MUTUAL", "shop-mutual")}${server(narrowPort, "SIMPLE", "shop-mutual", ", alpnProtocols: [http/1.1, x-shop], ecdhCurves: [P-384]")}---
 apiVersion: networking.istio.io/v1
 kind: VirtualService
 metadata: {name: tls, namespace: bookshop}
@@ -112,6 +114,36 @@ describe("a gateway's credentialName", () => {
     );
     expect(await ask(mutualPort)).toMatch(/ERR_SSL|ECONNRESET/);
     expect(await ask(mutualPort, "stranger")).toMatch(/ERR_SSL|ECONNRESET/);
+  });
+
+  it("offers the protocols and curves of its server, and no others", async () => {
+    const handshake = (port: number, options: ConnectionOptions): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = connect({
+          host: "127.0.0.1",
+          port,
+          servername: shopHost,
+          rejectUnauthorized: false,
+          ...options,
+        });
+        socket.once("secureConnect", () => {
+          resolve(String(socket.alpnProtocol));
+          socket.destroy();
+        });
+        socket.once("error", () => resolve("refused"));
+      });
+    const all = { ALPNProtocols: ["h2", "x-shop", "http/1.1"] };
+    expect(
+      await eventually(
+        () => handshake(narrowPort, all),
+        (answer) => answer !== "refused",
+        20_000,
+      ),
+    ).toBe("http/1.1");
+    expect(await handshake(narrowPort, { ALPNProtocols: ["x-shop"] })).toBe("x-shop");
+    expect(await handshake(mutualPort, all)).toBe("h2");
+    expect(await handshake(narrowPort, { ecdhCurve: "P-384" })).toBe("false");
+    expect(await handshake(narrowPort, { ecdhCurve: "X25519" })).toBe("refused");
   });
 
   it("leaves no key where Envoy, the store or the front would show it", async () => {

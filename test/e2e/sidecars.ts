@@ -7,9 +7,9 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { bootstrapOf } from "../../lib/agent/bootstrap.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import type { FormName } from "../../lib/mesh/forms.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { isJsonObject, type JsonObject, mapJson } from "../../lib/xds/map-json.ts";
@@ -36,6 +36,8 @@ export interface RunningSidecars {
   ask(who: "client" | "stranger", path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** One request in plain text, straight to the server's listener. */
   askPlainly(path: string): Promise<Answer>;
+  /** An admin page of a workload's Envoy. */
+  admin(who: keyof typeof addresses, path: string): Promise<string>;
   /** A good token of an issuer. */
   token(issuer: string): Promise<string>;
   stop(): Promise<void>;
@@ -143,14 +145,30 @@ export function inlineRoutes(tables: ReadonlyMap<string, object>): (object: Json
   };
 }
 
+/** Where workloads have their certificates from. */
+export interface Identities {
+  /** File with the roots. */
+  readonly roots: string;
+  /** Folder with the files of a workload, by the name of its service account. */
+  folderOf(serviceAccount: string): string | Promise<string>;
+}
+
+/** From OpenSSL. */
+function opensslIdentities(directory: string): Identities {
+  const roots = createAuthority(directory);
+  return { roots, folderOf: (name) => issueIdentity(roots, `spiffe://cluster.local/ns/default/sa/${name}`) };
+}
+
 /**
  * @param policies what to write besides the workloads, given the keys of tokens
  * @param mayRefuse whether some of it may be refused; false when absent
+ * @param identitiesIn given a folder for their files; from OpenSSL when absent
  */
 export async function startSidecars(
   policies: (jwks: string) => readonly object[],
   compat: FormName = "shared",
   mayRefuse = false,
+  identitiesIn: (directory: string) => Identities | Promise<Identities> = opensslIdentities,
 ): Promise<RunningSidecars> {
   const directory = mkdtempSync(join(tmpdir(), "portolan-mtls-"));
   const app = await startUpstream("the app");
@@ -158,11 +176,12 @@ export async function startSidecars(
   const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
   const key = { ...(await exportJWK(publicKey)), kid: "k", alg: "RS256" };
   const objects = [...workloads(ports), ...policies(JSON.stringify({ keys: [key] }))];
-  const envoys = await startProxies(objects, directory, compat, mayRefuse);
+  const envoys = await startProxies(objects, await identitiesIn(directory), compat, mayRefuse);
   return {
     ask: (who, path, headers = {}) =>
       get({ host: addresses[who], port: ports.service, path, headers: { host, ...headers } }),
     askPlainly: (path) => get({ host: addresses.server, port: ports.server, path }),
+    admin: async (who, path) => (await envoys[Object.keys(addresses).indexOf(who)]?.admin(path)) ?? "",
     token: (issuer) =>
       new SignJWT({})
         .setProtectedHeader({ alg: "RS256", kid: "k" })
@@ -178,7 +197,7 @@ export async function startSidecars(
   };
 }
 
-async function startProxies(objects: readonly object[], directory: string, compat: FormName, mayRefuse: boolean) {
+async function startProxies(objects: readonly object[], identities: Identities, compat: FormName, mayRefuse: boolean) {
   const memo = createMemo();
   const text = objects.map((each) => JSON.stringify(each));
   const loaded = readFiles([{ file: "input.yaml", text: text.join("\n---\n") }]);
@@ -186,9 +205,8 @@ async function startProxies(objects: readonly object[], directory: string, compa
   if (refused.length > 0 && !mayRefuse) throw new Error(refused.map(({ message }) => message).join("\n"));
   const world = worldOf(loaded, { ...defaultWorldOptions, compat }, memo).value;
   const mesh = buildMesh(world, memo).value;
-  const authority = createAuthority(directory);
   return Promise.all(
-    Object.entries(addresses).map(([name, ip]) => {
+    Object.entries(addresses).map(async ([name, ip]) => {
       const node = {
         name,
         type: "sidecar",
@@ -200,9 +218,11 @@ async function startProxies(objects: readonly object[], directory: string, compa
       } as const;
       const proxy = proxyOfNamed(node, world.registry, world.meshConfig).value;
       if (proxy === undefined) throw new Error(`no proxy ${name}`);
-      const files = issueIdentity(authority, `spiffe://cluster.local/ns/default/sa/${name}`);
+      const files = await identities.folderOf(name);
       const polled = pollShape(generate(mesh, proxy, memo).value, memo);
-      const shape = wholeResources(withCertificateFiles(polled, { directory: files, systemRoots: authority }, memo));
+      const shape = wholeResources(
+        withCertificateFiles(polled, { directory: files, systemRoots: identities.roots }, memo),
+      );
       const tables = new Map(shape.routes.map((table) => [table.name, table.json]));
       const bootstrap = bootstrapOf({
         nodeId: `sidecar~${ip}~${name}.default~default.svc.cluster.local`,

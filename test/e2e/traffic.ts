@@ -9,13 +9,19 @@ export interface Traffic {
 }
 
 /** Sends requests through a listener all the time, a few side by side, over kept connections. */
-export function startTraffic(port: number, host: string, path = "/", parallel = 4): Traffic {
+export function startTraffic(
+  port: number,
+  host: string,
+  path = "/",
+  parallel = 4,
+  headers: Readonly<Record<string, string>> = {},
+): Traffic {
   const agent = new Agent({ keepAlive: true, maxSockets: parallel });
   let counts = new Map<string, number>();
   let running = true;
   const once = () =>
     new Promise<string>((resolve) => {
-      const sent = request({ port, path, agent, headers: { host } }, (response) => {
+      const sent = request({ port, path, agent, headers: { host, ...headers } }, (response) => {
         let text = "";
         response.on("data", (data) => {
           text += data;

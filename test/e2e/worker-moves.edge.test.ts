@@ -84,7 +84,7 @@ it("a canary, its end either way, a rollback and what lets go of it reach the En
 
   await rollback(store, 1, { why: "it was not" });
   await both("90/10");
-  // Whatever is pushed meanwhile is recorded, and served to nobody.
+  // Whatever is pushed meanwhile is recorded, and not served.
   expect(await push(50, 50)).toMatchObject({ kind: "pinned" });
   await aWhile();
   expect([await weightsOf(others), await weightsOf(canaries)]).toEqual(["90/10", "90/10"]);

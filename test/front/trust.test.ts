@@ -174,7 +174,7 @@ describe("whoever signs HEAD", () => {
   });
 });
 
-describe("a store and its copy, of which the copy is written by somebody else", () => {
+describe("a store and its copy, of which the copy has another writer", () => {
   it("go on at the newest HEAD that somebody trusted has signed", async () => {
     const [first, copy] = [memoryStore(), memoryStore()];
     const both = twoStores(first, copy, { trusted });

@@ -114,7 +114,7 @@ describe("the numbers among a Worker's settings", () => {
           () => worldFromSettings(wrong),
         ];
         const said = readers.map((read) => messageOf(read));
-        if (worker === "MAX_HOLD_MS") said.push((await frontSays(wrong)).log);
+        if (worker === "MAX_HOLD_MS" || worker === "CA_MAX_HOURS") said.push((await frontSays(wrong)).log);
         if (worker === "RUN_SECONDS")
           said.push(
             await collectWorker.scheduled({}, { SNAPSHOTS: bucket, ...wrong }).then(
@@ -140,10 +140,12 @@ describe("a compiling Worker's settings", () => {
     const names = choices.map(({ worker }) => worker);
     expect(names).toEqual(expect.arrayContaining(["CERTIFICATES", "BINARY_FORMS", "LEGACY_RELEASE", "TAKE_OVER"]));
     for (const name of names) {
-      const said =
-        name === "TAKE_OVER"
-          ? await rejection(collectWorker.scheduled({}, { SNAPSHOTS: bucket, ...collecting, [name]: "nonsense" }))
-          : await compileSays({ [name]: "nonsense" });
+      const wrong = { [name]: "nonsense" };
+      const reader: Readonly<Record<string, () => Promise<string>>> = {
+        TAKE_OVER: () => rejection(collectWorker.scheduled({}, { SNAPSHOTS: bucket, ...collecting, ...wrong })),
+        CA: async () => (await frontSays(wrong)).log,
+      };
+      const said = await (reader[name]?.() ?? compileSays(wrong));
       expect(said, name).toMatch(new RegExp(`${name} is \\\\?"nonsense\\\\?"; it may be `));
     }
   });

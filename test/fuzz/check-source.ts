@@ -1,10 +1,10 @@
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
+import { createMemo, type Memo, noMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
 import { eachClass } from "../../lib/mesh/classes/enter-classes.ts";
-import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { generate } from "../../lib/xds/generate.ts";

@@ -261,7 +261,7 @@ describe("a sink of ResourceSource", () => {
     await stream.until(5);
     expect(stream.requests.at(-1)).toMatchObject({ responseNonce: "2", errorDetail: { code: 3 } });
     expect(stream.requests.at(-1)?.errorDetail?.message).toContain(message);
-    expect(lines.at(-1)).toContain("failed ServiceEntry: what the source says");
+    expect(lines.at(-1)).toContain("failed ServiceEntry: the source's content");
     stream.push({ collection, nonce: "3", resources: [entry("n/a", "a.test")] });
     await eventually(() => lines.at(-1) === "followed ServiceEntry");
     expect(wholes()).toHaveLength(1);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 
 const ingress = `apiVersion: networking.k8s.io/v1
 kind: Ingress

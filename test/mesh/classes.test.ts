@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultProxyConfig } from "../../lib/config/kinds/mesh-config.ts";
+import { createMemo, noMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
 import { eachClass } from "../../lib/mesh/classes/enter-classes.ts";
-import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { project } from "../../lib/snapshot/classifier.ts";

@@ -1,4 +1,4 @@
-import type { Memo } from "../../lib/mesh/memo/memo.ts";
+import type { Memo } from "../../lib/incremental/memo.ts";
 import type { Mesh } from "../../lib/mesh/mesh.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import type { EnvoyViews } from "../../lib/mesh/views/view-columns.ts";

@@ -9,8 +9,8 @@ import type {
 } from "../../lib/config/kinds/authentication-policy.ts";
 import type { PeerAuthentication } from "../../lib/config/kinds/peer-authentication.ts";
 import type { RequestAuthentication } from "../../lib/config/kinds/request-authentication.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { Endpoint } from "../../lib/registry/service.ts";
 import { tcpAuthorization } from "../../lib/xds/security/authorization.ts";
 import { jwtAuthentication } from "../../lib/xds/security/jwt-authentication.ts";
@@ -266,7 +266,7 @@ describe("tokens that authentication policies ask for", () => {
     const options = { clearsRouteCache: false, keySets: undefined };
     const { diagnostics } = jwtAuthentication(policies.requestAuthentication, options);
     expect(diagnostics.map(({ origin, path }) => [origin.key.kind, ...path].join("."))).toEqual([
-      "Policy.spec.origins.1.jwt.jwksUri",
+      "Policy.spec.origins.1.jwt.issuer",
     ]);
   });
 });

@@ -11,8 +11,8 @@ import type {
   Subject,
 } from "../../lib/config/kinds/service-role.ts";
 import { closedAnnotation, httpOnlyAnnotation } from "../../lib/config/made-annotations.ts";
+import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { propertyRuns } from "../soak-options.ts";
 import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
 import { envoyViewsOf } from "./envoy-views.ts";

@@ -1,8 +1,8 @@
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
 import { defaultMeshConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
+import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
 import type { Mesh } from "../../lib/mesh/mesh.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import type { World } from "../../lib/mesh/world.ts";
@@ -91,6 +91,9 @@ export interface WorldParts {
   readonly meshConfig?: Partial<MeshConfig>;
   readonly proxies?: readonly NamedProxy[];
   readonly compat?: World["compat"];
+  /** Absent: 1.30, whose recorded answers most of what is expected here was taken from. */
+  readonly release?: World["release"];
+  readonly switches?: World["switches"];
   /** By `namespace/host`. */
   readonly endpoints?: ReadonlyMap<string, readonly Endpoint[]>;
   /** By `podName.namespace`. */
@@ -118,6 +121,8 @@ export function world(parts: WorldParts): World {
     registry,
     proxies: (parts.proxies ?? []).map((named) => proxy(named, registry, meshConfig)),
     compat: parts.compat ?? "shared",
+    release: parts.release ?? "1.30",
+    ...(parts.switches === undefined ? {} : { switches: parts.switches }),
   };
 }
 

@@ -22,7 +22,7 @@ export type BlockMark =
 
 /** Reasons that count for leaving a block out. */
 export const reasons =
-  /^needs (?:an account|a cluster|kubectl|another machine|a program of gRPC)|^is the test run that this is part of$/;
+  /^needs (?:an account|a cluster|kubectl|another machine|a program of gRPC|the package on npm)|^is the test run that this is part of$/;
 
 /** README, CONTRIBUTING, all of docs, and the samples' own pages; in the order of their paths. */
 export function pages(root: string): readonly string[] {

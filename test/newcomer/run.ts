@@ -54,7 +54,7 @@ async function problemOf({ text, mark }: CommandBlock): Promise<string | undefin
     ${mark.command} > beside.log 2>&1 & other=$!
     for i in $(seq 600); do grep -q -e Ctrl-C -e '^serving' -e 'Ready on' beside.log && break; sleep 0.1; done
     (${text}\n) || code=$?
-    kill $other; wait $other || true; [ -z "\${code-}" ] || cat beside.log; exit "\${code-0}"`;
+    kill $other || true; wait $other || true; [ -z "\${code-}" ] || cat beside.log; exit "\${code-0}"`;
   return ran(script, undefined);
 }
 
@@ -101,7 +101,8 @@ const named = process.argv.slice(2).filter((word) => word !== "--fresh");
 // README first: it says how to begin.
 const order = ["README.md", ...pages(root).filter((page) => page !== "README.md")];
 const wanted = order.filter((page) => named.length === 0 || named.includes(page));
-let failed = 0;
+/** At the end, where a reader of a long log looks. */
+const problems: string[] = [];
 try {
   if (isFresh && !wanted.includes("README.md"))
     execFileSync("npm", ["ci", "--no-progress"], { cwd: clone, stdio: "inherit" });
@@ -116,11 +117,10 @@ try {
     console.log(
       `${problem === undefined ? "ok  " : "FAIL"}  ${name}  ${((performance.now() - startMs) / 1_000).toFixed(1)} s`,
     );
-    if (problem === undefined) continue;
-    failed += 1;
-    console.log(`${block.text}\n${problem}`);
+    if (problem !== undefined) problems.push(`${name}\n${block.text}\n${problem}`);
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
-if (failed > 0) process.exitCode = 1;
+for (const problem of problems) console.log(`\nFAIL  ${problem}`);
+if (problems.length > 0) process.exitCode = 1;

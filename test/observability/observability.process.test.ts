@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,25 +7,51 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentMetrics } from "../../lib/agent/status/agent-metrics.ts";
 import { readinessApp } from "../../lib/cli/collect/readiness.ts";
 import { startDev } from "../e2e/dev-process.ts";
+import { eventually } from "../e2e/envoy.ts";
 import { type Exposed, readExposition } from "./exposition.ts";
 import { readPromql } from "./promql.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (file: string) => readFile(join(root, "infra/observability", file), "utf8");
 
+/** Asks for the keys of an issuer on this machine, which nobody is asked for. */
+const tokens = `apiVersion: security.istio.io/v1
+kind: RequestAuthentication
+metadata: { name: tokens, namespace: bookshop }
+spec: { jwtRules: [{ issuer: "https://localhost:1" }] }
+`;
+
+/** A proxy of the bookshop. */
+const node = {
+  id: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local",
+  cluster: "istio-ingressgateway.bookshop",
+  metadata: { NAMESPACE: "bookshop", LABELS: { istio: "ingressgateway" } },
+};
+
 /** What a real process exposes: `dev`, which is a front, and compiles. */
 let exposed: readonly Exposed[] = [];
+let scraped = "";
 let folder = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "portolan-metrics-"));
   await cp(join(root, "samples/bookshop"), join(folder, "mesh"), { recursive: true });
+  await writeFile(join(folder, "mesh/tokens.yaml"), tokens);
   const dev = await startDev(join(folder, "mesh"));
   try {
     // What is counted of polls has its labels from the first one on.
     const json = { "content-type": "application/json" };
     await fetch(`${dev.url}/v3/discovery:clusters`, { method: "POST", headers: json, body: "no request" });
-    exposed = readExposition(await (await fetch(`${dev.url}/metrics`)).text());
+    const poll = async (body: object) =>
+      (
+        await fetch(`${dev.url}/v3/discovery:clusters`, { method: "POST", headers: json, body: JSON.stringify(body) })
+      ).text();
+    const { version_info } = JSON.parse(await poll({ node }));
+    // What a node has accepted it says with its next poll.
+    await poll({ node, version_info });
+    const metrics = async () => (await fetch(`${dev.url}/metrics`)).text();
+    scraped = await eventually(metrics, (text) => text.includes("portolan_resolver_age_seconds{"));
+    exposed = readExposition(scraped);
   } finally {
     await dev.stop();
   }
@@ -63,6 +89,14 @@ describe("the metrics of a real process", () => {
       ...(["counter", "gauge", "histogram", "summary"].includes(type) ? [] : [`${name}: no type`]),
     ]);
     expect(wrong).toEqual([]);
+  });
+
+  it("count each proxy in one state", () => {
+    const counts = [...scraped.matchAll(/^portolan_nodes\{state="([a-z-]+)"\} (\d+)$/gm)].map(
+      ([, state, count]) => [state, Number(count)] as const,
+    );
+    expect(counts.map(([state]) => state).toSorted()).toEqual(["gone", "not-sent", "refused", "stale", "synced"]);
+    expect(counts.reduce((sum, [, count]) => sum + count, 0)).toBe(1);
   });
 
   it("are there as 0 before they are counted first, where an alert waits for the first", () => {

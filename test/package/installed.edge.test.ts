@@ -18,7 +18,7 @@ import {
 } from "./install.ts";
 
 /** KiB: 10 % above what the tarball weighed when this was set. */
-const maxTarballKib = 3_300;
+const maxTarballKib = 3_890;
 
 /** The programs on a page, in TypeScript. */
 const programsOf = (page: string): readonly string[] =>
@@ -76,9 +76,11 @@ describe("the tarball", () => {
     expect(Object.keys(scripts).filter((name) => /install|^prepare$/.test(name))).toEqual([]);
     const used = new Set(
       globSync("dist/package/**/*.js", { cwd: root }).flatMap((file) =>
-        [...readFileSync(join(root, file), "utf8").matchAll(/(?:from |import\()"((?:@[^/"]+\/)?[^./"][^/":]*)/g)].map(
-          ([, name]) => name,
-        ),
+        [
+          ...readFileSync(join(root, file), "utf8").matchAll(
+            /(?:from |import\(|import ?)"((?:@[^/"]+\/)?[^./"][^/":]*)/g,
+          ),
+        ].map(([, name]) => name),
       ),
     );
     expect(Object.keys(dependencies).filter((name) => !used.has(name))).toEqual([]);
@@ -254,7 +256,7 @@ describe("portolan/front", () => {
     return { files, sources: sources.map((source) => source.replace(/^(?:\.\.\/)*/, "")) };
   }
   const ofCompiler =
-    /^lib\/(?:config\/(?!answer-text|cause-text|changed-places|diagnostic|loopback|same-elements)|registry|mesh|xds|v1|compile|cli)/;
+    /^lib\/(?:config\/(?!answer-text|cause-text|diagnostic|loopback|oidc-discovery|path-text|untyped)|incremental\/(?!list-delta|same-elements)|registry|mesh|xds|v1|compile|cli)/;
 
   it("loads no compiler, and the library does", () => {
     const folder = join(installed("npm").folder, "node_modules/portolan/dist/package");

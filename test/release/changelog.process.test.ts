@@ -52,7 +52,7 @@ function refusalOf(tree: string, ...args: readonly string[]): string {
 }
 
 describe("the changelog of a release", () => {
-  it("has the notes by issue, newest first, and those without an issue last", () => {
+  it("has the notes by issue, newest first, after those about the whole release", () => {
     const tree = treeOf({
       "3-first.md": "# Third\n",
       "12-b.md": "# Twelfth, b\n",
@@ -63,13 +63,12 @@ describe("the changelog of a release", () => {
     expect(headingsOf(changelogOf(tree))).toEqual([
       "# Changelog",
       "## 0.2.0 (2026-12-01)",
+      "#### Of no issue",
       "### Issue 12",
       "#### Twelfth, a",
       "#### Twelfth, b",
       "### Issue 3",
       "#### Third",
-      "### Without an issue",
-      "#### Of no issue",
     ]);
     expect(notesOf(tree, "unreleased")).toEqual([]);
     expect(notesOf(tree, "0.2.0")).toEqual(["12-a.md", "12-b.md", "3-first.md", "clock.md"]);
@@ -197,7 +196,7 @@ describe("our own notes", () => {
   });
 
   it("have names that say their issue, where they have one", () => {
-    expect(notes.length).toBeGreaterThan(70);
+    expect(notes).not.toEqual([]);
     expect(notes.filter((note) => !/^(?:\d+-)?[a-z][a-z0-9-]*\.md$/.test(basename(note)))).toEqual([]);
   });
 });

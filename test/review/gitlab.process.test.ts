@@ -50,7 +50,7 @@ beforeAll(async () => {
   await git("commit", "-q", "-m", "shop");
   // The package as it would be installed: this tree.
   await mkdir(join(folder, "bin"));
-  const npx = `#!/bin/sh\n[ "$1 $2" = "--yes portolan@0.1.0" ] || exit 9\nshift 2\nexec "${process.execPath}" "${root}functions/portolan.mjs" "$@"\n`;
+  const npx = `#!/bin/sh\n[ "$1 $2" = "--yes portolan@0.2.0" ] || exit 9\nshift 2\nexec "${process.execPath}" "${root}functions/portolan.mjs" "$@"\n`;
   await writeFile(join(folder, "bin/npx"), npx);
   await chmod(join(folder, "bin/npx"), 0o755);
 });

@@ -115,7 +115,7 @@ describe("a secret that AWS KMS wraps", () => {
     const front = secretsOf(`aws-kms:${arn}`, "FRONT");
     expect(await front.get(shop)).toMatchObject({ secret });
     await expect(front.put(shop, secret)).rejects.toThrow(
-      `the secret bookshop/shop-cert: AWS KMS denies kms:Encrypt with ${arn}: allow it to whoever asks: User: FRONT is not`,
+      `the secret bookshop/shop-cert: AWS KMS denies kms:Encrypt with ${arn}: allow it to the caller: User: FRONT is not`,
     );
   });
 

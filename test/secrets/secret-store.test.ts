@@ -87,7 +87,7 @@ describe("a secret store", () => {
     expect(await secretStore(store, wrappingKeys(next, "KEY")).get(shop)).toMatchObject({ secret });
   });
 
-  it("seals anew what somebody else writes meanwhile, and never the form before it", async () => {
+  it("seals anew what another process writes meanwhile, and never the form before it", async () => {
     const store = memoryStore();
     const old = secretStore(store, wrapper);
     await old.put(shop, secret);

@@ -7,7 +7,7 @@ import { tlsFetch } from "../../lib/registry/kubernetes/access/tls-fetch.ts";
 import type { ApiClient } from "../../lib/registry/kubernetes/api/client.ts";
 import { eventually } from "../e2e/envoy.ts";
 import { freePort } from "../free-port.ts";
-import { serverBinary } from "./server-binaries.ts";
+import { kubernetesVersion, serverBinary } from "./server-binaries.ts";
 
 /** A real API server on this machine, with an etcd of its own. Nothing else of a cluster runs: tests make slices and pods. */
 export interface ApiServer {
@@ -35,7 +35,8 @@ export interface ApiServer {
 
 const token = "test-token";
 
-export async function openApiServer(more: readonly string[] = []): Promise<ApiServer> {
+/** @param more arguments of the server */
+export async function openApiServer(more: readonly string[] = [], version = kubernetesVersion): Promise<ApiServer> {
   const folder = await mkdtemp(join(tmpdir(), "portolan-kube-"));
   const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
   const etcdUrl = `http://127.0.0.1:${etcdPort}`;
@@ -86,10 +87,11 @@ export async function openApiServer(more: readonly string[] = []): Promise<ApiSe
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   const start = async (): Promise<void> => {
-    server = run(serverBinary("kube-apiserver-1.35.4"), [
+    server = run(serverBinary(`kube-apiserver-${version}`), [
       `--etcd-servers=${etcdUrl}`,
       "--bind-address=127.0.0.1",
-      "--advertise-address=127.0.0.1",
+      // From 1.37 on it refuses a loopback address here; nobody connects to this one.
+      "--advertise-address=192.0.2.1",
       `--secure-port=${port}`,
       `--cert-dir=${join(folder, "certs")}`,
       `--token-auth-file=${join(folder, "tokens.csv")}`,

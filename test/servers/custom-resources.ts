@@ -15,6 +15,10 @@ export async function installIstioKinds(server: ApiServer): Promise<void> {
   await install(server, texts, "/apis/networking.istio.io/v1/virtualservices");
 }
 
+/** The same, always those that take any spec: nothing but what is looked at refuses an object. */
+export const installPlainKinds = (server: ApiServer): Promise<void> =>
+  install(server, plainDefinitions(istioKinds.filter(isIstios)), "/apis/networking.istio.io/v1/virtualservices");
+
 /** Installs the definitions of the Gateway API's kinds: its own where `npm run test:servers` has fetched them, else some that take any spec. */
 export async function installGatewayApiKinds(server: ApiServer): Promise<void> {
   const folder = gatewayApiDefinitions();

@@ -7,8 +7,8 @@ import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.
 import { readSettings } from "../../lib/settings/read-settings.ts";
 import { lacks } from "../skip.ts";
 import { type ApiServer, createObject, openApiServer } from "./api-server.ts";
-import { manifestText, ofKind, podOf, serveBase } from "./serve-base.ts";
-import { hasApiServer, serverBinary } from "./server-binaries.ts";
+import { byName, manifestText, ofKind, podOf, printedInstall, serveBase } from "./serve-base.ts";
+import { hasApiServer, kubernetesVersion, serverBinary } from "./server-binaries.ts";
 
 const helm = serverBinary("helm-3.22.0");
 const chart = resolve(import.meta.dirname, "../../infra/helm/portolan");
@@ -18,40 +18,11 @@ const usual = ["store=s3://mesh/prod", "env.AWS_REGION=eu-central-1"];
 async function rendered(values: readonly string[] = usual, release = "portolan"): Promise<readonly Fields[]> {
   const sets = values.flatMap((value) => ["--set", value]);
   // Built without a release's flags, Helm takes the cluster for an old one.
-  const args = ["template", release, chart, "--namespace", "portolan", "--kube-version", "1.35.4", ...sets];
+  const args = ["template", release, chart, "--namespace", "portolan", "--kube-version", kubernetesVersion, ...sets];
   const { stdout } = await promisify(execFile)(helm ?? "", args, { maxBuffer: 10_000_000 });
   return loadAll(stdout)
     .map(fieldsOf)
     .filter(({ kind }) => kind !== undefined);
-}
-
-const without = (fields: unknown, isLeftOut: (name: string) => boolean): Fields =>
-  Object.fromEntries(Object.entries(fieldsOf(fields)).filter(([name]) => !isLeftOut(name)));
-
-const isOfChart = (name: string) =>
-  /^(?:helm\.sh\/chart|app\.kubernetes\.io\/(?:instance|managed-by|version)|checksum\/settings|imagePullPolicy)$/.test(
-    name,
-  );
-
-/** An object without what only the chart says of it, without fields that are empty then, and with settings as they are read. */
-function comparable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(comparable);
-  if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(without(value, isOfChart)).flatMap(([name, member]) => {
-    if (name === "portolan.yaml") return [[name, load(textOf(member))]];
-    const inner = comparable(member);
-    const isEmptied = /^(?:labels|annotations)$/.test(name) && Object.keys(fieldsOf(inner)).length === 0;
-    return isEmptied ? [] : [[name, inner]];
-  });
-  return Object.fromEntries(members);
-}
-
-function byName(manifests: readonly Fields[]): ReadonlyMap<string, unknown> {
-  const entries = manifests.map((manifest) => {
-    const { name, namespace } = fieldsOf(manifest.metadata);
-    return [`${textOf(manifest.kind)} ${textOf(namespace)}/${textOf(name)}`, comparable(manifest)] as const;
-  });
-  return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The base with the images that its kustomization names. */
@@ -79,6 +50,18 @@ describe.skipIf(lacks(helm !== undefined, "Helm: npm run test:servers builds it 
     });
   });
 
+  it.each([
+    ["portolan", []],
+    ["portolan-canary", ["--revision", "canary", "--tags", "next"]],
+  ])("has the objects of `portolan install` as release %s, but for namespaces", async (release, args) => {
+    const features = ["ca", "admission", "injection", "istiodService"].map((feature) => `${feature}.enabled=true`);
+    const values = args.length === 0 ? [] : ["revision=canary", "injection.tags={next}"];
+    const installed = byName(await printedInstall(...args));
+    const wanted = [...installed].filter(([name]) => !name.startsWith("Namespace "));
+    expect(wanted.length).toBeGreaterThan(25);
+    expect([...byName(await rendered([...usual, ...features, ...values], release))]).toEqual(wanted);
+  });
+
   it("puts own values into settings that are right, and keeps what the fronts need", async () => {
     const values = [
       "store=gs://mesh/prod",
@@ -102,6 +85,7 @@ describe.skipIf(lacks(helm !== undefined, "Helm: npm run test:servers builds it 
     [["store=mesh-store"], "store"],
     [["store=s3://mesh", "frnt.replicas=2"], "frnt"],
     [["store=s3://mesh", "front.replicas=0"], "replicas"],
+    [["store=s3://mesh", "admission.enabled=true"], "ca.enabled"],
   ])("refuses the values %j", async (values, want) => {
     await expect(rendered(values)).rejects.toThrow(want);
   });
@@ -118,6 +102,7 @@ describe.skipIf(lacks(helm !== undefined, "Helm: npm run test:servers builds it 
       for (const namespace of ofKind(await serveBase(), "Namespace")) await create(namespace);
       const values = [
         ...usual,
+        ...["ca", "admission", "injection", "istiodService"].map((feature) => `${feature}.enabled=true`),
         "podLabels.team=mesh",
         "image.pullSecrets[0].name=registry",
         "nodeSelector.disk=ssd",
@@ -128,7 +113,7 @@ describe.skipIf(lacks(helm !== undefined, "Helm: npm run test:servers builds it 
       const manifests = await rendered(values);
       for (const manifest of manifests) await create(manifest);
       const deployments = ofKind(manifests, "Deployment");
-      expect(deployments).toHaveLength(2);
+      expect(deployments).toHaveLength(3);
       for (const deployment of deployments) await create(podOf(deployment));
     });
   });

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { load, loadAll } from "js-yaml";
+import picocolors from "picocolors";
+import { runCli } from "../../lib/cli/program.ts";
 import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
 
 const folder = resolve(import.meta.dirname, "../../infra/kubernetes");
@@ -24,3 +26,48 @@ export function podOf({ metadata, spec }: Fields): Fields {
   const template = fieldsOf(fieldsOf(spec).template);
   return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec: template.spec };
 }
+
+const without = (fields: unknown, isLeftOut: (name: string) => boolean): Fields =>
+  Object.fromEntries(Object.entries(fieldsOf(fields)).filter(([name]) => !isLeftOut(name)));
+
+const isOfChart = (name: string) =>
+  /^(?:helm\.sh\/chart|app\.kubernetes\.io\/(?:instance|managed-by|version)|checksum\/settings|portolan\.dev\/installation|imagePullPolicy)$/.test(
+    name,
+  );
+
+/** An object without what only the chart, or `portolan install`, says of it, without fields that are empty then, and with settings as they are read. */
+function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(comparable);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(without(value, isOfChart)).flatMap(([name, member]) => {
+    if (name === "portolan.yaml") return [[name, load(textOf(member))]];
+    const inner = comparable(member);
+    const isEmptied = /^(?:labels|annotations)$/.test(name) && Object.keys(fieldsOf(inner)).length === 0;
+    return isEmptied ? [] : [[name, inner]];
+  });
+  return Object.fromEntries(members);
+}
+
+/** Objects by kind and name, as `comparable`. */
+export function byName(manifests: readonly Fields[]): ReadonlyMap<string, unknown> {
+  const entries = manifests.map((manifest) => {
+    const { name, namespace } = fieldsOf(manifest.metadata);
+    return [`${textOf(manifest.kind)} ${textOf(namespace)}/${textOf(name)}`, comparable(manifest)] as const;
+  });
+  return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The text that `portolan install -o yaml` prints, with what the files of `infra/kubernetes` have for the store, variables and image. */
+export async function installText(...args: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const tell = (line: string) => void lines.push(line);
+  const terminal = { out: tell, err: tell, colours: picocolors.createColors(false) };
+  const usual = ["--store", "s3://mesh/prod", "--env", "AWS_REGION=eu-central-1"];
+  const code = await runCli(["node", "portolan", "install", ...usual, "-o", "yaml", ...args], terminal);
+  if (code !== 0) throw new Error(lines.join("\n"));
+  return `${lines.join("\n")}\n`;
+}
+
+/** Its objects. */
+export const printedInstall = async (...args: readonly string[]): Promise<readonly Fields[]> =>
+  loadAll(await installText(...args)).map(fieldsOf);

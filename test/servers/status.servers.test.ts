@@ -126,6 +126,7 @@ describe.skipIf(!hasApiServer())("the statuses that are written to a real API se
       conditions: [
         { type: "Accepted", status: "True" },
         { type: "Programmed", status: "False", reason: "AddressNotAssigned" },
+        { type: "ResolvedRefs", status: "True" },
       ],
       listeners: [{ name: "web", attachedRoutes: 1, supportedKinds: [{ kind: "HTTPRoute" }, { kind: "GRPCRoute" }] }],
     });

@@ -30,6 +30,8 @@ const others: Readonly<Record<string, string>> = {
   PORTOLAN_DNS_OUTPUT: "the same",
   PORTOLAN_DNS_INPUT: "the same",
   OTEL_SEMANTIC_CONVENTIONS: "a word of Istio's settings",
+  PORTOLAN_SERVER: "what injection gives the container of an agent",
+  ENABLE_NATIVE_SIDECARS: "a field of the values of Istio's charts",
   POD_NAME: "what the downward API tells a pod's agent, as Istio's injector names it",
   POD_NAMESPACE: "the same",
   SERVICE_ACCOUNT: "the same",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { blobKey, hashOf } from "../../lib/snapshot/blob.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
@@ -65,6 +66,27 @@ describe("collectGarbage", () => {
     }
     expect(await count(store)).toBe(before);
     expect((await fsck(store)).problems).toEqual([]);
+  });
+
+  it("keeps a module of Wasm as long as a root names it, and deletes it then", async () => {
+    const { store, options, later, collect } = scene();
+    const publisher = createPublisher(store, options);
+    const bytes = new TextEncoder().encode("\0asm and more");
+    await store.put(blobKey(hashOf(bytes)), bytes);
+    const isThere = async () => (await store.get(blobKey(hashOf(bytes)))).kind === "found";
+    const collectTwice = async () => {
+      for (let i = 0; i < 3; i += 1) {
+        later(2 * hour);
+        await collect();
+      }
+    };
+    await publisher.publish({ ...world("1"), lookups: { heldModules: [hashOf(bytes)] } }, await publisher.head());
+    await collectTwice();
+    expect(await isThere()).toBe(true);
+    expect((await fsck(store, { keepPublications: 1 })).problems).toEqual([]);
+    await publisher.publish(world("2"), await publisher.head());
+    await collectTwice();
+    expect(await isThere()).toBe(false);
   });
 
   it("leaves alone what is young, since somebody may be about to name it", async () => {

@@ -78,7 +78,7 @@ describe.each(harms)("a blob that is %s", (_what, harm) => {
     }
   });
 
-  it("is served to nobody", async () => {
+  it("is not served", async () => {
     for (const store of await harmed(harm)) {
       const test = testFront({ store });
       const ask = async (type: "clusters" | "listeners" | "routes") => {

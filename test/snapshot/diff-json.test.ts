@@ -34,4 +34,22 @@ describe("where two values differ", () => {
       { path: "[1]", before: 1, after: undefined },
     ]);
   });
+
+  it("pairs endpoints by their addresses, and groups of them by locality", () => {
+    const at = (address: string, more: object = {}) => ({
+      endpoint: { address: { socketAddress: { address, portValue: 80 } } },
+      ...more,
+    });
+    const [a, b, c] = [at("10.0.0.1"), at("10.0.0.2"), at("fd00::3")];
+    const before = { endpoints: [{ locality: { region: "r2" }, lbEndpoints: [a, b, c] }] };
+    const first = { lbEndpoints: [at("10.0.0.9")], priority: 1 };
+    const after = {
+      endpoints: [first, { locality: { region: "r2" }, lbEndpoints: [b, { ...c, healthStatus: "DRAINING" }] }],
+    };
+    expect(diffJson(before, after)).toEqual([
+      { path: "endpoints[// priority 1]", before: undefined, after: first },
+      { path: "endpoints[r2//].lbEndpoints[10.0.0.1:80]", before: a, after: undefined },
+      { path: "endpoints[r2//].lbEndpoints[[fd00::3]:80].healthStatus", before: undefined, after: "DRAINING" },
+    ]);
+  });
 });

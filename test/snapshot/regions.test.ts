@@ -95,7 +95,7 @@ describe("a copy of a store", () => {
     }
     const whole = (await textOf(from, blobKey(root))) ?? "";
     await from.put(blobKey(root), utf8("rubbish"));
-    await expect(replicate(from, to)).rejects.toThrow("holds other bytes than its name says");
+    await expect(replicate(from, to)).rejects.toThrow("holds other bytes than its name means");
     await from.delete(blobKey(root));
     await expect(replicate(from, to)).rejects.toThrow(`the store has no blob ${root}`);
     expect(await generationOf(to)).toBe(1);

@@ -22,6 +22,10 @@ const manager = {
     rds: { routeConfigName: "80" },
   },
 };
+const proxyTo = (cluster: string) => ({
+  name: "tcp",
+  typedConfig: { "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", cluster },
+});
 const gateway: ListenerJson = {
   name: "gateway",
   address: { socketAddress: { address: "0.0.0.0", portValue: 80 } },
@@ -181,9 +185,23 @@ describe("a trace", () => {
     const database: ListenerJson = {
       name: "10.0.0.9_3306",
       address: { socketAddress: { address: "10.0.0.9", portValue: 3306 } },
-      statPrefix: "outbound|3306||mysql.shop.svc.cluster.local",
+      filterChains: [{ filters: [proxyTo("outbound|3306||mysql.shop.svc.cluster.local")] }],
     };
-    const resources = having(routes, { listeners: [gateway, database] });
+    const outside: ListenerJson = {
+      name: "0.0.0.0_5432",
+      address: { socketAddress: { address: "0.0.0.0", portValue: 5432 } },
+      filterChains: [
+        {
+          filterChainMatch: { prefixRanges: [{ addressPrefix: "192.0.2.0", prefixLen: 24 }] },
+          filters: [proxyTo("outbound|5432||db.example.com")],
+        },
+      ],
+    };
+    const names = new Map([["cache-0.cache.shop.svc.cluster.local", ["10.0.1.1"]]]);
+    const resources = having(routes, { listeners: [gateway, database, outside], names });
+    expect(addressOfHost(resources, "db.example.com", 5432)).toBe("192.0.2.0");
+    expect(addressOfHost(resources, "cache-0.cache", 6379)).toBe("10.0.1.1");
+    expect(addressOfHost(resources, "cache-0.cache.shop.svc.cluster.local", 6379)).toBe("10.0.1.1");
     expect(addressOfHost(resources, "SHOP.example.com", 80)).toBe("10.0.0.5");
     expect(addressOfHost(resources, "mysql.shop", 3306)).toBe("10.0.0.9");
     expect(addressOfHost(resources, "nobody", 80)).toBeUndefined();
@@ -199,6 +217,6 @@ describe("a trace", () => {
     "http:// a/",
     `http://a/${"x".repeat(9_000)}`,
   ])("takes no %s for a URL", (url) => {
-    expect(() => asked(url)).toThrow(/is no URL|says no port/);
+    expect(() => asked(url)).toThrow(/is no URL|has no port/);
   });
 });

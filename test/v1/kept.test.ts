@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
-import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { holes } from "../../lib/snapshot/legacy/template.ts";
 import { classDocuments } from "../../lib/v1/class-documents.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";

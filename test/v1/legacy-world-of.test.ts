@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
-import { noMemo } from "../../lib/mesh/memo/memo.ts";
+import { noMemo } from "../../lib/incremental/memo.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";
 import { answer } from "./oracle/answer.ts";
 

@@ -1,6 +1,6 @@
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
 import { type LegacyConfigs, type LegacyWorld, noLegacyConfigs } from "../../lib/v1/legacy-world.ts";
-import { carriedCases } from "../conformance/suites.ts";
+import { carriedCases } from "../conformance/carried-cases.ts";
 import { readV1World } from "../conformance/v1-world.ts";
 
 /** The legacy suite as the repository carries it: its registries, mesh settings, schemas and tables. */

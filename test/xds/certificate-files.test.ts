@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClientTLSSettings } from "../../lib/config/kinds/destination-rule.ts";
-import { noMemo } from "../../lib/mesh/memo/memo.ts";
+import { noMemo } from "../../lib/incremental/memo.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { allShared } from "../../lib/xds/resource.ts";
 import { clustersOf, clusterView, rule, service } from "./world-parts.ts";

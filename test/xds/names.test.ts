@@ -77,8 +77,8 @@ describe("names", () => {
   const folder = resolve(import.meta.dirname, "../../lib/xds");
   /** A field that holds a name of ours, or what statistics and traces are filed under, with the text that stands in it. */
   const written = /\b((?:\w+N|n)ame|\w*[sS]tatPrefix|operation): (?:`([^`]*)`|"([^"]*)")/g;
-  /** Extensions have names of Envoy's, most of them below `envoy.`. */
-  const ofEnvoy = /^(?:envoy\..*|preserve_case|raw_buffer|uri-template|)$/;
+  /** Extensions have names of Envoy's, most of them below `envoy.`, and of its build that is Istio's. */
+  const ofEnvoy = /^(?:envoy\..*|istio\.(?:alpn|stats)|preserve_case|raw_buffer|uri-template|)$/;
   /** How an input of a step counts. */
   const kind = /^(?:identity|elements|value)$/;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
+import { createMemo, noMemo } from "../../lib/incremental/memo.ts";
 import { allShared, type ClassResources, type Resource } from "../../lib/xds/resource.ts";
 import { pollShape, restSource } from "../../lib/xds/shape.ts";
 

@@ -1,9 +1,11 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { Release } from "../../lib/config/compat/compat-settings.ts";
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
+import { isIpAddress } from "../../lib/config/ip-address.ts";
 import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
-import { defaultMeshConfig, defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
+import { defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
+import type { Memo } from "../../lib/incremental/memo.ts";
 import type { MeshDestinationRule } from "../../lib/mesh/index/destination-rule-index.ts";
-import type { Memo } from "../../lib/mesh/memo/memo.ts";
 import type { SidecarScope } from "../../lib/mesh/scope/sidecar-scope.ts";
 import type {
   ClassProxy,
@@ -19,6 +21,7 @@ import type { NetworkGateway } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort } from "../../lib/registry/service.ts";
 import { generateClusters } from "../../lib/xds/clusters/generate-clusters.ts";
 import type { Parted, Resource } from "../../lib/xds/resource.ts";
+import { settingsOf } from "../mesh/plain-settings.ts";
 
 /** A Kubernetes service `name` in `default` with one HTTP port 80, unless said otherwise. */
 export function service(
@@ -182,6 +185,8 @@ export interface Parts {
   readonly inbound?: Partial<InboundView>;
   readonly sidecar?: SidecarScope["sidecar"];
   readonly gateways?: readonly NetworkGateway[];
+  /** Which release of Istio is answered like; absent: 1.30. */
+  readonly release?: Release;
   readonly namespaceMode?: MutualTlsMode;
   readonly workloadMode?: MutualTlsMode;
   readonly clusterLocal?: boolean;
@@ -192,7 +197,7 @@ export interface Parts {
 
 export function lookups(parts: Parts): MeshLookups {
   return {
-    mesh: { ...defaultMeshConfig, ...parts.mesh },
+    mesh: settingsOf(parts.mesh, parts.release),
     domain: "cluster.local",
     endpoints: (of) => parts.endpoints?.[of.hostname] ?? [],
     serviceAccounts: () => parts.accounts ?? [],
@@ -203,6 +208,7 @@ export function lookups(parts: Parts): MeshLookups {
     servicesOfHost: () => [],
     meshNetworks: { networks: {} },
     networkGateways: parts.gateways ?? [],
+    resolvedGateways: (parts.gateways ?? []).filter(({ address }) => isIpAddress(address)),
   };
 }
 
@@ -234,7 +240,9 @@ export function clusterView(parts: Parts): ClusterView {
     outbound,
     own: {
       proxy: outbound.proxy,
+      self: undefined,
       patches: { patches: [] },
+      keyServers: [],
       inbound: {
         key: () => "",
         targets: [],

@@ -86,7 +86,7 @@ async function settingsIn(
   });
   const { nameservers, search } = readResolvConf(text);
   if (nameservers.length === 0)
-    throw new PortolanError(`${file} names no nameserver, so nobody could be asked for names outside of the mesh`);
+    throw new PortolanError(`${file} names no nameserver, so names outside the mesh cannot be resolved`);
   return { nameservers: nameservers.map(nameserverOf), search };
 }
 

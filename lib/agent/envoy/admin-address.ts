@@ -35,7 +35,7 @@ export function createAdminAddress(options: AdminAddressOptions): () => Promise<
     const way =
       instead === undefined
         ? `and the bootstrap no port: Envoy counts as not ready; end process ${pid}, and another Envoy is started`
-        : `and counts as absent: Envoy is asked at ${instead}, as its bootstrap says`;
+        : `and counts as absent: Envoy is asked at ${instead}, as its bootstrap has it`;
     onLine(`[agent] ${path} holds no address, ${way}`);
     return instead;
   };

@@ -69,7 +69,7 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
       const { pauseMs, inARow } = restarts.ended(performance.now() - startedMs);
       notBeforeMs = performance.now() + pauseMs;
       const said = process.log.lastError();
-      const last = said === undefined ? "" : `; it said last: ${oneLine(said)}${hintFor(said)}`;
+      const last = said === undefined ? "" : `; its last output: ${oneLine(said)}${hintFor(said)}`;
       const loop = inARow < 3 ? "" : `, ${inARow} times in a row soon after its start`;
       if (maxRestarts !== undefined && inARow > maxRestarts) {
         exitCode = codeOf(how);

@@ -7,6 +7,7 @@ import { hashOf } from "../../snapshot/blob.ts";
 import { isRecord, textOf } from "../../snapshot/classifier.ts";
 import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { Holding, WholeHoldings } from "../held/holding.ts";
+import { localCluster, localClusterFile } from "../local-cluster.ts";
 import { type Reference, rewriteSources } from "../xds/config-sources.ts";
 import { leafPath } from "./leaf-path.ts";
 import { draftEnding, writeDraft } from "./replace-file.ts";
@@ -24,8 +25,8 @@ export interface EnvoyFilesOptions {
  */
 export const maxWatchedFiles = 100;
 
-/** Clusters, listeners, and the workload's certificate and roots. */
-const otherFiles = 4;
+/** Clusters, listeners, the local cluster, and the workload's certificate and roots. */
+const otherFiles = 5;
 
 /** Paths from the folder, with what is in them, in the order in which they are put into their places. */
 export type FileTexts = ReadonlyMap<string, string>;
@@ -63,8 +64,10 @@ export function envoyFiles(holdings: WholeHoldings, { folder, hasCertificateFile
     for (const { name } of references)
       if (!tables.has(leafPath("rds", name)))
         tables.set(leafPath("rds", name), responseText([JSON.stringify({ "@type": typeUrlOf("routes"), name })]));
+  const like = endpoints.get(localCluster);
   return new Map([
     ...tables,
+    ...(like === undefined ? [] : [[localClusterFile, responseText([like.text])] as const]),
     ["cds.json", responseText(cds.map((json) => JSON.stringify(json)))],
     ["lds.json", responseText(listeners.map(({ json }) => JSON.stringify(json)))],
   ]);

@@ -18,6 +18,8 @@ export interface DeltaFetch {
   readonly holdMs: number;
   /** What Envoy refuses of the version that there is, in its words. */
   readonly complaint?: Complaint | undefined;
+  /** The version that Envoy has taken last, "" for none; absent for a reader that is no Envoy's. */
+  readonly accepted?: string | undefined;
   readonly signal?: AbortSignal;
   readonly encodeTree: TreeEncoder;
 }
@@ -56,9 +58,15 @@ export async function fetchDelta(client: FrontClient, fetch: DeltaFetch): Promis
 }
 
 /** @param complaint said of another version than there is now, it is nothing to say: Envoy has not seen this one yet */
-function questionOf({ type, node, before, complaint }: DeltaFetch): object {
+function questionOf({ type, node, before, complaint, accepted }: DeltaFetch): object {
   const isOfThis = complaint !== undefined && complaint.version === before?.version;
-  return { node, type_url: typeUrlOf(type), ...(isOfThis ? { error_detail: statusOf(complaint) } : {}) };
+  return {
+    node,
+    type_url: typeUrlOf(type),
+    // A member of ours: the protocol's own say what the agent holds.
+    ...(accepted === undefined ? {} : { accepted_version: accepted }),
+    ...(isOfThis ? { error_detail: statusOf(complaint) } : {}),
+  };
 }
 
 /** What there is already: by its front's own word for it, or resource by resource. */

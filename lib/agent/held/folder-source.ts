@@ -87,6 +87,7 @@ export function folderSource({ folder, node, trusted, generation, types }: Folde
     },
     // There is nobody to tell; the agent's own log and status say it.
     complain() {},
+    accepts() {},
     close() {
       isClosed = true;
       clearTimeout(timer);

@@ -21,8 +21,11 @@ export interface FrontSourceOptions {
 const firstPauseMs = 250;
 const lastPauseMs = 10_000;
 
+/** How long the next request waits for Envoy to accept or refuse the last answer, so that one request carries both. */
+const wordMs = 1_000;
+
 /** Why a request is given up whose words are not true any more. */
-const overtaken = "something else is to be said";
+const overtaken = "a newer request replaces this one";
 
 /** Changes of several types that are published together are told together. */
 const gatherMs = 2;
@@ -36,6 +39,9 @@ export function frontSource(options: FrontSourceOptions): Source {
   const closing = new AbortController();
   const encodeTree = createTreeEncoder();
   const complaints = new Map<HeldType, Complaint>();
+  const accepted = new Map<HeldType, string>();
+  /** Who waits for Envoy's word about a type. */
+  const awaiting = new Map<HeldType, () => void>();
   /** Requests that are held, by type. */
   const held = new Map<HeldType, AbortController>();
   let holdings: Holdings = {};
@@ -51,6 +57,7 @@ export function frontSource(options: FrontSourceOptions): Source {
       before: holdings[type],
       holdMs: holdFor,
       complaint: complaints.get(type),
+      accepted: accepted.get(type),
       encodeTree,
       signal,
     });
@@ -91,6 +98,29 @@ export function frontSource(options: FrontSourceOptions): Source {
     await gathering;
   }
 
+  /** Whether Envoy has said that it takes, or does not take, what there is of a type. */
+  function isAnswered(type: HeldType): boolean {
+    const version = holdings[type]?.version;
+    const word = accepted.get(type);
+    return word === undefined || word === version || complaints.get(type)?.version === version;
+  }
+
+  async function untilAnswered(type: HeldType, signal: AbortSignal): Promise<void> {
+    if (isAnswered(type)) return;
+    const waiting = new AbortController();
+    awaiting.set(type, () => waiting.abort());
+    await sleep(wordMs, undefined, { signal: AbortSignal.any([signal, waiting.signal, closing.signal]) }).catch(
+      () => {},
+    );
+    awaiting.delete(type);
+  }
+
+  /** What is said of a type is other than before: a request that is held says it no more, and no two say different things at a time. */
+  function sayAgain(type: HeldType): void {
+    if (isAnswered(type)) awaiting.get(type)?.();
+    held.get(type)?.abort(overtaken);
+  }
+
   /** Asks for a type and waits for something new. @returns undefined when there is nothing, or something else is to be said first */
   async function hold(type: HeldType): Promise<Holding | undefined> {
     const asking = new AbortController();
@@ -112,14 +142,22 @@ export function frontSource(options: FrontSourceOptions): Source {
     const follow = async (type: HeldType): Promise<never> => {
       for (;;) {
         signal.throwIfAborted();
+        // Between two requests there is none that closing could end.
+        closing.signal.throwIfAborted();
         const before = performance.now();
         const complaint = complaints.get(type);
+        const word = accepted.get(type);
         const next = await hold(type);
         if (next !== undefined) {
           keep(type, next);
           await gather(type, signal);
           await tell(sink).catch(() => fetchAll(sink));
-        } else if (complaint === complaints.get(type) && performance.now() - before < 1_000) {
+          await untilAnswered(type, signal);
+        } else if (
+          complaint === complaints.get(type) &&
+          word === accepted.get(type) &&
+          performance.now() - before < 1_000
+        ) {
           // A front that holds nothing is asked once a second.
           await sleep(1_000, undefined, { signal });
         }
@@ -161,8 +199,12 @@ export function frontSource(options: FrontSourceOptions): Source {
       if (JSON.stringify(before) === JSON.stringify(complaint)) return;
       if (complaint === undefined) complaints.delete(type);
       else complaints.set(type, complaint);
-      // The request that is held says something else: the next one says it, and no two say different things at a time.
-      held.get(type)?.abort(overtaken);
+      sayAgain(type);
+    },
+    accepts(type, version) {
+      if (accepted.get(type) === version) return;
+      accepted.set(type, version);
+      sayAgain(type);
     },
     close() {
       closing.abort();

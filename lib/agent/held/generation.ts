@@ -22,7 +22,7 @@ export async function createGenerationKeeper(folder: string, isTrusting: boolean
     check({ generation }) {
       if (isTrusting && generation < newest)
         throw new PortolanError(
-          `HEAD went back from generation ${newest} to ${generation}: somebody has put an old one back; if that was you, delete ${path}`,
+          `HEAD went back from generation ${newest} to ${generation}: an old HEAD was put back. If you did that on purpose, delete ${path}`,
         );
     },
     async keep({ generation }) {

@@ -2,6 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import {
   accountKey,
   accountMember,
+  buildFor,
   clusterMember,
   defaultKey,
   type NodeClaims,
@@ -10,6 +11,7 @@ import {
   project,
   textOf,
 } from "../../snapshot/classifier.ts";
+import { isIstioClass } from "../../snapshot/proxy-build.ts";
 import type { Root } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 
@@ -43,7 +45,10 @@ export async function classesFor(
     ...(await Promise.all(keys.map((key) => classesByName(reader, root, key, clusterId)))).flat(),
     fallback === undefined ? undefined : own(classifier.defaults, fallback),
   ];
-  return [...new Set(found)].filter((id) => id !== undefined && classes.has(id)).map(String);
+  // As a front has it: no stock Envoy is of a class of Istio's own proxies.
+  const isStock = buildFor(classifier, claims) === "envoy";
+  const fits = (id: string | undefined) => id !== undefined && classes.has(id) && !(isStock && isIstioClass(id));
+  return [...new Set(found)].filter(fits).map(String);
 }
 
 async function classesByName(

@@ -37,8 +37,7 @@ export function againstSignedHead(options: SignedHeadOptions): (holdings: WholeH
     const versions = types.map((type) => holdings[type]?.version ?? "");
     if (versions.join() === believed) return;
     const { status, body } = await client.ask({ path: "/v3/head" });
-    if (status !== 200)
-      throw new PortolanError(`the front shows no HEAD (${status}), so nothing that it says is believed`);
+    if (status !== 200) throw new PortolanError(`the front shows no HEAD (${status}), so no answer of it is accepted`);
     const head = await needSigned(trusted, parseHead(new TextEncoder().encode(body)));
     generation.check(head);
     const served = await versionsFor(reader, rootsOfHead(head), claims, types);

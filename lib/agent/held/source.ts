@@ -8,8 +8,17 @@ export interface Source {
   start(sink: SourceSink): void;
   /** Says that the node's Envoy refuses some of a type, or with undefined that it takes all of it again. What was said already may be said again. */
   complain(type: CoreType, complaint: Complaint | undefined): void;
+  /**
+   * Says which version of a type the node's Envoy has accepted last: what the source has sent is not yet what Envoy runs.
+   *
+   * @param version of the whole type; "" for none, `acceptedBefore` for one that came from an earlier agent
+   */
+  accepts(type: CoreType, version: string): void;
   close(): void;
 }
+
+/** Envoy has something of a type, of a version that this agent does not know. */
+export const acceptedBefore = "earlier";
 
 export interface SourceSink {
   /** All that there is now, every type of it. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { sameElements } from "../../config/same-elements.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { isRecord } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";

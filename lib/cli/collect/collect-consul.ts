@@ -82,7 +82,7 @@ export function defaultConsulFlags(): Omit<ConsulFlags, "address"> {
 /** @throws PortolanError for files that cannot be read */
 export async function consulOriginFor(flags: ConsulFlags): Promise<Origin> {
   const { address, datacenter = [], health, timeout } = flags;
-  // A mistake in the first place is told before anything is asked.
+  // A mistake in the first place is reported before anything is asked.
   await readTls(flags);
   const token = tokenOf(flags);
   if (token !== undefined) await token();

@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { InvalidArgumentError } from "commander";
+import { rootsOf } from "../../ca/authority.ts";
+import { authorityStore, noAuthority, type StoredAuthority } from "../../ca/authority-store.ts";
 import { createLease } from "../../collect/status/lease.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origin.ts";
 import { examplesText } from "../examples.ts";
 import { oneShotClient } from "../kube/one-shot-client.ts";
-import type { Register } from "../terminal.ts";
+import { openThere } from "../named-store.ts";
+import { secretKeys } from "../secrets/secret-keys.ts";
+import type { Register, Terminal } from "../terminal.ts";
 import { addLiveOptions, type LiveOptions } from "./collect-options.ts";
 import { runCollector } from "./run-collector.ts";
 
@@ -16,6 +21,7 @@ interface Options extends LiveOptions {
   readonly cluster: string;
   readonly secretNames?: boolean;
   readonly writeStatus?: boolean;
+  readonly rootCert?: boolean;
   readonly lease?: ObjectName;
 }
 
@@ -33,17 +39,22 @@ export const registerCollectKube: Register = (program, terminal) => {
     .option("--kubeconfig <file>", "instead of KUBECONFIG and ~/.kube/config")
     .option("--cluster <id>", "id of the cluster, as its proxies know it", "Kubernetes")
     .option("--secret-names", "collect the names of TLS secrets, for the analysers; never their values")
-    .option("--write-status", "write the statuses of the Gateway API's objects back to the cluster")
+    .option(
+      "--write-status",
+      "write statuses of the Gateway API's objects and addresses of ServiceEntries back to the cluster",
+    )
     .option(
       "--lease <namespace/name>",
-      "the Lease that says who writes them (default: portolan-status, in the context's or the pod's namespace)",
+      "the Lease that elects one writer (default: portolan-status, in the context's or the pod's namespace)",
       leaseName,
     )
+    .option("--root-cert", "write the roots of the CA into every namespace, as ConfigMap istio-ca-root-cert")
     .addHelpText(
       "after",
       examplesText([
         "collect kube --context prod --store s3://mesh/prod",
         "collect kube --context prod --store s3://mesh/prod --write-status",
+        "collect kube --context prod --store s3://mesh/prod --root-cert",
         "collect kube --context west --cluster west --source west --store s3://mesh/prod",
         "collect kube --once --store mesh-store",
       ]),
@@ -57,9 +68,22 @@ export const registerCollectKube: Register = (program, terminal) => {
     const { namespace, name } = options.lease ?? { namespace: connected.namespace, name: "portolan-status" };
     const holder = `${hostname()}_${randomUUID()}`;
     const statusesTo = { client, lease: createLease({ client, namespace, name, holder }) };
-    await runCollector(origin, what, options, terminal, options.writeStatus === true ? statusesTo : undefined);
+    const rootCert = options.rootCert === true ? { client, roots: await rootsOfStore(options, terminal) } : undefined;
+    const statuses = options.writeStatus === true ? statusesTo : undefined;
+    await runCollector(origin, what, options, terminal, { statuses, rootCert });
   });
 };
+
+/** Reads the roots of the CA in the store. @throws PortolanError without a key, and later while there is no CA */
+async function rootsOfStore({ store }: Options, terminal: Terminal): Promise<() => Promise<readonly string[]>> {
+  const authorities = authorityStore(await openThere(store), secretKeys(terminal));
+  let known: StoredAuthority | undefined;
+  return async () => {
+    known = await authorities.read(known);
+    if (known === undefined) throw new PortolanError(noAuthority);
+    return rootsOf(known.authority);
+  };
+}
 
 /** @throws InvalidArgumentError, which is exit code 2 */
 function leaseName(text: string): ObjectName {

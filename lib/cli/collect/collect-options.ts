@@ -42,7 +42,7 @@ export function addLiveOptions(command: Command, source: string): Command {
 export function addCollectOptions(command: Command, source: string): Command {
   return command
     .addOption(storeOption(", or the URL of a compile function"))
-    .option("--source <name>", "the source to fill, which is nobody else's", source)
+    .option("--source <name>", "the source to fill; it must have no other writer", source)
     .option("--once", "fill it once and leave")
     .option("--no-compile", "only fill the source: something else compiles")
     .option("--port <port>", "serve /readyz and /metrics on this port, 0 takes any", wholeNumber(0, 65_535))

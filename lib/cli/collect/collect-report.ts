@@ -1,4 +1,5 @@
 import type { Push } from "../../collect/collector.ts";
+import type { RootCertOptions } from "../../collect/root-cert/root-cert-writer.ts";
 import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { causeText } from "../../config/cause-text.ts";
@@ -20,6 +21,8 @@ export interface CollectReport {
   compiled(recompiled: Recompiled): void;
   failed(cause: unknown): void;
   serving(url: string): void;
+  /** The ConfigMaps with the roots of the CA. */
+  readonly ofRootCert: Required<Pick<RootCertOptions, "wrote" | "troubled">>;
   /** The statuses of a cluster's objects. */
   readonly ofStatuses: Required<Pick<StatusWriterOptions, "wrote" | "led" | "troubled">>;
 }
@@ -71,6 +74,18 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
       if (json) emit("serving", { url });
       else terminal.err(`${label("serving")}${url}/readyz and ${url}/metrics`);
     },
+    ofRootCert: {
+      wrote(count) {
+        if (json) emit("root certificate written", { count });
+        else terminal.err(`${label("root cert")}written to ${counted(count, "namespace")}`);
+      },
+      troubled(reason) {
+        if (json)
+          emit(reason === "" ? "root certificate well" : "root certificate trouble", reason === "" ? {} : { reason });
+        else if (reason === "") terminal.err(`${label("root cert")}is in every namespace`);
+        else terminal.err(`${colours.yellow("trouble".padEnd(10))}root certificate: ${reason}`);
+      },
+    },
     ofStatuses: {
       wrote(count) {
         if (json) emit("status written", { count });
@@ -78,8 +93,7 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
       },
       led(isHeld) {
         if (json) emit(isHeld ? "status lease held" : "status lease lost", {});
-        else
-          terminal.err(`${label("status")}${isHeld ? "is written by this collector" : "is written by somebody else"}`);
+        else terminal.err(`${label("status")}${isHeld ? "is written by this collector" : "has another writer"}`);
       },
       troubled(reason) {
         if (json) emit(reason === "" ? "status well" : "status trouble", reason === "" ? {} : { reason });

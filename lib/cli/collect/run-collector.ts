@@ -1,5 +1,6 @@
 import { Registry } from "prom-client";
 import { createCollector } from "../../collect/collector.ts";
+import { createRootCertWriter, type RootCertOptions } from "../../collect/root-cert/root-cert-writer.ts";
 import { createStatusWriter, type StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import { noObserver } from "../../compile/telemetry/observer.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
@@ -13,21 +14,25 @@ import type { LiveOptions } from "./collect-options.ts";
 import { type CollectReport, collectReport } from "./collect-report.ts";
 import { readinessApp } from "./readiness.ts";
 
-/** An API server that statuses are written to, and the lease that says who writes them. */
-export type StatusesTo = Pick<StatusWriterOptions, "client" | "lease">;
+/** What is written back to an API server. */
+export interface WritesTo {
+  /** Where what compiles say of the objects is written, and the lease that says who writes it; absent: nowhere. */
+  readonly statuses?: Pick<StatusWriterOptions, "client" | "lease"> | undefined;
+  /** Where the roots of the CA are written; absent: nowhere. */
+  readonly rootCert?: Pick<RootCertOptions, "client" | "roots"> | undefined;
+}
 
 /**
  * Fills a source from an origin until somebody stops it, or once, and has it compiled after every push.
  *
  * @param what names the origin, for people
- * @param statusesTo where what compiles say of the objects is written back to; absent: nowhere
  */
 export async function runCollector(
   origin: Origin,
   what: string,
   options: LiveOptions,
   terminal: Terminal,
-  statusesTo?: StatusesTo,
+  { statuses, rootCert }: WritesTo = {},
 ): Promise<void> {
   const { source, keyring, allowEmpty = false, takeOver = false, maxSize, port, host, staleAfter } = options;
   const report = collectReport(terminal, source, options.json === true);
@@ -38,8 +43,8 @@ export async function runCollector(
   const place = await openObjects({ store: options.store, keyring, isNew: true, observer });
   const compile = untilCompiled(place.compile, report, stop);
   const writer =
-    statusesTo &&
-    createStatusWriter({ ...statusesTo, ...report.ofStatuses, read: (root) => place.statuses(source, root) });
+    statuses && createStatusWriter({ ...statuses, ...report.ofStatuses, read: (root) => place.statuses(source, root) });
+  const rootCertWriter = rootCert && createRootCertWriter({ ...rootCert, ...report.ofRootCert });
   let compiling = Promise.resolve();
   const collector = createCollector({
     store: place.objects,
@@ -59,6 +64,7 @@ export async function runCollector(
   });
   if (options.once === true) {
     await collector.once(stop);
+    await rootCertWriter?.once();
     if (options.compile) report.compiled(await place.compile());
     await writer?.once();
     await telemetry?.close();
@@ -76,7 +82,7 @@ export async function runCollector(
   if (server !== undefined) report.serving(server.url);
   report.following(what);
   try {
-    await Promise.all([collector.run(stop), writer?.run(stop)]);
+    await Promise.all([collector.run(stop), writer?.run(stop), rootCertWriter?.run(stop)]);
   } finally {
     await compiling;
     await server?.close();

@@ -25,7 +25,7 @@ export function addTlsOptions(
   const option = (flags: string, text: string, variable: string | undefined): Option =>
     variable === undefined ? new Option(flags, text) : new Option(flags, text).env(variable);
   return command
-    .addOption(option("--ca <file>", "authorities to trust, PEM (default: those that Node knows)", env.ca))
+    .addOption(option("--ca <file>", "authorities to trust, PEM (default: those of Node)", env.ca))
     .addOption(option("--certificate <file>", "certificate to show, PEM; it takes --key as well", env.certificate))
     .addOption(option("--key <file>", "its private key, PEM", env.key))
     .option("--server-name <name>", "the name that the server's certificate must have (default: the address's)");

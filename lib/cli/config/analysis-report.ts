@@ -1,59 +1,50 @@
 import type { AnalysisInput } from "../../analysis/analysis-input.ts";
-import { analyze, analyzers } from "../../analysis/analyze.ts";
+import { type AnalyzeOptions, analyze } from "../../analysis/analyze.ts";
+import { createAnalysis } from "../../analysis/remembered-analysis.ts";
+import { createFolderCompiler } from "../../compile/compile-files.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
-import { type Diagnostic, keyText } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
+import { areKeysUnread } from "../../xds/security/jwt-authentication.ts";
 import { counted } from "../numbers.ts";
-import { printDiagnostics, type Terminal } from "../terminal.ts";
 
-/** Analysers of what does not fit together; the others repeat what reading has said. */
-const wholeAnalyzers = analyzers.map(({ name }) => name).filter((name) => !name.startsWith("schema."));
-
-/** Messages that one round shows. */
-const mostShown = 12;
-
-/**
- * What `portolan analyze` says of a world, without what was said of the same fields while it was compiled.
- *
- * @param said while reading and compiling
- */
-export function analysisOf(
-  loaded: LoadedDirectory & Pick<AnalysisInput, "otherHosts">,
-  said: readonly Diagnostic[],
-): readonly Diagnostic[] {
-  const clusterIds = [defaultWorldOptions.clusterId, ...loaded.clusters.map(({ id }) => id)];
-  const known = new Set(said.map(placeText));
-  return analyze({ ...loaded, diagnostics: [], clusterIds }, { only: wholeAnalyzers }).filter(
-    (message) => !known.has(placeText(message)),
-  );
+/** What the analysers say of a world as a whole; what reading and compiling say is not among it. */
+export function analysisOf(loaded: LoadedDirectory & Pick<AnalysisInput, "otherHosts">): readonly Diagnostic[] {
+  return createAnalysis()({ ...loaded, clusterIds: clusterIdsOf(loaded) });
 }
 
-/** Tells messages of the analysers to people, each once for as long as it holds. */
-export type AnalysisReport = (messages: readonly Diagnostic[]) => void;
+const clusterIdsOf = ({ clusters }: LoadedDirectory): readonly string[] => [
+  defaultWorldOptions.clusterId,
+  ...clusters.map(({ id }) => id),
+];
 
 /**
- * @param command says all of them: `analyze -f mesh/`; absent where no command does
- * @param label the first word of the line that counts them
+ * All that can be said of a world: by reading it, by compiling it, and by the analysers. `push` and `dev` report the same, besides keys
+ * of issuers that have not been read: here they are one note.
  */
-export function analysisReport(terminal: Terminal, command: string | undefined, label: string): AnalysisReport {
-  let told: ReadonlySet<string> = new Set();
-  return (messages) => {
-    const shown = messages.filter(({ severity }) => severity !== "info");
-    const fresh = shown.filter((message) => !told.has(messageText(message)));
-    told = new Set(shown.map(messageText));
-    if (fresh.length === 0) return;
-    printDiagnostics(terminal, fresh.slice(0, mostShown));
-    const left = [
-      ...(fresh.length > mostShown ? [`${fresh.length - mostShown} more`] : []),
-      ...(fresh.length < shown.length ? [`${shown.length - fresh.length} told before`] : []),
-      ...(shown.length < messages.length ? [counted(messages.length - shown.length, "note")] : []),
-    ];
-    const besides = left.length === 0 ? "" : `, besides ${left.join(" and ")}`;
-    const count = Math.min(fresh.length, mostShown);
-    const all = command === undefined ? "" : `: \`portolan ${command}\` says all`;
-    terminal.err(`${label}${count} ${count === 1 ? "message" : "messages"} above${besides}${all}`);
-  };
+export function wholeAnalysis(loaded: LoadedDirectory, options: AnalyzeOptions = {}): readonly Diagnostic[] {
+  const compiled = options.only === undefined ? { compiled: compiledDiagnostics(loaded) } : {};
+  return analyze({ ...loaded, ...compiled, clusterIds: clusterIdsOf(loaded) }, options);
 }
 
-const placeText = ({ origin: { key }, path }: Diagnostic): string => `${keyText(key)} ${path.join(".")}`;
-const messageText = (message: Diagnostic): string => `${message.code} ${placeText(message)} ${message.message}`;
+/** What compiling says beyond reading; nothing where the settings of the mesh cannot be used, as reading says. */
+function compiledDiagnostics(loaded: LoadedDirectory): readonly Diagnostic[] {
+  if ((loaded.unusableSettings ?? []).length > 0) return [];
+  const read = new Set(loaded.diagnostics);
+  const found = createFolderCompiler(defaultWorldOptions)(loaded, []).diagnostics.filter((one) => !read.has(one));
+  return [...found.filter((one) => !areKeysUnread(one)), ...unreadNote(found.filter(areKeysUnread))];
+}
+
+/** Files alone hold no keys that a resolver has read, which is no fault of theirs: one note for all issuers, at the first of them. */
+function unreadNote([first, ...others]: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (first === undefined) return [];
+  const more = others.length === 0 ? "" : `, nor those of ${counted(others.length, "other issuer")}`;
+  return [
+    {
+      ...first,
+      severity: "info",
+      message: `the keys of this issuer are not part of what is analyzed${more}`,
+      hint: "`portolan dev` reads them by itself, `portolan resolve` into a store; until then every token is refused",
+    },
+  ];
+}

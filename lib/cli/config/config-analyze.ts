@@ -1,15 +1,16 @@
 import { InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
-import { type AnalyzeOptions, analyze, analyzers, originText } from "../../analysis/analyze.ts";
+import { type AnalyzeOptions, analyzers, noAnalyzer, originText } from "../../analysis/analyze.ts";
 import { messageTypes } from "../../analysis/analyzer.ts";
-import { conditionsIn } from "../../compile/object-statuses.ts";
 import { type Diagnostic, keyText, type Origin, PortolanError } from "../../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../../config/folder/directory.ts";
+import { pathText } from "../../config/path-text.ts";
 import { kubeOption } from "../kube/kube-connection.ts";
 import { clusterContent } from "../kube/kube-read.ts";
 import { counted } from "../numbers.ts";
 import { jsonOption } from "../output-option.ts";
-import { pathText, type Register, type Terminal } from "../terminal.ts";
+import type { Register, Terminal } from "../terminal.ts";
+import { wholeAnalysis } from "./analysis-report.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";
 import { atFields } from "./field-lines.ts";
@@ -25,6 +26,10 @@ interface Options extends InputOptions {
 }
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+const analyzer = (value: string, before: readonly string[] = []): readonly string[] => {
+  if (!analyzers.some(({ name }) => name === value)) throw new InvalidArgumentError(noAnalyzer(value));
+  return [...before, value];
+};
 const levelNames = ["Error", "Warning", "Info"] as const;
 type Level = (typeof levelNames)[number];
 const rank = (name: string): number => levelNames.findIndex((known) => known.toLowerCase() === name.toLowerCase());
@@ -33,10 +38,12 @@ const formats = ["log", "table", "json", "yaml", "annotations"] as const;
 /** `portolan analyze -f …`: what is valid by itself, and does not fit together. */
 export const registerAnalyze: Register = (program, terminal) => {
   const command = program.command("analyze").description("Looks for configuration that does not fit together.");
-  addInputArguments(command)
+  addInputArguments(command, "show messages of this namespace only; objects of files that name none are in it")
     .addOption(kubeOption("what a live Kubernetes cluster holds, with the files that are named laid over it"))
+    .addOption(new Option("-A, --all-namespaces", "of all namespaces, as without -n").conflicts("namespace"))
+    .option("-R, --recursive", "search folders to any depth, as is always done")
     .option("-L, --list", "list the analysers")
-    .option("--analyzer <name>", "run only these; may be repeated", collect)
+    .option("--analyzer <name>", "run only these, by the names of --list; may be repeated", analyzer)
     .option("-S, --suppress <message>", "CODE=Kind name.namespace, with * for any text; may be repeated", collect)
     .option("--failure-threshold <level>", "exit code 1 from this level on: Error, Warning, Info", level, "Error")
     .option("--output-threshold <level>", "show messages from this level on", level, "Info")
@@ -44,7 +51,7 @@ export const registerAnalyze: Register = (program, terminal) => {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --kube=prod\n  portolan analyze --list",
+      '\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --kube=prod -n shop -S "IST0102=Namespace *"\n  portolan analyze --list',
     )
     .action(async (paths: readonly string[], options: Options) => {
       if (options.list === true) {
@@ -57,16 +64,12 @@ export const registerAnalyze: Register = (program, terminal) => {
       const names = [...paths, ...(options.filename ?? [])];
       const files = options.kube !== undefined && names.length === 0 ? [] : await inputFiles(names);
       const loaded = await inputOf(files, options);
-      const clusterIds = ["Kubernetes", ...loaded.clusters.map(({ id }) => id)];
       const chosen: AnalyzeOptions = {
         ...(options.analyzer === undefined ? {} : { only: options.analyzer }),
         ...(options.suppress === undefined ? {} : { suppress: options.suppress }),
       };
-      const found = analyze({ ...loaded, clusterIds }, chosen);
-      const conditions = options.analyzer === undefined ? conditionsIn(loaded) : [];
-      const messages = atFields([...found, ...conditions], files).toSorted(
-        (a, b) => rank(a.severity) - rank(b.severity),
-      );
+      const isHere = inNamespace(options.namespace);
+      const messages = atFields(wholeAnalysis(loaded, chosen).filter(isHere), files);
       const shown = messages.filter(({ severity }) => rank(severity) <= rank(options.outputThreshold));
       print(terminal, shown, options.output);
       // The threshold looks at all messages, also those that are not shown.
@@ -94,6 +97,14 @@ function laidOver(cluster: LoadedDirectory, files: LoadedDirectory): LoadedDirec
   };
 }
 
+/** With `-n` messages about objects of other namespaces are left out, as istioctl does; those of no namespace stay. */
+function inNamespace(namespace: string | undefined): (message: Diagnostic) => boolean {
+  return ({ origin: { key } }) => {
+    if (namespace === undefined || key.kind === "") return true;
+    return (key.namespace === "" && key.kind !== "Namespace") || (key.namespace || key.name) === namespace;
+  };
+}
+
 /** A level as the command line writes it, in any case. */
 function level(name: string): Level {
   const found = levelNames.find((known) => known.toLowerCase() === name.toLowerCase());
@@ -103,7 +114,7 @@ function level(name: string): Level {
 
 /** One message as programs read it, in istioctl's words. */
 function record(message: Diagnostic) {
-  const { code, severity, origin, path } = message;
+  const { code, severity, origin, path, hint } = message;
   return {
     code,
     level: severity.charAt(0).toUpperCase() + severity.slice(1),
@@ -112,11 +123,13 @@ function record(message: Diagnostic) {
     path: pathText(path),
     documentationUrl: documentationOf(code),
     message: message.message,
+    hint,
   };
 }
 
 function documentationOf(code: string): string {
   if (code === "secret-in-source") return "docs/diagnostics/reading.md#secret-in-source";
+  if (code in messageTypes && !code.startsWith("IST")) return `docs/diagnostics/analysis.md#${code}`;
   return code.startsWith("IST")
     ? `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`
     : "https://gateway-api.sigs.k8s.io/reference/spec/";
@@ -146,6 +159,7 @@ function print(terminal: Terminal, messages: readonly Diagnostic[], format: Opti
         terminal.out(
           `${one.level} [${one.code}] (${`${one.origin} ${one.reference}`.trim()}) ${`${one.path} ${one.message}`.trim()}`,
         );
+        if (one.hint !== "") terminal.out(`  hint: ${one.hint}`);
       }
       if (messages.length === 0) terminal.out("No issues found.");
       return;
@@ -153,12 +167,13 @@ function print(terminal: Terminal, messages: readonly Diagnostic[], format: Opti
 }
 
 /** A line that GitHub, and who reads the same form, shows beside the code. */
-function annotation({ code, severity, origin, path, message }: Diagnostic): string {
+function annotation({ code, severity, origin, path, message, hint }: Diagnostic): string {
   const command = severity === "info" ? "notice" : severity;
   const [name] = Object.entries(messageTypes).find(([known]) => known === code)?.[1] ?? [code];
   const escape = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (text: string) => escape(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
   const line = origin.line > 0 ? `,line=${origin.line}` : "";
   const place = `file=${property(origin.file)}${line},title=${property(`${code} ${name}`)}`;
-  return `::${command} ${place}::${escape(`${pathText(path)} ${message}`.trim())}`;
+  const remedy = hint === "" ? "" : `\nhint: ${hint}`;
+  return `::${command} ${place}::${escape(`${pathText(path)} ${message}`.trim() + remedy)}`;
 }

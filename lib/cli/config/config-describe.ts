@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { keyOf } from "../../config/config.ts";
-import { keyText, kindText, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, keyText, kindText, PortolanError } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import { schemaOf } from "../../config/kind-registry.ts";
 import { printDiagnostics, type Register, type Terminal } from "../terminal.ts";
@@ -30,7 +30,7 @@ export const registerDescribe: Register = (program, terminal) => {
     .argument("<type>", "such as virtualservice, vs or vs/reviews")
     .argument("[name]")
     .option("-n, --namespace <name>", "its namespace", "default")
-    .option("--json", "the object, what validation says of it, and who wrote it, as JSON")
+    .option("--json", "the object, its validation messages and its author, as JSON")
     .addHelpText("after", "\nExample:\n  portolan describe vs reviews -n bookshop");
   addPlaceOptions(command, { anySource: true }).action(
     async (type: string, name: string | undefined, options: DescribeOptions) => {
@@ -84,10 +84,7 @@ async function describeOne(
     if (found === undefined) {
       const findings = place.isRemote ? [] : await publishedFindings(place.objects, key);
       if (findings.some(({ severity }) => severity === "error"))
-        throw new PortolanError(
-          `${kind} ${namespace}/${sought} is not valid; its last valid form is served, if there was one`,
-          findings,
-        );
+        throw new PortolanError(`${kind} ${namespace}/${sought} is not valid; ${insteadText(findings)}`, findings);
       throw new PortolanError(
         `there is no ${kind} ${namespace}/${sought}; ${whereElse(options.all, { group, kind, name: sought })}`,
       );
@@ -145,4 +142,12 @@ async function describeCollected(
     ["GENERATION", "TIME", "CHANGE", "VERSION"],
     ...history.map(({ generation, at, change, version: then }) => [String(generation), at, change, then]),
   ]);
+}
+
+/** What is served in the place of an object that is refused. */
+function insteadText(findings: readonly Diagnostic[]): string {
+  if (findings.some(({ code }) => code === "security-closed")) return "what it selects is closed until it is valid";
+  return findings.some(({ code }) => code === "last-valid-served")
+    ? "its last valid form is served"
+    : "nothing is served of it";
 }

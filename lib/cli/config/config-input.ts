@@ -19,15 +19,15 @@ export interface InputOptions {
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** The same, and files and folders as arguments, which are named as with `-f`. */
-export function addInputArguments(command: Command): Command {
-  return addInputOptions(command.argument("[paths...]", "files and folders, as with -f"));
+export function addInputArguments(command: Command, namespace?: string): Command {
+  return addInputOptions(command.argument("[paths...]", "files and folders, as with -f"), namespace);
 }
 
-/** `-f` as often as needed, and `-n`. */
-export function addInputOptions(command: Command): Command {
+/** `-f` as often as needed, and `-n`. @param namespace what `-n` does, for the help */
+export function addInputOptions(command: Command, namespace = "namespace of objects that name none"): Command {
   return command
     .option("-f, --filename <path>", "a file, a folder, or - for standard input; may be repeated", collect)
-    .option("-n, --namespace <name>", "namespace of objects that name none");
+    .option("-n, --namespace <name>", namespace);
 }
 
 /**
@@ -99,7 +99,7 @@ async function validInput(options: InputOptions, terminal: Terminal, verb: strin
   // What is applied has no settings of a folder beside it.
   const files = await inputFiles(options.filename, "refuse");
   checkNamespaces(files, options.namespace);
-  const loaded = read(files, options.namespace);
+  const loaded = read(files, options.namespace, true);
   if (loaded.configs.length > manyObjects) terminal.err(`read ${loaded.configs.length} objects`);
   const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0) throw new PortolanError(`configuration is invalid: nothing to ${verb}`, loaded.diagnostics);
@@ -122,12 +122,20 @@ function tellLeftOut({ objects, others }: LoadedDirectory, terminal: Terminal, v
   if (left.length === 0) return;
   const more = left.length > maxLeftOut ? ` and ${left.length - maxLeftOut} more` : "";
   terminal.err(`left out: ${left.slice(0, maxLeftOut).join(", ")}${more}`);
-  terminal.err(`  ${verb} knows Istio's kinds; \`portolan push FOLDER\` takes Kubernetes' own too`);
+  terminal.err(`  ${verb} takes Istio's kinds; \`portolan push FOLDER\` takes Kubernetes' own kinds too`);
 }
 
-/** Everything in files that `inputFiles` gave, valid or not: what may not be in them was left out. */
-export function read(files: readonly SourceFile[], namespace?: string): LoadedDirectory {
-  return readFiles(files, { inlineSymmetricKeys: "allow", ...(namespace === undefined ? {} : { namespace }) });
+/**
+ * Everything in files that `inputFiles` gave, valid or not: what may not be in them was left out.
+ *
+ * @param acceptUnknownTypes as `ReadOptions` has it; absent: as the `portolan.yaml` among them says
+ */
+export function read(files: readonly SourceFile[], namespace?: string, acceptUnknownTypes?: true): LoadedDirectory {
+  return readFiles(files, {
+    inlineSymmetricKeys: "allow",
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(acceptUnknownTypes === undefined ? {} : { acceptUnknownTypes }),
+  });
 }
 
 /** An object that names another namespace than `-n` is a mistake of one or the other. */
@@ -136,7 +144,7 @@ function checkNamespaces(files: readonly SourceFile[], namespace: string | undef
   const wrong: Diagnostic[] = files.flatMap(({ file, text, under = "" }) =>
     parseStream(text, { file: under + file }).value.flatMap(({ origin, metadata }): readonly Diagnostic[] => {
       if (metadata.namespace === undefined || metadata.namespace === namespace) return [];
-      const message = `is ${metadata.namespace}, and -n says ${namespace}`;
+      const message = `is ${metadata.namespace}, and -n is ${namespace}`;
       return [
         { code: "other-namespace", severity: "error", origin, path: ["metadata", "namespace"], message, hint: "" },
       ];

@@ -42,6 +42,7 @@ const platformKinds: readonly (readonly [group: string, kind: string, words: str
   ["", "Namespace", "namespaces ns", "cluster"],
   ["", "Node", "nodes no", "cluster"],
   ["discovery.k8s.io", "EndpointSlice", "endpointslices"],
+  ["certificates.k8s.io", "ClusterTrustBundle", "clustertrustbundles", "cluster"],
   ["apps", "Deployment", "deployments deploy"],
   ["apps", "StatefulSet", "statefulsets sts"],
   ["apps", "DaemonSet", "daemonsets ds"],
@@ -89,7 +90,7 @@ function kindsNamed(word: string): Pick<NamedObjects, "kind" | "others"> {
   }
   const meant = meantWord(plain);
   const advice =
-    meant === undefined ? `\`portolan get TYPE\` knows ${knownNames().join(", ")}` : `did you mean ${meant}?`;
+    meant === undefined ? `\`portolan get TYPE\` takes ${knownNames().join(", ")}` : `did you mean ${meant}?`;
   throw new InvalidArgumentError(`there is no type ${word}; ${advice}`);
 }
 

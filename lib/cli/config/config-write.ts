@@ -16,6 +16,7 @@ import type { Register, Terminal } from "../terminal.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, type OutputFormat, outputFormats, printObjects, shownConfig } from "./config-print.ts";
+import { warnOfFolder } from "./warn-of-folder.ts";
 
 interface WriteOptions extends InputOptions, PlaceOptions {
   readonly dryRun?: boolean;
@@ -83,6 +84,7 @@ async function write(
   terminal: Terminal,
 ): Promise<void> {
   await refuseCollected(place.objects, place.source);
+  if (verb.if !== "present" && !place.isRemote) await warnOfFolder(place.objects, configs, terminal);
   const { ledger } = place.configs;
   const before = new Map(await ledger.list((await ledger.head()).root));
   const condition = verb.if === undefined ? {} : { if: verb.if };

@@ -34,6 +34,38 @@ export function atFields(messages: readonly Diagnostic[], files: readonly Source
   return messages.map((message) => placed.get(message) ?? message);
 }
 
+/** The same round after round: a file is read anew only for messages that it has not had with the same text. */
+export function createFieldLines(): typeof atFields {
+  let known: ReadonlyMap<string, Located> = new Map();
+  return (messages, files) => {
+    const texts = new Map(files.map(({ file, under = "", text }) => [under + file, text]));
+    const textOf = ({ origin }: Diagnostic) =>
+      texts.get(origin.key.kind === "MeshNetworks" ? networksFile : origin.file) ?? "";
+    const locatedBefore = (one: Diagnostic) => {
+      const found = known.get(placeKey(one));
+      return found?.text === textOf(one) ? found : undefined;
+    };
+    const fresh = messages.filter((one) => locatedBefore(one) === undefined);
+    const placed = new Map(atFields(fresh, files).map((one, index) => [fresh[index], one.origin]));
+    const next = new Map<string, Located>();
+    const located = messages.map((one) => {
+      const origin = placed.get(one) ?? locatedBefore(one)?.origin ?? one.origin;
+      next.set(placeKey(one), { text: textOf(one), origin });
+      return { ...one, origin };
+    });
+    known = next;
+    return located;
+  };
+}
+
+interface Located {
+  readonly text: string;
+  readonly origin: Origin;
+}
+
+const placeKey = ({ origin: { file, line, key }, path }: Diagnostic): string =>
+  JSON.stringify([file, line, key.kind, key.name, path]);
+
 function sourcesIn({ file, text }: SourceFile, name: string): (origin: Origin) => ObjectSource | undefined {
   if (file === networksFile) {
     const document = { text, line: 1 };

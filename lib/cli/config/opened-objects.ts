@@ -1,4 +1,4 @@
-import { type NewestStatuses, newestStatuses, readNewestStatuses } from "../../compile/newest-statuses.ts";
+import { type NewestStatuses, readNewestStatuses, statusesToWrite } from "../../compile/newest-statuses.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
 import { objectSigner } from "../../compile/webhook/object-signature.ts";
@@ -58,7 +58,7 @@ export async function openObjects({
       }
       return recompile();
     },
-    statuses: (_source, knownRoot) => newestStatuses(store, knownRoot),
+    statuses: (source, knownRoot) => statusesToWrite(store, source, knownRoot),
   };
 }
 

@@ -23,7 +23,7 @@ export interface Fleet {
   readonly unchangedBytes: number;
   /** Objects that a front reads for a publish: the root, what it names, what changed. */
   readonly readsPerChange: number;
-  /** Objects that are written for a publish, with HEAD, its copy, the lease and the record of a delivery. */
+  /** Objects that are written for a publish, with HEAD, its copy, the lease, the messages of the analysers and the record of a delivery. */
   readonly writesPerChange: number;
   /** Objects that a compile reads. */
   readonly readsPerCompile: number;
@@ -79,7 +79,7 @@ export const usualFleet: Omit<Fleet, "proxies"> = {
   pollBytes: 1_000,
   unchangedBytes: 120,
   readsPerChange: 15,
-  writesPerChange: 25,
+  writesPerChange: 26,
   readsPerCompile: 40,
   idleCompiles: 30 * 24 * 6,
   compileMs: 2_000,

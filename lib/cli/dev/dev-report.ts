@@ -5,21 +5,15 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
-import {
-  type CompiledClass,
-  type CompiledNode,
-  type CompiledPart,
-  type CompiledSource,
-  lengthOf,
-} from "../../snapshot/compiled.ts";
+import { type CompiledClass, type CompiledNode, type CompiledPart, lengthOf } from "../../snapshot/compiled.ts";
 import { coreTypes } from "../../snapshot/resource-type.ts";
 import type { Canary } from "../../snapshot/root.ts";
-import { analysisReport } from "../config/analysis-report.ts";
+import { messageReport } from "../config/message-report.ts";
+import { namedFrom } from "../config/placed-messages.ts";
 import { counted } from "../numbers.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import type { Terminal } from "../terminal.ts";
 import { servedFrom } from "./recompiled-text.ts";
-import { standingReport } from "./standing-report.ts";
 
 /** One round of `portolan dev`, as plain data: it comes from the process that compiles. */
 export interface Publication {
@@ -31,10 +25,10 @@ export interface Publication {
   /** Those that are listed. */
   readonly classes: readonly ClassSummary[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What the analysers say besides. */
+  /** What the analysers say besides, with the lines of fields. */
   readonly analysis: readonly Diagnostic[];
-  /** What was compiled: where objects stand. */
-  readonly sources: readonly CompiledSource[];
+  /** Those files of the folder that these messages name; absent without a folder. */
+  readonly ownFiles?: readonly string[] | undefined;
   readonly result: PublishedRound;
   readonly compileMs: number;
   readonly publishMs: number;
@@ -82,7 +76,7 @@ export interface DevReport {
     example: BootstrapExample | undefined,
   ): void;
   /** @param places where objects stand, `catalog.yaml:97` */
-  refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
+  refused(refusal: ExplainedRefusal): void;
   /** A node that no class was compiled for has asked. */
   stranger(stranger: Stranger): void;
   failed(cause: unknown): void;
@@ -130,9 +124,10 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
   const label = (text: string) => colours.green(text.padEnd(10));
   /** The store is named once. */
   let isTold = false;
-  const tellAnalysis = analysisReport(terminal, analyzing(folder, contexts), label("analyzed"));
+  const tellMessages = messageReport(terminal, analyzing(folder, contexts), label("analyzed"));
   const looking = lookingInto(options);
-  const tellDiagnostics = standingReport(terminal);
+  const placed = ({ ownFiles = [] }: Publication, messages: readonly Diagnostic[]) =>
+    folder === undefined ? messages : namedFrom({ folder, prefix: "" }, ownFiles, messages);
   /** What failed last, for as long as nothing was published since. */
   let failure = "";
   const emit = (event: object) => terminal.out(JSON.stringify(event));
@@ -141,9 +136,12 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
     published(publication) {
       failure = "";
       const { objects, classCount, classes, result } = publication;
-      if (json) return emit({ event: result.kind, ...summaryOf(publication) });
-      tellDiagnostics(publication.diagnostics);
-      tellAnalysis(publication.analysis);
+      const messages = {
+        diagnostics: placed(publication, publication.diagnostics),
+        analysis: placed(publication, publication.analysis),
+      };
+      if (json) return emit({ event: result.kind, ...summaryOf(publication), ...messages });
+      tellMessages(messages);
       terminal.err(`${label("read")}${what}: ${counted(objects, "object")}${inFiles(publication)}`);
       terminal.err(
         `${label("compiled")}${counted(classCount, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
@@ -197,9 +195,9 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
           "Without an agent beside it that has certificates it waits 5 s; dev started with --certificates none has plain text, at once",
         );
     },
-    refused(refusal, places) {
+    refused(refusal) {
       if (json) return emit({ event: "refused", ...refusal });
-      const [first = "", ...others] = refusalLines(refusal, places);
+      const [first = "", ...others] = refusalLines(refusal);
       terminal.err(`${colours.red("refused".padEnd(10))}${first}`);
       for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
     },
@@ -215,13 +213,15 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
       if (reason === failure) return;
       failure = reason;
       if (json) return emit({ event: "failed", reason });
-      terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
+      terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published is still served`);
     },
     troubled(source, reason) {
       if (json) return emit({ event: reason === "" ? "in sync" : "trouble", source, reason });
       if (reason === "") terminal.err(`${label("in sync")}${source}`);
       else
-        terminal.err(`${colours.yellow("trouble".padEnd(10))}${source}: ${reason}; what it said goes on being served`);
+        terminal.err(
+          `${colours.yellow("trouble".padEnd(10))}${source}: ${reason}; its last valid content is still served`,
+        );
     },
     gone() {
       if (json) return emit({ event: "gone", store });
@@ -303,7 +303,7 @@ export const compiledSummary = ({ objects, value }: FilesCompiled): object => ({
 });
 
 function summaryOf(publication: Publication): object {
-  const { files, objects, classes, diagnostics, analysis, result, compileMs, publishMs } = publication;
+  const { files, objects, classes, result, compileMs, publishMs } = publication;
   return {
     ...(files === undefined ? {} : { files }),
     objects,
@@ -313,8 +313,6 @@ function summaryOf(publication: Publication): object {
     ...(result.kind === "unchanged" ? {} : { written: result.written }),
     compileMs: Math.round(compileMs),
     publishMs: Math.round(publishMs),
-    diagnostics,
-    analysis,
   };
 }
 

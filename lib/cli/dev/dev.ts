@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import { Registry } from "prom-client";
-import { sourceAges } from "../../compile/collected/source-ages.ts";
-import { placesOf } from "../../compile/places.ts";
+import { behindSources, sourceAges } from "../../compile/collected/source-ages.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { readFiles } from "../../config/folder/directory.ts";
@@ -19,13 +18,13 @@ import { createFront, type Front } from "../../front/front.ts";
 import { firstOf, hostGuard } from "../../front/host-guard.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
 import { closeServers, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
-import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
 import { loadConsole } from "../../front/shell/load-console.ts";
 import { limits } from "../../limits/limits.ts";
 import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
+import { lookupFacts, lookupReports } from "../../resolve/lookup-reports.ts";
 import { headFacts } from "../../snapshot/head/head-facts.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { heldPace } from "../../snapshot/head/steps.ts";
@@ -33,11 +32,14 @@ import { isFolder } from "../../storage/store-location.ts";
 import { readConsulAddress } from "../collect/collect-consul.ts";
 import { sourceAddress } from "../collect/collect-mcp.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
+import { noteDevStore } from "../dev-stores.ts";
+import { refusalPlaces } from "../inspect/refusal-places.ts";
 import { storeCauses } from "../inspect/store-causes.ts";
 import { devStorePrefix, holdsSomething, namedStore, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { certificatesOption, pollDelayOption } from "../proxy/bootstrap.ts";
+import { resolverOf } from "../resolve/resolver-of.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { rolloutMoves } from "../server/rollout-moves.ts";
 import { hostsIn } from "../server/serve-settings.ts";
@@ -52,8 +54,9 @@ import {
   followOrigins,
   namesOrigins,
 } from "./dev-origins.ts";
-import { type DevReport, devReport, type Publication } from "./dev-report.ts";
+import { type DevReport, devReport } from "./dev-report.ts";
 import type { DevSettings } from "./dev-settings.ts";
+import { lookupTeller } from "./lookup-teller.ts";
 
 interface Options extends DevOriginOptions {
   readonly port: number;
@@ -127,7 +130,9 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
   const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), options.host);
   const origins = await devOrigins(options, await configSourcesIn(folder), terminal.err);
   const what = [...(folder === undefined ? [] : [folder]), ...origins.map(({ description }) => description)].join(", ");
-  const where = (await namedStore(options.store)) ?? ownStore(folder, origins);
+  const named = await namedStore(options.store);
+  const where = named ?? ownStore(folder, origins);
+  const note = { what, ...(folder === undefined ? {} : { folder: resolve(folder) }) };
   const trust = await trustOf(options.keyring);
   const report = devReport(terminal, {
     what,
@@ -138,12 +143,17 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     json: options.json === true,
   });
   const settings = settingsFor(folder, origins, options);
+  const leave = named === undefined ? await noteDevStore(where, note) : async () => {};
   if (options.once === true) {
+    await leave();
     const store = await openToWrite(where);
     await fillOnce(origins, store);
     // Otherwise it is another process that compiles.
     const { createPublisher } = await import("./publisher.ts");
-    const { publication } = await createPublisher(settings, { store, trust, build: await ownBuild() })();
+    const publish = createPublisher(settings, { store, trust, build: await ownBuild() });
+    const first = await publish();
+    const { hasChanged } = await resolverOf(store, trust)();
+    const { publication } = hasChanged ? await publish() : first;
     report.published(publication);
     const errors = errorsOf(publication.diagnostics).length;
     if (errors > 0) throw new PortolanError(counted(errors, "error"));
@@ -168,7 +178,7 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     if (round.grpcUrl !== undefined) grpcPort = Number(new URL(round.grpcUrl).port);
     const end = await Promise.race([stopped, untilGone(where)]);
     await round.close();
-    if (end === "stopped") return;
+    if (end === "stopped") return leave();
     report.gone();
   }
 }
@@ -202,6 +212,9 @@ function untilStopped(): Promise<"stopped"> {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop("stopped"));
   });
 }
+
+/** How often to look whether key sets are due to be read again. */
+const lookUpMs = 10_000;
 
 /** How often to look whether a store's folder is still there. */
 const lookMs = 500;
@@ -243,6 +256,8 @@ async function openRound(
   const serving = createFront({
     loadTracer: async () => (await import("../../front/tracing/tracer.ts")).tracer,
     findCauses: storeCauses(store),
+    behindSources: () => behindSources(store, Date.now()),
+    lookups: () => lookupReports(store),
     authentication,
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
@@ -254,6 +269,7 @@ async function openRound(
     metrics: prometheusMetrics({
       registry,
       sourceAges: () => sourceAges(store, Date.now()),
+      lookupFacts: () => lookupFacts(store, Date.now()),
       headFacts: () => headFacts(store, Date.now),
     }),
     nodes: recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: report.failed }),
@@ -265,20 +281,16 @@ async function openRound(
     onError: report.failed,
   });
   let whenWanted = () => {};
-  /** What was compiled last: where objects stand. */
-  let sources: Publication["sources"] = [];
+  const placed = refusalPlaces(store, serving.browsing);
   const front: Front = {
     ...serving,
-    explainRefusals: async () => {
-      const refusals = await serving.explainRefusals();
-      return refusals.length === 0 ? [] : withPlaces(refusals, await placesOf(store, sources));
-    },
+    explainRefusals: async () => placed(await serving.explainRefusals()),
   };
   async function tellRefusal({ nodeId, type, name }: Refusal): Promise<void> {
     const explained = (await front.explainRefusals()).find(
       (one) => one.nodeId === nodeId && one.type === type && one.name === name,
     );
-    if (explained !== undefined) report.refused(explained, await placesOf(store, sources));
+    if (explained !== undefined) report.refused(explained);
   }
   const servers: RunningServer[] = [];
   const closing: (() => unknown)[] = [telemetry.close, () => closeServers(servers, front.close)];
@@ -322,15 +334,26 @@ async function openRound(
     closing.push(compiler.close);
     const publish = async () => {
       const publication = await compiler.publish();
-      ({ sources } = publication);
       report.published(publication);
       return publication;
     };
+    const resolve = resolverOf(store, options.trust);
+    const tellLookups = lookupTeller(report);
     const again = coalesce(publish);
+    const resolved = coalesce(async () => {
+      const { hasChanged, tried } = await resolve();
+      tellLookups(tried);
+      if (hasChanged) changed();
+    });
+    const lookUp = () => {
+      resolved().catch(report.failed);
+    };
     const changed = () => {
       observer.asked();
-      again().catch(report.failed);
+      again().then(lookUp, report.failed);
     };
+    const looking = setInterval(lookUp, lookUpMs);
+    closing.push(() => clearInterval(looking));
     whenWanted = changed;
     const following = await followOrigins(origins, store, report, changed, stopped);
     if (following === undefined) return { ...urls, close };
@@ -338,26 +361,13 @@ async function openRound(
     // Before anything is read: what is saved meanwhile is read once more.
     if (folder !== undefined) closing.push(await watchFolder(folder, changed));
     const first = await again();
+    lookUp();
     if (!isAgain) report.serving(urls, authentication.description, first.example);
     return { ...urls, close };
   } catch (cause) {
     await close();
     throw cause;
   }
-}
-
-/** With where the objects behind each suspect stand now. */
-function withPlaces(
-  refusals: readonly ExplainedRefusal[],
-  places: ReadonlyMap<string, string>,
-): readonly ExplainedRefusal[] {
-  return refusals.map((refusal) => ({
-    ...refusal,
-    suspects: refusal.suspects?.map((suspect) => ({
-      ...suspect,
-      at: suspect.from.flatMap((key) => places.get(key) ?? []),
-    })),
-  }));
 }
 
 /** An option that may be given several times. */

@@ -1,3 +1,4 @@
+import { createAnalysis } from "../../analysis/remembered-analysis.ts";
 import type { HeldVersions } from "../../compile/isolation/held-sources.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
@@ -8,11 +9,13 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { createFolderReader } from "../../config/folder/folder-reader.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";
+import { writeAnalysis } from "../../snapshot/analysis-record.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { heldPace } from "../../snapshot/head/steps.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
-import { analysisOf } from "../config/analysis-report.ts";
+import { createFieldLines } from "../config/field-lines.ts";
+import { filesOf } from "../config/placed-messages.ts";
 import { bootstrapFor, bootstrapText, proxiesOf } from "../proxy/bootstrap.ts";
 import { type BootstrapExample, classSummaries, maxClasses, type Publication } from "./dev-report.ts";
 import { type DevSettings, folderSource } from "./dev-settings.ts";
@@ -68,6 +71,9 @@ export function createPublisher(
   });
   const read = folder === undefined ? async () => undefined : createFolderReader(folder);
   const write = createShardWriter(store, folderSource, texts);
+  const atFields = createFieldLines();
+  const analysisOf = createAnalysis();
+  let analyzed: string | undefined;
   const by = actorName();
   const why = folder === undefined ? "portolan dev" : `portolan dev ${folder}`;
   return async () => {
@@ -85,15 +91,18 @@ export function createPublisher(
     const { kind, root, head, written } = result;
     const example = hasExample ? undefined : exampleIn(compiled.loaded, settings);
     hasExample = true;
+    // What is served does not wait for the analysers.
+    const analysis = atFields(analysisOf(compiled.loaded), files ?? []);
+    if (analyzed !== root) await writeAnalysis(store, root, analysis);
+    analyzed = root;
     const publication: Publication = {
       files: files?.length,
       objects: compiled.objects,
       classCount: compiled.value.classes.length,
       classes: classSummaries(compiled.value, json ? undefined : maxClasses),
       diagnostics: told.diagnostics,
-      // What is served does not wait for the analysers.
-      analysis: analysisOf(compiled.loaded, compiled.diagnostics),
-      sources: compiled.value.sources,
+      analysis,
+      ownFiles: files === undefined ? undefined : filesOf({ prefix: "" }, files, [...told.diagnostics, ...analysis]),
       result: {
         kind,
         root,

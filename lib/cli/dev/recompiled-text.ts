@@ -30,19 +30,19 @@ export function recompiledText(
 
 /** When a version that is recorded comes to be served. @param canary that runs */
 export function servedFrom(version: string, canary: Canary | undefined): string {
-  if (canary === undefined) return "served to nobody until `portolan unpin`";
+  if (canary === undefined) return "not served until `portolan unpin`";
   if (canary.root === version) return "served to the canary's nodes alone until `portolan promote`";
-  return "served to nobody until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary";
+  return "not served until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary";
 }
 
 /** What comes next. What is published for nobody leaves a canary that runs as it is. */
 function nextAfter({ version, canary }: Recompiled, share: Share): string {
   if (canary === undefined || shareText(canary) === shareText(share)) return afterShare(share);
   const which = canary.root === version ? "this very version" : short(canary.root);
-  return `a canary of ${which} goes on for ${shareText(canary)}: \`portolan promote\` gives it to everybody, \`portolan abort\` ends it`;
+  return `a canary of ${which} goes on for ${shareText(canary)}: \`portolan promote\` gives it to all nodes, \`portolan abort\` ends it`;
 }
 
-/** What a write came to is told by itself, unless it is served to nobody. */
+/** What a write came to is told by itself, unless it is not served. */
 export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
   if (recompiled.kind === "pinned") terminal.err(recompiledText(recompiled));
 }
@@ -50,12 +50,16 @@ export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
 /** Tells what came of a compile: messages and what comes next on standard error, the outcome on standard output. */
 export function tellRecompiled(terminal: Terminal, recompiled: Recompiled, share?: Share): void {
   printDiagnostics(terminal, recompiled.diagnostics);
+  tellOutcome(terminal, recompiled, share);
+}
+
+function tellOutcome(terminal: Terminal, recompiled: Recompiled, share: Share | undefined): void {
   terminal.out(recompiledText(recompiled, share));
   if (share !== undefined) terminal.err(nextAfter(recompiled, share));
 }
 
 /**
- * The same of filling a source.
+ * The outcome of filling a source, after its messages were printed.
  *
  * @param json what is told instead, to programs
  * @throws PortolanError when something of this source is refused, after all is told
@@ -67,7 +71,7 @@ export function tellFilled(
   json?: object,
 ): void {
   if (json !== undefined) terminal.out(JSON.stringify(json));
-  else tellRecompiled(terminal, recompiled, share);
+  else tellOutcome(terminal, recompiled, share);
   const { mended = 0, unread = [] } = recompiled;
   if (mended > 0) terminal.err(`${mended} blobs were missing or damaged, and are written anew`);
   for (const root of unread)
@@ -84,8 +88,6 @@ function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[
   if (errors.every(({ code }) => code === "duplicate-object")) return "of what is there twice the later one is served";
   const kept = countOfCode(said, "last-valid-served");
   const closed = countOfCode(said, "security-closed");
-  if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as said above`;
-  return kept === 0
-    ? "what is refused is left out"
-    : `of ${kept} refused the form before goes on being served, named above`;
+  if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as reported above`;
+  return kept === 0 ? "what is refused is left out" : `of ${kept} refused the form before is still served, named above`;
 }

@@ -18,7 +18,7 @@ export async function authenticationCheck(deployment: Deployment, nowMs = Date.n
   if (bare.status === 503) {
     const said = refusalIn(bare.bytes);
     const isUndecided = said.includes("not configured");
-    const remedy = "set who may read, AUTHENTICATION or PORTOLAN_AUTHENTICATION (docs/security.md#who-may-read)";
+    const remedy = "set AUTHENTICATION or PORTOLAN_AUTHENTICATION (docs/security.md#who-may-read)";
     return [failed(check, `answers 503: ${said}`, isUndecided ? remedy : pollRemedy(503, token))];
   }
   if (bare.status !== 401) return [openFinding(bare.status, refusalIn(bare.bytes), isHere(url), token)];
@@ -55,6 +55,10 @@ function openFinding(status: number, said: string, isHereOnly: boolean, token: s
   if (status !== 200 && status !== 404)
     return failed(check, `a poll gets ${status}: ${said}`, pollRemedy(status, token));
   if (isHereOnly) return passed(check, "off, and only this machine can connect");
-  const text = `off: whoever can connect reads the mesh${token === undefined ? "" : "; the token is not looked at"}`;
-  return warned(check, text, "set who may read (docs/security.md#who-may-read), unless the network keeps others out");
+  const text = `off: every client that can connect reads the mesh${token === undefined ? "" : "; the token is not looked at"}`;
+  return warned(
+    check,
+    text,
+    "set an authentication (docs/security.md#who-may-read), unless the network keeps other clients out",
+  );
 }

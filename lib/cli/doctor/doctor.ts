@@ -3,6 +3,7 @@ import { load } from "js-yaml";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { fieldsOf, isFields, textOf } from "../../config/untyped.ts";
 import { examplesText } from "../examples.ts";
+import { connectKube } from "../kube/kube-connection.ts";
 import { textIfThere, textOfFile } from "../named-file.ts";
 import { counted, wholeNumber } from "../numbers.ts";
 import { webhookSecret } from "../post-signed.ts";
@@ -11,10 +12,14 @@ import { tokenIn } from "../snapshots/ask-front.ts";
 import type { Register } from "../terminal.ts";
 import type { CompileFunction, Deployment, PolledNode } from "./deployment.ts";
 import { examine } from "./examine.ts";
+import { examineCluster } from "./examine-cluster.ts";
 import type { Finding } from "./finding.ts";
 import { countsOf, countsText, findingLines } from "./report.ts";
 
 interface Options {
+  readonly cluster?: string | true;
+  readonly namespace: string;
+  readonly revision: string;
   readonly node?: string;
   readonly metadata?: string;
   readonly bootstrap?: string;
@@ -29,10 +34,16 @@ interface Options {
 /** `portolan doctor URL`: what is wrong with a deployment, as it is seen from here. */
 export const registerDoctor: Register = (program, terminal) => {
   program
-    .command("doctor <url>")
+    .command("doctor [url]")
     .description(
-      "Checks a deployed front from outside: DNS, TLS, Host, authentication, polls and more, each with what to do.",
+      "Checks a front from outside, or with --cluster an installation in Kubernetes; each finding has a remedy.",
     )
+    .option(
+      "--cluster [context]",
+      "check what `portolan install` has put into a cluster, of the current context or of --cluster=CONTEXT",
+    )
+    .option("-n, --namespace <name>", "with --cluster: namespace of the installation", "portolan")
+    .option("--revision <name>", "with --cluster: its revision", "default")
     .option("--node <node>", "poll as this node: `pod.namespace`, an address or a node id")
     .option("--metadata <file>", "with --node: its metadata, a JSON object")
     .option("--bootstrap <file>", "poll as the node of this bootstrap, and check the Host that its Envoy sends")
@@ -51,24 +62,43 @@ export const registerDoctor: Register = (program, terminal) => {
       `${examplesText([
         "doctor https://portolan-front.example.workers.dev",
         "doctor https://front.example.com --bootstrap envoy/envoy.yaml --token-file token",
+        "doctor --cluster=prod -n portolan",
         "doctor http://127.0.0.1:8080 --node istio-ingressgateway-1.bookshop --json",
       ])}\n\nExit code 0: nothing failed; there may be warnings. 1: a check failed.`,
     )
-    .action(async (url: string, options: Options) => {
-      const deployment = await deploymentOf(url, options);
+    .action(async (url: string | undefined, options: Options) => {
+      const { examined, checks } = await subjectOf(url, options);
       const findings: Finding[] = [];
-      for await (const finding of examine(deployment)) {
+      for await (const finding of checks) {
         findings.push(finding);
         if (options.json === true) continue;
         for (const line of findingLines(finding, terminal)) terminal.out(line);
       }
       const counts = countsOf(findings);
       if (options.json === true)
-        terminal.out(JSON.stringify({ url: deployment.url.origin, ...counts, checks: findings }, undefined, 2));
+        terminal.out(JSON.stringify({ ...examined, ...counts, checks: findings }, undefined, 2));
       else terminal.out(countsText(counts));
       if (counts.failed > 0) throw new PortolanError(`${counted(counts.failed, "check")} failed`);
     });
 };
+
+interface Subject {
+  /** What is examined, as JSON has it. */
+  readonly examined: Readonly<Record<string, string>>;
+  readonly checks: AsyncGenerator<Finding>;
+}
+
+async function subjectOf(url: string | undefined, options: Options): Promise<Subject> {
+  const { cluster, namespace, revision } = options;
+  if ((url === undefined) === (cluster === undefined))
+    throw new InvalidArgumentError("give one of the URL of a server and --cluster");
+  if (url !== undefined) {
+    const deployment = await deploymentOf(url, options);
+    return { examined: { url: deployment.url.origin }, checks: examine(deployment) };
+  }
+  const connection = await connectKube(cluster === true ? "" : (cluster ?? ""));
+  return { examined: { context: connection.context }, checks: examineCluster(connection, { namespace, revision }) };
+}
 
 async function deploymentOf(given: string, options: Options): Promise<Deployment> {
   const { node, metadata, bootstrap: file, tokenFile, ca, timeout } = options;
@@ -96,7 +126,7 @@ async function deploymentOf(given: string, options: Options): Promise<Deployment
 function serverIn(given: string): URL {
   const url = new URL(urlFor("doctor")(given));
   if (url.pathname !== "/" || url.search !== "" || url.username !== "")
-    throw new InvalidArgumentError(`doctor wants a URL of a server alone: ${url.origin}`);
+    throw new InvalidArgumentError(`doctor takes only the URL of a server: ${url.origin}`);
   return url;
 }
 

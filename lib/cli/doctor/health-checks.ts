@@ -19,17 +19,25 @@ export async function healthChecks(deployment: Deployment, now = Date.now): Prom
     const remedy = "check that a Portolan front runs there; --timeout gives it more time";
     return [failed("portolan", `/healthz: ${answer.reason}`, remedy)];
   }
-  return [...frontFindings(answer), clockFinding(answer, (sentMs + now()) / 2)];
+  const text = answer.bytes.toString("utf8");
+  const { status, headers } = answer;
+  return [...frontFindings({ status, text, location: headers.location }), clockFinding(answer, (sentMs + now()) / 2)];
 }
 
-function frontFindings(answer: Answered): readonly Finding[] {
-  const text = answer.bytes.toString("utf8");
+/** What `/healthz` has answered. */
+export interface HealthAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly location: string | undefined;
+}
+
+export function frontFindings({ status, text, location }: HealthAnswer): readonly Finding[] {
   const health = fieldsOf(jsonIn(text));
   const generation = numberOf(health.generation);
-  if (answer.status === 200 && generation !== undefined && textOf(health.publication) !== "")
+  if (status === 200 && generation !== undefined && textOf(health.publication) !== "")
     return [passed("portolan", "a front of Portolan answers"), headFinding(generation, health)];
   const { detail } = problemIn(text);
-  if (answer.status === 503 && /^nothing was published/.test(detail)) {
+  if (status === 503 && /^nothing was published/.test(detail)) {
     const remedy =
       "publish: `portolan push DIR --url COMPILE-URL`; if you have, both functions need the same bucket and prefix: see the front's log";
     return [
@@ -37,19 +45,17 @@ function frontFindings(answer: Answered): readonly Finding[] {
       failed("head", `the store has no HEAD: ${shownText(detail)}`, remedy),
     ];
   }
-  const said = `/healthz answers ${answer.status}: ${shownText(detail)}`;
-  if (answer.status === 503) {
+  const said = `/healthz answers ${status}: ${shownText(detail)}`;
+  if (status === 503) {
     const remedy =
-      "push first: S3 says of a HEAD that was never written that it is forbidden; else check bucket, prefix and rights, and the front's log";
+      "push first: S3 answers 403 for a HEAD that was never written. Otherwise check bucket, prefix, permissions and the front's log";
     return [failed("portolan", said, remedy)];
   }
-  const { location } = answer.headers;
-  if (answer.status >= 300 && answer.status < 400 && location !== undefined)
+  if (status >= 300 && status < 400 && location !== undefined)
     return [
       failed("portolan", `it redirects to ${shownText(location)}`, "give that URL: Envoys follow no redirection"),
     ];
-  if (answer.status === 500)
-    return [failed("portolan", said, "a setting of the front cannot be read: its log says which")];
+  if (status === 500) return [failed("portolan", said, "a setting of the front cannot be read: its log names it")];
   if (detail === "there is no GET /healthz here")
     return [failed("portolan", "this is a compile function", "give the front's URL, and this one with --compile-url")];
   return [failed("portolan", `this is no front of Portolan: ${said}`, "check the URL, and what it leads to")];

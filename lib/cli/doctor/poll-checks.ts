@@ -31,7 +31,7 @@ export async function pollChecks(deployment: Deployment): Promise<readonly Findi
   return [...found, await unchangedFinding(deployment, held)];
 }
 
-export const noNode = "no --node and no --bootstrap says which node to poll as";
+export const noNode = "neither --node nor --bootstrap names a node to poll as";
 
 /** What a node asks for by name, and in which of the resources that it has it finds the names. */
 interface Named {

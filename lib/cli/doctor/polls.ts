@@ -73,6 +73,6 @@ export function pollRemedy(status: number, token: string | undefined): string {
     return "check the node's name against `portolan bootstrap`, which lists the proxies that have a class";
   if (status === 413) return "raise the largest request of what stands before the front to 1 MiB";
   if (status === 429) return "raise the limit of requests for an address (RATE_LIMIT), or wait a minute";
-  if (status >= 500) return "the front's log says why; ask again if it is busy";
+  if (status >= 500) return "see the front's log for the reason; try again if it is busy";
   return "check what stands between here and the front";
 }

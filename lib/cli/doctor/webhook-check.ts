@@ -47,7 +47,10 @@ function signatureFindings(bare: Answer, signed: Answer, source: string): readon
     const remedy = `add ${source} to SOURCES of the compile function (PORTOLAN_SOURCES on AWS), or name another with --source`;
     return [taken, failed(sourceCheck, `the compile function has no source ${source}: a push gets 404`, remedy)];
   }
-  return [taken, failed(sourceCheck, `answers ${signed.status}: ${said}`, "the compile function's log says why")];
+  return [
+    taken,
+    failed(sourceCheck, `answers ${signed.status}: ${said}`, "see the compile function's log for the reason"),
+  ];
 }
 
 const isOfPortolan = (bytes: Buffer): boolean => refusalIn(bytes) === "the request is not signed";

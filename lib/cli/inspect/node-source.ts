@@ -66,5 +66,6 @@ export function resourcesFor(resources: readonly StoredResource[]): NodeResource
     routes: texts("routes"),
     clusters: texts("clusters"),
     endpoints: texts("endpoints"),
+    nameTables: texts("name_tables"),
   });
 }

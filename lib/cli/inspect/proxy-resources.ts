@@ -42,6 +42,6 @@ export function tellUnread(unread: readonly UnreadResource[], terminal: Terminal
 export function failOnUnread(unread: readonly UnreadResource[], from: string | undefined): void {
   if (unread.length === 0) return;
   throw new PortolanError(
-    `${counted(unread.length, "resource")} of ${from ?? ""} cannot be read: is it of this version, and does nothing in between change what it says?`,
+    `${counted(unread.length, "resource")} of ${from ?? ""} cannot be read: is it of this version, and does a proxy in between change its answers?`,
   );
 }

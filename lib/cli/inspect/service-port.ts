@@ -1,3 +1,4 @@
+import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { fieldsOf, listIn, memberOf, stringsOf } from "../../config/untyped.ts";
 import type { NodeResources } from "../../trace/node-resources.ts";
@@ -26,7 +27,7 @@ export function servicePort(
   node: string,
   { host, port }: { readonly host: string; readonly port: number },
 ): ServicePort | undefined {
-  if (isTaken(JSON.stringify(listeners), port)) return undefined;
+  if (listeners.some((listener) => isTaken(listener, port))) return undefined;
   const dot = node.lastIndexOf(".");
   const [name, namespace] = [node.slice(0, dot), node.slice(dot + 1)];
   const near = objects.all.filter((one) => one.namespace === namespace);
@@ -49,8 +50,13 @@ export function servicePort(
 }
 
 /** A gateway is bound to it, or a sidecar has a chain for it. */
-const isTaken = (listeners: string, port: number): boolean =>
-  new RegExp(`"(?:portValue|destinationPort)":${port}[,}]`).test(listeners);
+function isTaken({ address, additionalAddresses = [], filterChains = [] }: ListenerJson, port: number): boolean {
+  const addresses = [address, ...additionalAddresses.map((one) => one.address)];
+  return (
+    addresses.some((one) => one?.socketAddress?.portValue === port) ||
+    filterChains.some(({ filterChainMatch }) => filterChainMatch?.destinationPort === port)
+  );
+}
 
 /** Of the workload that an object is, or makes; undefined for what is none. */
 function labelsOf({ kind, labels, spec }: RootObject): Readonly<Record<string, string>> | undefined {

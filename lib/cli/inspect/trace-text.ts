@@ -1,6 +1,6 @@
-import type { Decision, End, TracedEndpoint, Way } from "../../trace/decision.ts";
+import { pathText } from "../../config/path-text.ts";
+import type { Decision, End, TracedEndpoint, Verdict, Way } from "../../trace/decision.ts";
 import type { Terminal } from "../terminal.ts";
-import { pathText } from "../terminal.ts";
 import type { FindCauses } from "./causes.ts";
 
 export interface TraceTextOptions {
@@ -15,14 +15,14 @@ const maxEndpoints = 10;
 
 /** One decision: what was chosen and why, what made it, and what was passed over. */
 export function decisionLines(decision: Decision, options: TraceTextOptions, indent = ""): readonly string[] {
-  const { step, chosen = "none", place, why, passedOver, morePassedOver } = decision;
+  const { step, chosen = "none", place, verdict, why, passedOver, morePassedOver } = decision;
   const { colours, causesOf, maxPassedOver } = options;
   const inner = `${indent}  `;
   const causes = place === undefined ? [] : causesOf(place);
   const shown = passedOver.slice(0, maxPassedOver);
   const more = passedOver.length + morePassedOver - shown.length;
   return [
-    `${indent}${colours.cyan(step)} ${colours.bold(chosen)}`,
+    `${indent}${colours.cyan(step)} ${colours.bold(chosen)}${verdict === undefined ? "" : ` ${verdictText(verdict)}`}`,
     ...(why === "" ? [] : [`${inner}${why}`]),
     ...causes.slice(0, maxCauses).map(({ object, at, path }) => {
       const where = at === undefined ? "" : `${colours.green(at)} `;
@@ -34,28 +34,44 @@ export function decisionLines(decision: Decision, options: TraceTextOptions, ind
   ];
 }
 
+function verdictText(verdict: Verdict): string {
+  switch (verdict) {
+    case "passes":
+      return "lets it pass";
+    case "answers":
+      return "ends it";
+    case "part":
+      return "ends a part";
+    case "depends":
+      return "depends";
+  }
+}
+
 /** One way, with its share where there are several. */
 export function wayLines(way: Way, isOnly: boolean, options: TraceTextOptions): readonly string[] {
   const indent = isOnly ? "" : "  ";
-  const { decisions, end, rewritten, mirrors } = way;
+  const { decisions, dependsOn, end, rewritten, mirrors } = way;
+  const isOpen = dependsOn.length > 0;
   const changed = [
     ...(rewritten.path === undefined ? [] : [`path ${rewritten.path}`]),
     ...(rewritten.authority === undefined ? [] : [`host ${rewritten.authority}`]),
   ];
   return [
-    ...(isOnly ? [] : [options.colours.bold(`${way.sharePercent} % of them`)]),
+    ...(isOnly ? [] : [options.colours.bold(`${isOpen ? "at most " : ""}${way.sharePercent} % of them`)]),
     ...decisions.flatMap((decision) => decisionLines(decision, options, indent)),
+    ...(isOpen ? [`${indent}${options.colours.yellow("depends on")} ${dependsOn.join("; ")}. If it passes:`] : []),
     ...(changed.length === 0 ? [] : [`${indent}  sent on with ${changed.join(" and ")}`]),
     ...mirrors.map((cluster) => `${indent}  a copy goes to ${cluster}`),
-    ...endLines(end).map((line) => `${indent}${line}`),
+    ...endLines(end, isOpen).map((line) => `${indent}${line}`),
   ];
 }
 
-function endLines(end: End): readonly string[] {
+/** @param isOpen whether some of the requests may be answered before */
+function endLines(end: End, isOpen: boolean): readonly string[] {
   switch (end.kind) {
     case "endpoints": {
       const more = end.endpoints.length - maxEndpoints;
-      const lines = end.endpoints.slice(0, maxEndpoints).map((one) => `→ ${endpointText(one)}`);
+      const lines = end.endpoints.slice(0, maxEndpoints).map((one) => `→ ${endpointText(one, isOpen)}`);
       return more > 0 ? [...lines, `→ and ${more} more`] : lines;
     }
     case "original destination":
@@ -71,9 +87,9 @@ function endLines(end: End): readonly string[] {
   }
 }
 
-function endpointText({ address, port, sharePercent, locality, priority }: TracedEndpoint): string {
+function endpointText({ address, port, sharePercent, locality, priority }: TracedEndpoint, isOpen: boolean): string {
   const more = [
-    sharePercent === undefined ? "by a hash of the request" : `${sharePercent} %`,
+    sharePercent === undefined ? "by a hash of the request" : `${sharePercent} %${isOpen ? " of those" : ""}`,
     ...(locality === "" ? [] : [locality]),
     ...(priority === 0 ? [] : [`priority ${priority}`]),
   ];

@@ -1,11 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { RE2JS } from "re2js";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { readRegex } from "../../front/tracing/read-regex.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import type { Decision, Trace } from "../../trace/decision.ts";
 import { usualDirection, withDestination } from "../../trace/destination.ts";
 import { trace } from "../../trace/trace.ts";
-import { type RequestOptions, requestOf, type TracedRequest } from "../../trace/traced-request.ts";
+import { claimsOf, type RequestOptions, requestOf, type TracedRequest } from "../../trace/traced-request.ts";
 import { examplesText } from "../examples.ts";
 import { storeOption } from "../named-store.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -14,7 +15,9 @@ import { rootNames } from "../snapshots/root-named.ts";
 import type { Terminal } from "../terminal.ts";
 import { causesIn, type FindCauses } from "./causes.ts";
 import { nodeSource, resourcesFor } from "./node-source.ts";
+import { podAddress } from "./pod-address.ts";
 import { failOnUnread, tellUnread } from "./proxy-resources.ts";
+import { refusedByNode } from "./refused-by-node.ts";
 import { type ServicePort, servicePort } from "./service-port.ts";
 import { decisionLines, type TraceTextOptions, wayLines } from "./trace-text.ts";
 
@@ -32,6 +35,9 @@ interface Options {
   readonly port?: number;
   readonly from?: string;
   readonly mutual?: boolean;
+  readonly principal?: string;
+  readonly token?: string;
+  readonly claims?: Readonly<Record<string, unknown>>;
   readonly all?: boolean;
   readonly json?: boolean;
 }
@@ -40,12 +46,13 @@ interface Options {
 export function registerTrace(program: Command, terminal: Terminal): void {
   const command = program
     .command("trace <node> <url>")
-    .description(
-      "Says which listener, route, cluster and endpoints a request takes through a proxy, and what decided it.",
-    )
+    .description("Shows the listener, route, cluster and endpoints that a request takes through a proxy, and why.")
     .addOption(storeOption())
     .option("--dir <folder>", "compile this folder instead of reading a store");
-  addFrontOptions(command, "follow it through what this front serves the node; where objects stand, a store knows")
+  addFrontOptions(
+    command,
+    "follow it through what this server gives the node; files and lines of objects are known with a store",
+  )
     .option("--root <name>", "which root", "SERVED")
     .addOption(new Option("--shape <name>", "which of a class's answers").choices([...shapes]).default("stream"))
     .option("--method <name>", "of the request", "GET")
@@ -53,13 +60,23 @@ export function registerTrace(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         "--direction <name>",
-        "outbound: the workload asks; inbound: somebody asks the workload, or the gateway (default: what the proxy is for)",
+        "outbound: sent by the workload; inbound: sent to the workload or the gateway (default: by the type of the proxy)",
       ).choices(["inbound", "outbound"]),
     )
-    .option("--address <ip>", "where the connection goes (default: what the proxy knows of the URL's host)")
+    .option(
+      "--address <ip>",
+      "address of the connection (default: the address of the URL's host in the proxy's configuration)",
+    )
     .option("--port <number>", "the same (default: the URL's)", wholeNumber(1, 65_535))
-    .option("--from <ip>", "where it comes from")
+    .option("--from <ip>", "the client's address, which policies may ask for")
     .option("--mutual", "within the mutual TLS of another proxy of the mesh")
+    .option("--principal <identity>", "the same, of this one: cluster.local/ns/shop/sa/web")
+    .option("--token <token>", "a JSON web token, as a bearer's; its signature and times are not checked")
+    .addOption(
+      new Option("--claims <json>", 'claims of a good token, such as \'{"iss":"https://issuer","sub":"jo"}\'')
+        .argParser(readClaims)
+        .conflicts("token"),
+    )
     .option("--all", "everything that was passed over, not the nearest three")
     .option("--json", "as JSON")
     .addHelpText(
@@ -69,12 +86,18 @@ export function registerTrace(program: Command, terminal: Terminal): void {
         "trace istio-ingressgateway-1.bookshop http://shop.example.com/catalog --dir samples/bookshop",
         "trace storefront-1.bookshop tcp://mysql.bookshop:3306",
         "trace storefront-1.bookshop http://reviews:9080/ --server https://front.example.com --token-file token",
-        "trace reviews-1.bookshop http://reviews:9080/ --direction inbound --mutual --json",
+        "trace reviews-1.bookshop http://reviews:9080/ --direction inbound --principal cluster.local/ns/bookshop/sa/storefront --json",
+        'trace istio-ingressgateway-1.bookshop http://shop.example.com/catalog --from 203.0.113.9 --claims \'{"iss":"https://issuer"}\'',
       ])}`,
     )
     .action(async (node: string, url: string, options: Options) => {
       const source = await nodeSource(options, node, terminal);
       tellUnread(source.unread, terminal);
+      const refused = options.server === undefined ? [] : await refusalsAt(options, options.server, node, terminal);
+      if (refused.length > 0) {
+        for (const line of refused) terminal.err(`${terminal.colours.yellow("warning")} ${line}`);
+        terminal.err("  the trace follows what the server serves; the proxy still runs what it has accepted before");
+      }
       const resources = resourcesFor(source.resources);
       const direction = options.direction ?? usualDirection(resources);
       const written = requestOf(url, requestOptions(options, direction));
@@ -89,11 +112,17 @@ export function registerTrace(program: Command, terminal: Terminal): void {
         service === undefined
           ? written
           : { ...written, destination: { ...written.destination, port: service.targetPort } };
-      const request = withDestination(resources, asked, host);
+      const request = withDestination(resources, asked, host, podAddress(source.objects, host, source.namespace));
       const traced = trace(resources, request, readRegex);
       const causesOf = causesIn(source.resources, source.objects, source.namespace);
       if (options.json === true)
-        terminal.out(JSON.stringify({ ...told(source.title, request, traced, causesOf), service }, undefined, 2));
+        terminal.out(
+          JSON.stringify(
+            { ...told(source.title, request, traced, causesOf), service, ...(refused.length > 0 ? { refused } : {}) },
+            undefined,
+            2,
+          ),
+        );
       else
         printTrace(terminal, traced, service, {
           title: source.title,
@@ -103,6 +132,22 @@ export function registerTrace(program: Command, terminal: Terminal): void {
         });
       failOnUnread(source.unread, options.server);
     });
+}
+
+/** What the node refuses; a trace goes on without, with a warning, where the server does not answer that. */
+async function refusalsAt(
+  { tokenFile }: Options,
+  server: string,
+  node: string,
+  { err, colours }: Terminal,
+): Promise<readonly string[]> {
+  try {
+    return await refusedByNode(server, tokenFile, node);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    err(`${colours.yellow("warning")} it is not known whether the node refuses what it is served: ${cause.message}`);
+    return [];
+  }
 }
 
 function printTrace(
@@ -130,27 +175,28 @@ function addHeader(written: string, before: Options["header"]): Options["header"
   return [...before, [name, value.trimStart()]];
 }
 
+function readClaims(written: string): Readonly<Record<string, unknown>> {
+  try {
+    return claimsOf(written);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    throw new InvalidArgumentError(cause.message);
+  }
+}
+
 function requestOptions(options: Options, direction: TracedRequest["direction"]): RequestOptions {
-  const { method, header, address, port, from, mutual } = options;
+  const { method, header, address, port, from, mutual, principal, token, claims } = options;
   return {
     direction,
     method: method.toUpperCase(),
-    headers: header,
+    headers: token === undefined ? header : [...header, ["authorization", `Bearer ${token}`]],
     ...(address === undefined ? {} : { address }),
     ...(port === undefined ? {} : { port }),
     ...(from === undefined ? {} : { source: { address: from } }),
-    isMutual: mutual === true,
+    isMutual: mutual === true || principal !== undefined,
+    ...(principal === undefined ? {} : { identity: principal }),
+    ...(claims === undefined ? {} : { claims }),
   };
-}
-
-/** Envoy's own dialect, in linear time. */
-function readRegex(pattern: string): ((text: string) => boolean) | undefined {
-  try {
-    const compiled = RE2JS.compile(pattern);
-    return (text) => compiled.matches(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function told(title: string, request: TracedRequest, traced: Trace, causesOf: FindCauses) {

@@ -11,7 +11,7 @@ import { connectKube, type KubeConnection } from "./kube-connection.ts";
 import { UnreachableCluster } from "./one-shot-client.ts";
 
 /** An object on its way to a server. */
-interface WrittenObject {
+export interface WrittenObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown };
@@ -41,7 +41,7 @@ export async function writeToCluster(
   const connection = await connectKube(options.kube);
   let refused = 0;
   for (const object of objects) {
-    const done = await write(connection, object, condition, options).catch((cause: unknown) => {
+    const done = await writeObject(connection, object, condition, options).catch((cause: unknown) => {
       if (!(cause instanceof PortolanError) || cause instanceof UnreachableCluster) throw cause;
       return { refusal: cause.message };
     });
@@ -88,22 +88,26 @@ const keyOfObject = ({ apiVersion, kind, metadata: { name, namespace = "" } }: W
   namespace,
 });
 
+/** An object in messages: its kind, namespace and name. */
 function nameOf(object: WrittenObject): string {
   const key = keyOfObject(object);
   const text = keyText(key);
   return key.namespace === "" ? text.replace("//", "/") : text;
 }
 
-type Written = { readonly text: string } | { readonly refusal: string };
+type Written =
+  | { readonly action: "created" | "updated" | "unchanged"; readonly text: string }
+  | { readonly refusal: string };
 
 /** Who the fields are, for the server: it takes away those that the next apply leaves out. */
 const manager = "fieldManager=portolan";
 
-async function write(
+/** @param condition as of `writeToCluster` */
+export async function writeObject(
   connection: KubeConnection,
   object: WrittenObject,
   condition: "absent" | "present" | undefined,
-  { dryRun = false }: KubeWriteOptions,
+  { dryRun = false }: Pick<KubeWriteOptions, "dryRun">,
 ): Promise<Written> {
   const { client } = connection;
   const { group, version } = groupVersion(object.apiVersion);
@@ -133,8 +137,10 @@ async function write(
   const isUnchanged = there !== undefined && sameValue(content(there), content(written));
   const revision = dryRun ? "" : textOf(fieldsOf(written.metadata).resourceVersion);
   const name = nameOf(object);
-  if (there === undefined) return { text: `Created ${name}${revision && ` at revision ${revision}`}` };
-  return { text: isUnchanged ? `Unchanged ${name}` : `Updated ${name}${revision && ` to revision ${revision}`}` };
+  if (there === undefined)
+    return { action: "created", text: `Created ${name}${revision && ` at revision ${revision}`}` };
+  if (isUnchanged) return { action: "unchanged", text: `Unchanged ${name}` };
+  return { action: "updated", text: `Updated ${name}${revision && ` to revision ${revision}`}` };
 }
 
 /** What a file says of an object that servers set, as in what `kubectl get -o yaml` printed, is not wished for. */
@@ -157,7 +163,7 @@ function content({ metadata, ...fields }: Fields): Fields {
 }
 
 /** An object as it is; undefined where there is none. */
-async function current({ client }: KubeConnection, path: string): Promise<Fields | undefined> {
+export async function current({ client }: KubeConnection, path: string): Promise<Fields | undefined> {
   const answer = await send(client, path, {});
   if ("response" in answer) return fieldsOf(await answer.response.json());
   if (answer.failure.status === 404) return undefined;

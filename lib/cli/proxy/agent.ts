@@ -45,7 +45,7 @@ export const registerAgent: Register = (program, terminal) => {
     .option("--trusted-keys <file>", "public keys of which one must have signed what is served")
     .option("--ca <file>", "certificates that the front's is held against (default: the system's)")
     .option("--token-file <file>", "the proxy's token; read again whenever it changes")
-    .option("--certificate <file>", "the workload's certificate for mutual TLS, in PEM; wants --key and --roots")
+    .option("--certificate <file>", "the workload's certificate for mutual TLS, in PEM; needs --key and --roots")
     .option("--key <file>", "its key")
     .option("--roots <file>", "roots that others' certificates are held against")
     .option("--identity-command <command>", "prints certificate, key and roots as JSON, as Vault and SPIRE do")

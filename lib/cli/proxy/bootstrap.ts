@@ -10,7 +10,8 @@ import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnos
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { defaultGatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
-import { createMemo } from "../../mesh/memo/memo.ts";
+import { createMemo } from "../../incremental/memo.ts";
+import { isFlagSet } from "../../mesh/proxy/node-metadata.ts";
 import type { WorkloadProxy } from "../../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource } from "../../mesh/world.ts";
 import { buildRegistry } from "../../registry/build-registry.ts";
@@ -64,7 +65,7 @@ export const registerBootstrap: Register = (program, terminal) => {
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .addOption(certificatesOption())
     .addOption(
-      new Option("--ads [kind]", "a stream over gRPC instead of polls: delta, if nothing is said, or sotw").choices([
+      new Option("--ads [kind]", "a stream over gRPC instead of polls: delta (default) or sotw").choices([
         "delta",
         "sotw",
       ]),
@@ -82,13 +83,17 @@ export const registerBootstrap: Register = (program, terminal) => {
     .option("--gateway", "with --this-pod: a gateway, and no sidecar")
     .option("--pod-info <folder>", "with --this-pod: where the files labels and annotations are", podInfoFolder)
     .option("--ca <file>", "certificates that the front's is held against", systemRoots)
-    .option("--certificate <file>", "the proxy's own certificate for the front; wants --key")
+    .option("--certificate <file>", "the proxy's own certificate for the front; needs --key")
     .option("--key <file>", "its key")
-    .option("--readiness-port <port>", "a listener that says /healthz/ready; 15021 with Istio", wholeNumber(1, 65_535))
+    .option(
+      "--readiness-port <port>",
+      "a listener that answers /healthz/ready; 15021 with Istio",
+      wholeNumber(1, 65_535),
+    )
     .option("--prometheus-port <port>", "a listener with /stats/prometheus; 15090 with Istio", wholeNumber(1, 65_535))
     .option("--stats-tags", "tag statistics as Istio does")
     .option("--json", "as JSON instead of YAML")
-    .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
+    .option("--token-file <path>", "path of the proxy's token on its machine; needs --out")
     .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
     .option("--at <folder>", "where that folder will be on the proxy's machine (default: --out)")
     .addHelpText(
@@ -97,7 +102,7 @@ export const registerBootstrap: Register = (program, terminal) => {
     )
     .action(async (node: string | undefined, options: Options, command: Command) => {
       if (options.ads !== undefined && command.getOptionValueSource("server") === "default")
-        throw new PortolanError(`--ads wants ${wantsStreams}`);
+        throw new PortolanError(`--ads needs ${wantsStreams}`);
       const found = await proxyFor(node, options, terminal);
       if (found === undefined) return;
       if ("proxy" in found && found.proxy.type === "grpc") {
@@ -109,7 +114,7 @@ export const registerBootstrap: Register = (program, terminal) => {
         return;
       }
       if (options.tokenFile !== undefined && options.out === undefined)
-        throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
+        throw new PortolanError("--token-file needs --out: the bootstrap comes with a second file");
       const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
       const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
       const { server, adminPort, certificates, ads, files, ca, certificate, key, pollDelay: pollDelayMs } = options;
@@ -117,7 +122,7 @@ export const registerBootstrap: Register = (program, terminal) => {
       if ((certificate === undefined) !== (key === undefined))
         throw new PortolanError("--certificate and --key want each other");
       if (adminPort === 0 && (readinessPort ?? prometheusPort) !== undefined)
-        throw new PortolanError("a listener for probes or metrics wants an --admin-port that is known");
+        throw new PortolanError("a listener for probes or metrics needs a fixed --admin-port");
       const transport = files !== undefined ? "files" : ads === undefined ? "rest" : ads === true ? "delta" : ads;
       const bootstrap = bootstrapFor(found, server, adminPort, {
         certificates,
@@ -277,6 +282,8 @@ export function bootstrapFor(
     ...(extras === undefined ? {} : { extras }),
     adminPort,
     services,
+    connectionLimit: settings.connectionSettings?.globalDownstreamConnectionLimit,
+    hasLocalCluster: isFlagSet(node.metadata.ENABLE_SELF_DISCOVERY),
     // What a proxy reports to may want certificates of its own accord.
     hasIdentity: certificates === "sds" || JSON.stringify(services.clusters).includes(identityCluster),
   });

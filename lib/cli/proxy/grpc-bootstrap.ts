@@ -15,7 +15,7 @@ interface Options {
 export function grpcBootstrapText({ node }: WorkloadProxy, options: Options): string {
   if (options.tokenFile !== undefined)
     throw new PortolanError(
-      "--token-file is for Envoys: gRPC programs send none; let a proxy in front say who they are (docs/security.md)",
+      "--token-file is for Envoys: gRPC programs send no token; let a proxy in front prove their identity (docs/security.md)",
     );
   return JSON.stringify(grpcBootstrapFor({ node }, options), undefined, 2);
 }

@@ -32,7 +32,7 @@ export const registerIntercept: Register = (program, terminal) => {
     )
     .option("--clean", "print the script that undoes it")
     .addOption(
-      new Option("--mode <mode>", "how what comes in gets to Envoy: TPROXY leaves who calls it as it is (NET_ADMIN)")
+      new Option("--mode <mode>", "how inbound connections reach Envoy: TPROXY keeps the client's address (NET_ADMIN)")
         .choices(["REDIRECT", "TPROXY"])
         .default(defaultIntercept.mode),
     )
@@ -62,7 +62,7 @@ export const registerIntercept: Register = (program, terminal) => {
     )
     .option(
       "--capture-dns <addresses>",
-      "nameservers for whom the agent answers, or *; wants its --dns-port",
+      "nameservers that the agent replaces, or *; needs its --dns-port",
       list,
       defaultIntercept.captureDns,
     )

@@ -1,29 +1,40 @@
-import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
+import { acceptedBefore } from "../../agent/held/source.ts";
+import type { ExplainedRefusal, Suspect } from "../../front/nodes/explain-refusal.ts";
 import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
 
 const maxSuspects = 8;
 
-/**
- * A refusal for people: who refuses what, then the resources that it may be about, with the objects behind them.
- *
- * @param places where objects stand, `catalog.yaml:97`; those that are not known are named alone
- */
-export function refusalLines(
-  { nodeId, type, name, refused, kept, suspects, error }: ExplainedRefusal,
-  places: ReadonlyMap<string, string>,
-): readonly string[] {
+/** What a node goes on with that refuses something. @param accepted the version that it has accepted last, "" for none */
+export function keptText(accepted: string): string {
+  if (accepted === "") return "has none";
+  return accepted === acceptedBefore ? "keeps what it had before its agent started" : `keeps ${accepted.slice(0, 12)}`;
+}
+
+/** A refusal for people: which node refuses what, then the resources that it may be about, with the objects behind them and where they stand. */
+export function refusalLines({
+  nodeId,
+  type,
+  name,
+  refused,
+  kept,
+  suspects,
+  error,
+}: ExplainedRefusal): readonly string[] {
   const what = name === "" ? type : `${type} "${name}"`;
-  const instead = kept === undefined ? "and has none" : `and keeps ${kept.slice(0, 12)}`;
-  const first = `${nodeId} refuses ${what} of version ${refused.slice(0, 12)}, ${instead}; ${error === undefined ? "its log says why" : "it says"}`;
+  const instead = keptText(kept ?? "");
+  const first = `${nodeId} refuses ${what} of version ${refused.slice(0, 12)}, and ${instead}; ${error === undefined ? "see its log for the reason" : "its reason"}`;
   const words = error === undefined ? [] : [error];
   if (suspects === undefined) return [first, ...words];
   const more = suspects.length > maxSuspects ? [`and ${suspects.length - maxSuspects} more`] : [];
-  const lines = suspects.slice(0, maxSuspects).map(({ name: resource, from }) => {
-    const objects = from.map((key) => (places.has(key) ? `${key} (${places.get(key)})` : key));
-    return `suspect: ${resource}${objects.length === 0 ? "" : `, from ${objects.join(", ")}`}`;
-  });
+  const lines = suspects.slice(0, maxSuspects).map((suspect) => suspectText(suspect));
   return [first, ...words, ...lines, ...more];
+}
+
+/** `suspect: 0.0.0.0_8080, from Gateway/shop/web (gateway.yaml:3)`. */
+export function suspectText({ name, from, at = [] }: Suspect): string {
+  const places = at.length === 0 ? "" : ` (${at.join(", ")})`;
+  return `suspect: ${name}${from.length === 0 ? "" : `, from ${from.join(", ")}${places}`}`;
 }
 
 /** A node without a class of its own, and what to do about it. */

@@ -24,7 +24,7 @@ export const registerKeys: Register = (program, terminal) => {
     .description("Keeps the keys that tokens and roots are signed with, in a file of your own.")
     .addHelpText(
       "after",
-      "\nTo change a key without a gap: create one, give `list --public` to whoever trusts, rotate; and when nothing that the old one\nhas signed is in use any more, remove it and give `list --public` again.",
+      "\nTo change a key without a gap: create one, give the output of `list --public` to every verifier,\nand rotate. Once nothing signed by the old key is in use, remove it and give them `list --public` again.",
     );
   const tell = (kid: string, json = false) => terminal.out(json ? JSON.stringify({ kid }) : kid);
   const use = () => new Option("--use <use>", "what it is for").choices(["tokens", "roots"]).makeOptionMandatory();
@@ -47,7 +47,7 @@ export const registerKeys: Register = (program, terminal) => {
 
   keys
     .command("list")
-    .description("Lists the keys; with --public prints what those who trust them are told.")
+    .description("Lists the keys; with --public prints what verifiers need.")
     .option("--json", "one JSON object a line")
     .addHelpText("after", examplesText(["keys list", "keys list --use roots --public"]))
     .addOption(new Option("--use <use>", "of this use only").choices(["tokens", "roots"]))

@@ -2,8 +2,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { at, error, type Finding, warning } from "../../config/finding.ts";
+import { fieldsOf, isFields, jsonIn } from "../../config/untyped.ts";
 import { fromBase64, toBase64 } from "../../secrets/base64.ts";
-import { type TlsSecret, valueNames, valueOf } from "../../secrets/tls-secret.ts";
+import { pullSecretValue, type TlsSecret, valueNames, valueOf } from "../../secrets/tls-secret.ts";
 
 /** A Secret as a proxy can use it, or what is wrong with it. */
 export interface ReadSecret {
@@ -13,7 +14,7 @@ export interface ReadSecret {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const known: ReadonlySet<string> = new Set(Object.values(valueNames).flat());
+const known: ReadonlySet<string> = new Set([...Object.values(valueNames).flat(), pullSecretValue]);
 
 /**
  * Reads a Kubernetes Secret: the values that proxies use, checked as far as they can be.
@@ -39,6 +40,13 @@ export function readSecret(object: ParsedObject, defaultNamespace: string, nowMs
   return { name, namespace, secret, diagnostics: findings.map((finding) => at(origin, finding)) };
 }
 
+/** Whether a Secret has no values at all, as before a controller fills it. */
+export const isEmptySecret = ({ data, stringData }: ParsedObject): boolean =>
+  [data, stringData].every((values) => Object.keys(fieldsOf(values)).length === 0);
+
+export const nothingToStore = ({ origin }: ParsedObject): Diagnostic =>
+  at(origin, warning([], "has no values: nothing is stored for it", "fill it, and apply it again"));
+
 function entries(value: unknown): readonly (readonly [string, string])[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, text]) => (typeof text === "string" ? [[name, text] as const] : []));
@@ -47,8 +55,24 @@ function entries(value: unknown): readonly (readonly [string, string])[] {
 /** Messages say what is wrong with a value, and never hold any of it. */
 function* pairFindings(secret: TlsSecret, nowMs: number): Generator<Finding> {
   const [chain, key, ca] = [valueOf(secret, "certificate"), valueOf(secret, "privateKey"), valueOf(secret, "ca")];
+  const pull = secret.values[pullSecretValue];
+  if (pull !== undefined) {
+    const bytes = fromBase64(pull);
+    const read = bytes === undefined ? undefined : jsonIn(new TextDecoder().decode(bytes));
+    if (!isFields(fieldsOf(read).auths))
+      yield invalid(
+        ["data", pullSecretValue],
+        "is no configuration of Docker",
+        'it is JSON: {"auths": {REGISTRY: ...}}',
+      );
+  }
   if (chain === undefined && key === undefined && ca === undefined) {
-    yield invalid([], "holds nothing that a proxy uses", `known are ${[...known].join(", ")}`);
+    if (pull !== undefined) return;
+    yield invalid(
+      [],
+      "holds nothing that a proxy uses, and no credentials for registries",
+      `known are ${[...known].join(", ")}`,
+    );
     return;
   }
   if ((chain === undefined) !== (key === undefined)) yield invalid([], "holds half of a key pair");

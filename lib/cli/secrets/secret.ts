@@ -2,20 +2,18 @@ import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { parseStream } from "../../config/documents/parse.ts";
 import { isSecret } from "../../config/secrets/secret-objects.ts";
-import { awsKms } from "../../secrets/aws-kms.ts";
 import { makeWrappingKey } from "../../secrets/environment-key.ts";
-import type { KeyWrapper } from "../../secrets/key-wrapper.ts";
 import { rewrap } from "../../secrets/rewrap.ts";
 import type { SecretKey } from "../../secrets/secret-name.ts";
 import { type SecretStore, secretStore } from "../../secrets/secret-store.ts";
-import { wrappingKeys } from "../../secrets/wrapping-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { writtenFiles } from "../config/config-input.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { printDiagnostics, type Register, type Terminal } from "../terminal.ts";
-import { readSecret, refuseErrors } from "./secret-input.ts";
+import { isEmptySecret, nothingToStore, readSecret, refuseErrors } from "./secret-input.ts";
+import { secretKeys } from "./secret-keys.ts";
 
 interface Options {
   readonly store?: string;
@@ -31,7 +29,7 @@ export const registerSecret: Register = (program, terminal) => {
   const secret = program
     .command("secret")
     .description(
-      "Keeps certificates and keys of gateways, encrypted with PORTOLAN_SECRETS_KEY, apart from everything else.",
+      "Keeps certificates and keys of gateways, and credentials for registries of Wasm images, encrypted with PORTOLAN_SECRETS_KEY, apart from everything else.",
     );
   const inStore = (command: Command) => command.addOption(storeOption());
   const inNamespace = (command: Command) => inStore(command).option("-n, --namespace <name>", "namespace", "default");
@@ -54,7 +52,13 @@ export const registerSecret: Register = (program, terminal) => {
     .option("--service-account <names...>", "only proxies that run as one of these may have them")
     .option("--cluster <ids...>", "only proxies that have proven to run in one of these clusters may have them")
     .option("--json", "what was stored, one JSON object a line")
-    .addHelpText("after", examplesText(["secret apply -f shop-cert.yaml -n shop --service-account gateway"]))
+    .addHelpText(
+      "after",
+      examplesText([
+        "secret apply -f shop-cert.yaml -n shop --service-account gateway",
+        "secret apply -f registry.yaml -n shop   # for imagePullSecret: kubernetes.io/dockerconfigjson",
+      ]),
+    )
     .action(async (options: Options) => {
       const files = await writtenFiles(options.filename);
       const found = files.flatMap(({ file, text, under = "" }) =>
@@ -62,7 +66,10 @@ export const registerSecret: Register = (program, terminal) => {
       );
       if (found.length === 0)
         throw new PortolanError("there is no Secret to store: -f names files with Kubernetes Secrets in them");
-      const read = found.map((object) => readSecret(object, options.namespace, Date.now()));
+      // Controllers fill some Secrets later: one without any value stores nothing, and costs its neighbours nothing.
+      printDiagnostics(terminal, found.filter(isEmptySecret).map(nothingToStore));
+      const filled = found.filter((object) => !isEmptySecret(object));
+      const read = filled.map((object) => readSecret(object, options.namespace, Date.now()));
       refuseErrors(read);
       printDiagnostics(
         terminal,
@@ -122,7 +129,7 @@ export const registerSecret: Register = (program, terminal) => {
       ]),
     )
     .action(async ({ store, json }: Options) => {
-      const { sealedAnew, leftAlone } = await rewrap(await openThere(store), keysFor(terminal));
+      const { sealedAnew, leftAlone } = await rewrap(await openThere(store), secretKeys(terminal));
       terminal.out(
         json === true
           ? JSON.stringify({ sealedAnew, leftAlone })
@@ -138,7 +145,7 @@ function secretNamed(text: string, namespace: string | undefined): SecretKey {
   if (first === "" || name === "" || more.length > 0)
     throw new InvalidArgumentError(`a secret is named NAME or NAMESPACE/NAME, not ${text}`);
   if (namespace !== undefined && namespace !== first)
-    throw new InvalidArgumentError(`${text} is of the namespace ${first}, and -n says ${namespace}`);
+    throw new InvalidArgumentError(`${text} is of the namespace ${first}, and -n is ${namespace}`);
   return { namespace: first, name };
 }
 
@@ -161,11 +168,4 @@ async function needSecret(secrets: SecretStore, { namespace, name }: SecretKey):
 /** Namespaces that a message names, of however many. */
 const maxNamed = 5;
 
-function keysFor(terminal: Terminal): KeyWrapper {
-  const { PORTOLAN_SECRETS_KEY: setting = "" } = process.env;
-  if (setting.trim() === "")
-    throw new PortolanError("no key: set PORTOLAN_SECRETS_KEY; `portolan secret key` prints a new one");
-  return wrappingKeys(setting, "PORTOLAN_SECRETS_KEY", awsKms({ onWarning: terminal.err }));
-}
-
-const secretsIn = (store: ObjectStore, terminal: Terminal): SecretStore => secretStore(store, keysFor(terminal));
+const secretsIn = (store: ObjectStore, terminal: Terminal): SecretStore => secretStore(store, secretKeys(terminal));

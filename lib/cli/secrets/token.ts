@@ -30,9 +30,9 @@ export const registerToken: Register = (program, terminal) => {
     .option("--cluster <id>", "nodes in this cluster only")
     .option("--class <ids...>", "nodes of these classes only")
     .option("--operator", "an operator: statistics, refusals, and every node's resources")
-    .option("--v1", "whoever asks the v1 API, as any node")
+    .option("--v1", "for the v1 API, as any node")
     .requiredOption("--ttl <time>", "how long it holds: 30m, 24h, 7d", seconds)
-    .option("--subject <name>", "who it is for, in logs")
+    .option("--subject <name>", "name of the holder, for logs")
     .option("--out <file>", "write it there, in place of the one before, instead of printing it")
     .option("--json", "the token as JSON")
     .addOption(keyringOption())
@@ -54,7 +54,7 @@ export const registerToken: Register = (program, terminal) => {
 
 function grantOf({ namespace, serviceAccount, cluster, class: classes, operator, v1 }: Options): TokenGrant {
   const chosen = [namespace !== undefined, operator === true, v1 === true].filter(Boolean).length;
-  if (chosen !== 1) throw new PortolanError("say for whom: one of --namespace, --operator and --v1");
+  if (chosen !== 1) throw new PortolanError("choose one of --namespace, --operator and --v1");
   if (namespace === undefined) {
     if (serviceAccount !== undefined || cluster !== undefined || classes !== undefined)
       throw new PortolanError("--service-account, --cluster and --class go with --namespace");

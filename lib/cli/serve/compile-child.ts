@@ -1,21 +1,25 @@
+import { createAnalyst } from "../../compile/analyst.ts";
 import { type HeldVersions, nothingHeld } from "../../compile/isolation/held-sources.ts";
 import { createRecompiler } from "../../compile/recompile.ts";
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { sliceWaitMs } from "../../compile/triggers/pace.ts";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { openStore } from "../../storage/open-store.ts";
 import type { DevSettings } from "../dev/dev-settings.ts";
 import { ownBuild } from "../own-build.ts";
-import { type CompileNews, type CompileRequest, failureOf } from "./compile-messages.ts";
+import { type CompileNews, type CompileRequest, failureOf, type TroubleOf } from "./compile-messages.ts";
 import { layingByThread } from "./laying-thread.ts";
 import { sliceThreadsFor } from "./slice-threads-for.ts";
 
-type CompileOnce = (
-  publishing: Publishing | undefined,
-  mayPublish: () => Promise<void>,
-) => Promise<Omit<Extract<CompileNews, { readonly kind: "answer" }>, "kind">>;
+type CompileOnce = (publishing: Publishing | undefined, mayPublish: () => Promise<void>) => Promise<Round>;
+
+interface Round extends Omit<Extract<CompileNews, { readonly kind: "answer" }>, "kind"> {
+  /** What is done once the answer is sent; it does not fail. */
+  readonly afterwards?: () => Promise<void>;
+}
 
 type Start = Extract<CompileRequest, { readonly kind: "start" }>;
 
@@ -50,7 +54,12 @@ export function runCompileProcess(): void {
         Promise.resolve(compiler)
           .then((compile) => compile?.(request.publishing, mayPublish))
           .then(
-            (round) => round !== undefined && tell({ kind: "answer", ...round }),
+            (round) => {
+              if (round === undefined) return;
+              const { afterwards, ...answer } = round;
+              tell({ kind: "answer", ...answer });
+              return afterwards?.();
+            },
             (cause: unknown) => tell({ kind: "refusal", failure: failureOf(cause) }),
           );
         break;
@@ -70,21 +79,26 @@ async function startCompiler(
   const { world, publisher, pace, slicing } = compileSettingsFrom(env);
   const build = await ownBuild();
   const store = { where, s3Endpoint };
-  const onTrouble = (of: "slice" | "laying") => (reason: string) => tell({ kind: "trouble", of, reason });
+  const opened = await openStore(where, { s3Endpoint });
+  const analyst = createAnalyst(opened);
+  const onTrouble = (of: TroubleOf) => (reason: string) => tell({ kind: "trouble", of, reason });
   const fanOut = sliceThreadsFor(slicing, { ...store, build, onTrouble: onTrouble("slice") });
   const writesBeside = fanOut === undefined && slicing.workers > 1;
   const recompile = createRecompiler({
-    store: await openStore(where, { s3Endpoint }),
+    store: opened,
     sources,
     world,
     publisher,
     build,
     held,
+    onPublished: analyst.take,
     observer: tellingObserver(tell),
     startLaying: writesBeside ? layingByThread({ ...store, onTrouble: onTrouble("laying") }) : undefined,
     ...(fanOut === undefined ? {} : { fanOut: { ...fanOut, waitMs: sliceWaitMs(pace) } }),
   });
-  return async (publishing, mayPublish) => ({ told: await recompile(publishing, mayPublish) });
+  const analysisTrouble = onTrouble("analysis");
+  const afterwards = () => analyst.record().catch((cause: unknown) => analysisTrouble(causeText(cause)));
+  return async (publishing, mayPublish) => ({ told: await recompile(publishing, mayPublish), afterwards });
 }
 
 /** What `portolan dev` compiles, with what it reports of that. */

@@ -1,13 +1,6 @@
 import { createIsolatedCompile } from "../../compile/isolation/isolated-compile.ts";
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
-import {
-  errorLog,
-  type Log,
-  layTrouble,
-  logStaleSources,
-  sliceTrouble,
-  troubleLog,
-} from "../../compile/telemetry/log.ts";
+import { compileTrouble, errorLog, type Log, logStaleSources, troubleLog } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
 import { forgeWaitMs } from "../../compile/webhook/answer-in-time.ts";
@@ -15,6 +8,10 @@ import { webhookApp } from "../../compile/webhook/app.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
 import { defaultPace } from "../../registry/retry.ts";
+import { createNodeResolver } from "../../resolve/node-resolver.ts";
+import { resolvingCompiler } from "../../resolve/resolving-compiler.ts";
+import { timedResolver } from "../../resolve/timed-resolver.ts";
+import { awsKms } from "../../secrets/aws-kms.ts";
 import { sourceOf } from "../../settings/collector-rules.ts";
 import { environmentOf } from "../../settings/environment.ts";
 import type { Settings } from "../../settings/schema.ts";
@@ -46,6 +43,9 @@ export interface CompileFunctionOptions {
 
 const usualEverySeconds = 60;
 
+/** Between two look-ups that no compile asks for, in milliseconds. */
+const leastLookUpMs = 10_000;
+
 /**
  * Starts it: it compiles at once, when somebody asks, and by a schedule. Of several on one store one compiles at a time.
  *
@@ -54,7 +54,7 @@ const usualEverySeconds = 60;
 export async function startCompileFunction(options: CompileFunctionOptions): Promise<CompileFunction> {
   const { store, where, settings, ownSecret, log, observer } = options;
   const { webhook = {}, everySeconds = usualEverySeconds } = settings.compile ?? {};
-  const hasStreams = settings.front?.grpcPort !== undefined;
+  const hasStreams = (settings.front?.grpcPort ?? settings.front?.tlsPort) !== undefined;
   const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
   // Read here too, so that what cannot be is said before anything starts.
   const { secrets: read, audiences, repositories, pace, publisher } = compileSettingsFrom(env);
@@ -66,7 +66,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
     sources,
     env,
     observer,
-    onTrouble: ({ of, reason }) => (of === "slice" ? sliceTrouble : layTrouble)(log)(reason),
+    onTrouble: ({ of, reason }) => compileTrouble(log)[of](reason),
   });
   const compile = createIsolatedCompile({
     store,
@@ -77,7 +77,15 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   });
   // A store that sees changes by itself is a disk, which needs no packs.
   const writesPacks = store.watch === undefined;
-  const compileInTurn = createLeasedCompiler({ store, pace, observer, compile, writesPacks, ...trouble });
+  const leased = createLeasedCompiler({ store, pace, observer, compile, writesPacks, ...trouble });
+  const resolver = createNodeResolver(store, env, publisher, awsKms({ onWarning: () => {} }));
+  const timed = timedResolver(resolver, {
+    leastMs: leastLookUpMs,
+    othersMs: everySeconds * 1000,
+    onChanged: (why) => goesOn(recompile({ by: "resolver", why }).catch(ask)),
+    log,
+  });
+  const compileInTurn = resolvingCompiler(leased, timed.resolve, log);
   const logErrors = errorLog(log);
   const recompile: typeof compileInTurn = async (publishing) => {
     const recompiled = await compileInTurn(publishing);
@@ -135,6 +143,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
     async close() {
       stop.abort();
       clearInterval(timer);
+      timed.close();
       await server.close();
       await Promise.all(late);
       await last;
@@ -145,7 +154,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
 }
 
 /** Those that are named, else those that the collectors fill. */
-function sourcesOf({ compile = {}, collectors = [] }: Settings): readonly string[] {
+export function sourcesOf({ compile = {}, collectors = [] }: Settings): readonly string[] {
   if (compile.sources !== undefined) return compile.sources;
   return collectors.length === 0 ? ["main"] : collectors.map(sourceOf);
 }

@@ -35,11 +35,14 @@ export type CompileNews =
   | { readonly kind: "stage-ended"; readonly id: number }
   | { readonly kind: "done"; readonly report: CompileReport }
   | { readonly kind: "failed"; readonly failure: Failure }
-  | { readonly kind: "trouble"; readonly of: "slice" | "laying"; readonly reason: string }
+  | { readonly kind: "trouble"; readonly of: TroubleOf; readonly reason: string }
   | { readonly kind: "may-publish" }
   /** With what `portolan dev` reports of it. */
   | { readonly kind: "answer"; readonly told: Recompiled; readonly publication?: Publication }
   | { readonly kind: "refusal"; readonly failure: Failure };
+
+/** What a compile does without where it fails. */
+export type TroubleOf = "slice" | "laying" | "analysis";
 
 /** An error as it goes from one process to another. */
 export interface Failure {

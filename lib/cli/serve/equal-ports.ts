@@ -1,11 +1,12 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Settings } from "../../settings/schema.ts";
+import { usualAdmissionPort } from "./admission-server.ts";
 import type { Part, Rule } from "./rule.ts";
 
 /** Something that listens. */
 interface Listener {
   readonly section: readonly string[];
-  readonly name: "port" | "grpcPort";
+  readonly name: "port" | "grpcPort" | "tlsPort";
   /** The part of `serve` that it belongs to; absent: to whichever runs. */
   readonly part?: Part;
   readonly host: string | undefined;
@@ -25,13 +26,21 @@ export function equalPortRules(settings: Settings): readonly Rule[] {
 }
 
 /** With what `serve` takes where nobody says anything. */
-function listenersOf({ front = {}, compile, health = {} }: Settings): readonly Listener[] {
-  const { port = 8080, grpcPort = 0, host } = front;
+function listenersOf({ front = {}, compile, admission, health = {} }: Settings): readonly Listener[] {
+  const { port = 8080, grpcPort = 0, tlsPort = 0, host } = front;
   const { webhook = {} } = compile ?? {};
   return [
     { section: ["front"], name: "port", part: "front", host, port },
     { section: ["front"], name: "grpcPort", part: "front", host, port: grpcPort },
+    { section: ["front"], name: "tlsPort", part: "front", host, port: tlsPort },
     { section: ["compile", "webhook"], name: "port", part: "compile", host: webhook.host, port: webhook.port ?? 0 },
+    {
+      section: ["admission"],
+      name: "port",
+      part: "admission",
+      host: admission?.host,
+      port: admission === undefined ? 0 : (admission.port ?? usualAdmissionPort),
+    },
     { section: ["health"], name: "port", host: health.host, port: health.port ?? 0 },
   ];
 }

@@ -97,7 +97,7 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log, everyMs = signEveryM
       if (stop.signal.aborted) return;
       const isBrief = performance.now() - startMs < briefMs;
       if (!hasServed && typeof end === "number")
-        throw new PortolanError(reason || "the front cannot serve; what it says stands above");
+        throw new PortolanError(reason || "the front cannot serve; see its messages above");
       failures = isBrief ? failures + 1 : 1;
       log.error({ end, ...(reason === "" ? {} : { reason }) }, "the front has ended; another one is started");
       await defaultPace.pause(defaultPace.backOff(failures), stop.signal);

@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from "commander";
+import { neededSecretsKey } from "../../ca/secrets-key.ts";
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { error, type Finding } from "../../config/finding.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
+import { readInjectionValues } from "../../injection/values.ts";
 import { readSourceAddress } from "../../mcp/source-address.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";
 import { wrappingKeys } from "../../secrets/wrapping-keys.ts";
@@ -13,6 +15,8 @@ import { readTrusted } from "../../snapshot/head/signing-keys.ts";
 import { readStoreLocation } from "../../storage/store-location.ts";
 import { readConsulAddress } from "../collect/collect-consul.ts";
 import { refuseOpenMoves } from "../server/open-moves.ts";
+import { tlsSource } from "../server/tls-settings.ts";
+import { admissionSource, admissionTls } from "./admission-certificate.ts";
 import { equalPortRules } from "./equal-ports.ts";
 import { type Part, parts, type Rule } from "./rule.ts";
 
@@ -42,6 +46,9 @@ export function refusedSettings(
     });
 }
 
+/** `settings check` may run outside of the cluster that `serve` will run in. */
+const neverFetched = () => Promise.reject(new PortolanError("no key is read by a check"));
+
 /** Whether a field, or one below it, is among some. */
 const holdsAny = (field: string, some: ReadonlySet<string>): boolean =>
   [...some].some((one) => one === field || one.startsWith(`${field}.`));
@@ -50,7 +57,11 @@ function rulesFor(settings: Settings): readonly Rule[] {
   const { store, storeCopy, front = {}, compile, collectors = [] } = settings;
   const env = environmentOf(settings);
   const { PORTOLAN_AUTHENTICATION: setting, PORTOLAN_SECRETS_KEY: secretsKey, PORTOLAN_TRUSTED_KEYS: trusted } = env;
-  const authentication = () => authenticationFor(setting, front.host ?? "127.0.0.1");
+  const authentication = () =>
+    authenticationFor(setting, front.host ?? "127.0.0.1", {
+      clusterApi: () => ({ fetchKeys: neverFetched, post: neverFetched }),
+      authorityIssuers: front.ca === "on" ? neverFetched : undefined,
+    });
   const isDecided = setting !== undefined;
   return [
     { path: ["store"], check: () => store !== undefined && readStoreLocation(store) },
@@ -74,6 +85,18 @@ function rulesFor(settings: Settings): readonly Rule[] {
       check: () =>
         secretsKey !== undefined && wrappingKeys(secretsKey, "PORTOLAN_SECRETS_KEY", awsKms({ onWarning: () => {} })),
     },
+    {
+      path: ["front", "tlsPort"],
+      parts: ["front"],
+      reads: ["front.ca", "front.tlsCertificate", "front.tlsKey"],
+      check: () => front.tlsPort !== undefined && tlsSource(front),
+    },
+    {
+      path: ["front", "ca"],
+      parts: ["front"],
+      reads: ["secretsKey"],
+      check: () => front.ca === "on" && neededSecretsKey(secretsKey),
+    },
     { path: ["trust", "trustedKeys"], parts: ["front"], check: () => readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS") },
     {
       path: ["compile"],
@@ -88,6 +111,24 @@ function rulesFor(settings: Settings): readonly Rule[] {
         check: () => refuseAddress(one),
       }),
     ),
+    {
+      path: ["admission"],
+      parts: ["admission"],
+      reads: ["secretsKey"],
+      check: () => {
+        if (settings.admission === undefined) return;
+        const { kind } = admissionSource(settings.admission);
+        if (kind === "files") admissionTls(settings.admission);
+        else neededSecretsKey(secretsKey);
+      },
+    },
+    {
+      path: ["admission", "injection"],
+      parts: ["admission"],
+      check: () =>
+        settings.admission?.injection !== undefined &&
+        readInjectionValues(settings.admission.injection, "admission.injection"),
+    },
     ...equalPortRules(settings),
   ];
 }

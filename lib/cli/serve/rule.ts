@@ -1,7 +1,7 @@
 import type { Path } from "../../config/finding.ts";
 
 /** What `portolan serve` runs. */
-export const parts = ["front", "compile", "collectors"] as const;
+export const parts = ["front", "compile", "collectors", "admission"] as const;
 export type Part = (typeof parts)[number];
 
 /** Something of settings that has to be right before anything is started. */

@@ -19,6 +19,7 @@ import { stopOnSignal } from "../collect/run-collector.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
 import { examplesText } from "../examples.ts";
 import type { Register } from "../terminal.ts";
+import { startAdmission } from "./admission-server.ts";
 import { startCompileFunction } from "./compile-function.ts";
 import { type Followed, followOrigin } from "./follow-origins.ts";
 import { type KeptFront, keepFront } from "./kept-front.ts";
@@ -39,7 +40,7 @@ export const registerServe: Register = (program) => {
   program
     .command("serve")
     .description(
-      "Runs what a settings file names: a front, what compiles if there is `compile`, and collectors; logs JSON lines.",
+      "Runs what a settings file names: a front, what compiles if there is `compile`, admission webhooks if there is `admission`, and collectors; logs JSON lines.",
     )
     .addOption(
       new Option("--settings <file>", "the settings; without any those of the environment alone").env(
@@ -107,7 +108,7 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
       const app = readinessApp({ states, staleAfter, now: Date.now, awaited, registry });
       const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set health.port to another");
       closing.unshift(server.close);
-      log.info({ url: server.url }, "says how it is");
+      log.info({ url: server.url }, "health endpoint");
     }
 
     const ownSecret = randomUUID();
@@ -118,6 +119,12 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
     if (compile !== undefined) {
       closing.unshift(compile.close);
       log.info({ url: compile.url }, "compiling");
+    }
+
+    if (wanted.has("admission") && settings.admission !== undefined) {
+      const admission = await startAdmission({ store, settings, log });
+      closing.unshift(admission.close);
+      log.info({ url: admission.url }, "admission webhooks");
     }
 
     const front = wanted.has("front") ? keepFront(frontEnvironment(compile?.url, ownSecret), log) : undefined;

@@ -41,7 +41,7 @@ export async function checkServable(file: string, wanted: ReadonlySet<Part>): Pr
     warning(path.split("."), `${why}; what it holds was not looked at`),
   );
   const passedOver = overridden(right, process.env).map(({ path, variable }) =>
-    warning(path, `the variable ${variable} says something else, and goes before it`),
+    warning(path, `the variable ${variable} has another value and takes precedence`),
   );
   const together = settingsDiagnostics([...refused, ...unlooked, ...passedOver], text, file);
   return { value: refused.length === 0 ? value : undefined, diagnostics: [...diagnostics, ...together].sort(byLine) };

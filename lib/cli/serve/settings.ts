@@ -18,7 +18,7 @@ export const registerSettings: Register = (program, terminal) => {
   settings
     .command("check <file>")
     .description(
-      "Says everything that is wrong with a settings file, and what `serve` would refuse of it here; exit code 1 when something is.",
+      "Lists all errors of a settings file, and what `serve` would refuse of it here; exit code 1 if there are any.",
     )
     .addOption(new Option("--only <parts...>", "what `serve` would refuse with only these of its parts").choices(parts))
     .option("--json", "the diagnostics as JSON")

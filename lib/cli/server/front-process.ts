@@ -1,13 +1,17 @@
 /** One process that serves: by itself, or as one of several workers. */
 
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { sourceAges } from "../../compile/collected/source-ages.ts";
+import type { CertificateAuthority } from "../../ca/certificate-authority.ts";
+import { neededSecretsKey } from "../../ca/secrets-key.ts";
+import { behindSources, sourceAges } from "../../compile/collected/source-ages.ts";
 import { frontApp } from "../../front/app.ts";
 import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { mountConnect } from "../../front/connect/mount.ts";
 import { binarySecrets } from "../../front/connect/secret-call.ts";
+import { keepCertificate } from "../../front/connect/server-certificate.ts";
 import { createFront, type Front } from "../../front/front.ts";
 import { type BelievedGenerations, memoryGenerations } from "../../front/heads/believed-generations.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
@@ -20,20 +24,24 @@ import type { Refusal } from "../../front/nodes/refusals.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
 import type { Moves } from "../../front/operate/moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
+import { createRegistrations } from "../../front/registration/registrations.ts";
 import { loadConsole } from "../../front/shell/load-console.ts";
 import { shareOfLimits } from "../../front/workers/share-of-limits.ts";
 import type { Worker } from "../../front/workers/worker.ts";
 import { limits as allLimits } from "../../limits/limits.ts";
+import { lookupFacts, lookupReports } from "../../resolve/lookup-reports.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";
 import { secretsFromSetting } from "../../secrets/secrets-from-setting.ts";
 import { headFacts } from "../../snapshot/head/head-facts.ts";
 import { readTrust, readTrusted } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { clusterApis } from "./cluster-keys.ts";
 import { fileGenerations } from "./generation-file.ts";
 import { refuseOpenMoves } from "./open-moves.ts";
 import { rolloutMoves } from "./rollout-moves.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { servedStore } from "./served-store.ts";
+import { certificateSource, tlsSource } from "./tls-settings.ts";
 
 /** How often fronts tell each other what changed at their nodes. */
 const recordsEveryMs = 10_000;
@@ -66,11 +74,14 @@ export async function startFront(
 ): Promise<FrontProcess> {
   const { host } = settings;
   const onError = (cause: unknown) => log.error(cause);
-  const authentication = authenticationFor(settings.authentication, host, {
-    onStaleKeys: (cause) => log.warn(cause, "the keys of an issuer could not be read: those of before are believed"),
-  });
   const opened = await servedStore(settings);
   const store = among?.worker.storeOver(opened) ?? opened;
+  const authority = await authorityIn(store, settings, log);
+  const authentication = authenticationFor(settings.authentication, host, {
+    clusterApi: clusterApis(),
+    authorityIssuers: authority && (() => authority.issuers()),
+    onStaleKeys: (cause) => log.warn(cause, "the keys of an issuer could not be read: those of before are believed"),
+  });
   const limits = among === undefined ? allLimits : shareOfLimits(allLimits, settings.workers);
   const nodes = recordedNodes(store, {
     front: frontName(settings, among),
@@ -82,11 +93,21 @@ export async function startFront(
   });
   const metrics = prometheusMetrics({
     sourceAges: () => sourceAges(store, Date.now()),
+    lookupFacts: () => lookupFacts(store, Date.now()),
     headFacts: () => headFacts(store, Date.now),
     siblings: among?.worker.metrics,
   });
   const memory = among?.worker.confirmations ?? memoryConfirmations(Date.now);
+  const wanted = wantedFrom(settings.compileUrl);
+  const { onWanted: trigger } = wanted;
+  const registrations = trigger && createRegistrations({ store, server: randomUUID(), trigger, onError });
   const front = createFront({
+    authority,
+    registrations,
+    onCertificate: (record) => log.info({ certificate: record }, "a certificate was issued"),
+    onCertificateRefused: (refusal) => log.warn({ certificate: refusal }, "a certificate was refused"),
+    behindSources: () => behindSources(store, Date.now()),
+    lookups: () => lookupReports(store),
     loadTracer: async () => (await import("../../front/tracing/tracer.ts")).tracer,
     store,
     nodes,
@@ -106,7 +127,7 @@ export async function startFront(
     confirmations: settings.confirmsByStore ? sharedConfirmations(storeRecords(store), { memory, onError }) : memory,
     onRefusal,
     onStranger,
-    ...wantedFrom(settings.compileUrl),
+    ...wanted,
     ...movesIn(store, settings, authentication),
     onError,
   });
@@ -123,9 +144,10 @@ export async function startFront(
     servers.push(await listening(start(), `${host}:${port}`, `set ${name} to another port`));
   const close = async () => {
     await closeServers(servers, front.close, lastComersMs);
+    registrations?.close();
     await nodes.close();
   };
-  const { port, grpcPort } = settings;
+  const { port, grpcPort, tlsPort } = settings;
   try {
     const shortcut = firstOf(
       hostGuard({ servesAnyone: authentication === noAuthentication, host, hosts: settings.hosts }),
@@ -133,6 +155,11 @@ export async function startFront(
     );
     await listen("PORT", port, () => serveHttp(app, port, host, limits, shortcut, front.serverError));
     if (grpcPort !== undefined) await listen("PORTOLAN_GRPC_PORT", grpcPort, () => serveGrpc(front, grpcPort, host));
+    if (tlsPort !== undefined) {
+      const source = certificateSource(tlsSource(settings), settings.tlsNames, authority);
+      const certificate = await keepCertificate(source, onError);
+      await listen("PORTOLAN_TLS_PORT", tlsPort, () => serveGrpc(front, tlsPort, host, certificate));
+    }
   } catch (cause) {
     await close();
     throw cause;
@@ -150,6 +177,25 @@ export const believedGenerations = async (
   onError: (cause: unknown) => void,
 ): Promise<BelievedGenerations> =>
   trustedKeys === undefined ? memoryGenerations() : fileGenerations({ folder, store, onError });
+
+/** The CA in the store, where it is asked for. What signs is loaded then. @throws PortolanError without the key to it */
+async function authorityIn(
+  store: ObjectStore,
+  { ca, caMaxHours, secretsKey }: ServeSettings,
+  log: Logger,
+): Promise<CertificateAuthority | undefined> {
+  if (!ca) return undefined;
+  neededSecretsKey(secretsKey);
+  const { openAuthority } = await import("../../ca/open-authority.ts");
+  const onWarning = (text: string) => log.warn(text);
+  return openAuthority({
+    store,
+    secretsKey,
+    maxHours: caMaxHours,
+    services: awsKms({ onWarning }),
+    onError: (cause) => log.error(cause, "the CA"),
+  });
+}
 
 /** Workers of one front write records apart, and the one that takes another's place goes on with that one's. */
 const frontName = ({ frontName }: ServeSettings, among: Among | undefined): string | undefined =>

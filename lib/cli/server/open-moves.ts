@@ -5,6 +5,6 @@ import { type Authentication, noAuthentication } from "../../front/auth/authenti
 export function refuseOpenMoves(moves: boolean, authentication: Authentication): void {
   if (moves && authentication === noAuthentication)
     throw new PortolanError(
-      "PORTOLAN_MOVES lets operators move HEAD, and nobody has to prove to be one: set PORTOLAN_AUTHENTICATION",
+      "PORTOLAN_MOVES lets operators move HEAD, and no authentication is set: set PORTOLAN_AUTHENTICATION",
     );
 }

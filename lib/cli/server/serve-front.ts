@@ -7,6 +7,7 @@ import { createHeadRelay } from "../../front/workers/head-relay.ts";
 import { createPrimary } from "../../front/workers/primary.ts";
 import { lineToPrimary, startWorkers, workerSlot } from "../../front/workers/processes.ts";
 import { createWorker } from "../../front/workers/worker.ts";
+import { clusterApis } from "./cluster-keys.ts";
 import { believedGenerations, type NodeNews, startFront } from "./front-process.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { servedStore } from "./served-store.ts";
@@ -45,7 +46,9 @@ export async function serveFront(
     settings.workers > 1 ? await serveByWorkers(settings, log, news) : await serveAlone(settings, log, news);
   if (isEnding()) return serving;
   log.info({ urls: serving.urls, store: settings.store, workers: settings.workers }, "serving");
-  log.info(`authentication is ${authenticationFor(settings.authentication, settings.host).description}`);
+  log.info(
+    `authentication is ${authenticationFor(settings.authentication, settings.host, { clusterApi: clusterApis(), authorityIssuers: settings.ca ? async () => [] : undefined }).description}`,
+  );
   return serving;
 }
 

@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from "node:os";
-import { choiceIn, maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../../config/setting-values.ts";
+import { caHoursIn, choiceIn, maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../../config/setting-values.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 
 /** How a front on Node serves. Texts are as docs/run-on-one-machine.md describes the variables of the same names. */
@@ -14,6 +14,14 @@ export interface ServeSettings {
   readonly port: number;
   /** Absent: no gRPC. */
   readonly grpcPort?: number | undefined;
+  /** The same with TLS; absent: none. */
+  readonly tlsPort?: number | undefined;
+  readonly tlsNames: readonly string[];
+  readonly tlsCertificate?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  /** Whether workloads' certificates are signed with the CA in the store. */
+  readonly ca: boolean;
+  readonly caMaxHours?: number | undefined;
   /** Names that requests may ask for besides loopback's and `host`, where anyone on this machine is served. */
   readonly hosts: readonly string[];
   readonly maxHoldMs: number;
@@ -68,6 +76,12 @@ export function settingsFromEnvironment(
     host: env.HOST ?? "127.0.0.1",
     port: number("PORT", 8080, 0, maxPort),
     grpcPort: number("PORTOLAN_GRPC_PORT", undefined, 0, maxPort),
+    tlsPort: number("PORTOLAN_TLS_PORT", undefined, 0, maxPort),
+    tlsNames: namesIn(env.PORTOLAN_TLS_NAMES, istiodNames),
+    tlsCertificate: env.PORTOLAN_TLS_CERTIFICATE || undefined,
+    tlsKey: env.PORTOLAN_TLS_KEY || undefined,
+    ca: choiceIn("PORTOLAN_CA", env.PORTOLAN_CA, ["on", "off"]) === "on",
+    caMaxHours: caHoursIn("PORTOLAN_CA_MAX_HOURS", env.PORTOLAN_CA_MAX_HOURS),
     hosts: hostsIn(env),
     maxHoldMs: number("PORTOLAN_MAX_HOLD_MS", usualHoldMs, 0, maxHoldLimitMs),
     workers: number("PORTOLAN_WORKERS", workersFor(machine), 1, maxWorkers),
@@ -86,7 +100,21 @@ export function settingsFromEnvironment(
 /** Names that requests may ask for, with commas between them. */
 export const hostsIn = ({
   PORTOLAN_HOSTS: names = "",
-}: Readonly<Record<string, string | undefined>>): readonly string[] => names.split(",").filter((name) => name !== "");
+}: Readonly<Record<string, string | undefined>>): readonly string[] => namesIn(names, []);
+
+/** Names with commas between them. */
+function namesIn(text: string | undefined, usual: readonly string[]): readonly string[] {
+  const names = (text ?? "").split(",").filter((name) => name !== "");
+  return names.length === 0 ? usual : names;
+}
+
+/** Names by which Istio's agents reach a control plane. */
+const istiodNames = [
+  "istiod.istio-system.svc",
+  "istiod.istio-system",
+  "istiod.istio-system.svc.cluster.local",
+  "istio-pilot.istio-system.svc",
+];
 
 const maxPort = 65_535;
 const maxWorkers = 256;

@@ -51,7 +51,7 @@ function someOf(nodes: readonly string[], classes: readonly string[]): string {
   const all = [...(isNamed ? nodes : classes)].sort((a, b) => isIP(a) - isIP(b) || byCodePoint(a, b));
   const shown = all.slice(0, maxSome).join(", ");
   const more = all.length > maxSome ? ` and ${all.length - maxSome} more` : "";
-  if (all.length === 0) return "; this version has no proxies: `portolan status` says what is served";
+  if (all.length === 0) return "; this version has no proxies: `portolan status` shows what is served";
   return `; this version has the ${isNamed ? "nodes" : "classes"} ${shown}${more}`;
 }
 

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
+import { pathText } from "../../config/path-text.ts";
 import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -15,7 +16,7 @@ import {
 import type { RootObjects } from "../../xds/explain/root-object.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
-import { pathText, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { placedNode, resourcesNamed } from "./class-resources.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
 
@@ -36,7 +37,7 @@ const maxHosts = 20;
 export function registerExplain(program: Command, terminal: Terminal): void {
   program
     .command("explain <resource>")
-    .description("Says which objects, by file and line, and which of their rules made a resource of a proxy.")
+    .description("Shows the objects, by file and line, and the rules behind a resource of a proxy.")
     .addOption(storeOption())
     .requiredOption("--node <name>", "the proxy: pod.namespace, an address, a node id, or the id of a class")
     .option("--host <name>", "of a route table: this virtual host only, by its name or one of its domains")

@@ -4,7 +4,13 @@ import { jsonIn } from "../../config/untyped.ts";
 
 const text = z.string();
 const objects = <S extends z.ZodRawShape>(shape: S) => z.array(z.looseObject(shape)).readonly();
-const refused = z.looseObject({ version: text, since: text, error: text.optional() });
+const part = z.looseObject({ resource: text, from: z.array(text).readonly(), at: z.array(text).readonly() });
+const refused = z.looseObject({
+  version: text,
+  since: text,
+  reason: text.optional(),
+  parts: z.array(part).readonly(),
+});
 
 /** What commands read of `GET /api/resources`. */
 export const resourcesRead = z.looseObject({
@@ -25,10 +31,14 @@ export const nodesRead = z
   .looseObject({
     nodes: objects({
       node: text,
+      name: text,
+      state: text,
+      presence: text,
+      lastSeen: text,
       resources: objects({
         type: text,
         name: text.optional(),
-        version: text,
+        accepted: text,
         transport: text,
         refused: refused.optional(),
         state: text,
@@ -73,6 +83,6 @@ export function readAnswer<T>(server: string, answer: string, form: z.ZodType<T>
   const [issue] = read.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.join(".")}`;
   throw new PortolanError(
-    `${server} does not answer as a front of this version does${where}: is this the address of one, and has nothing before it changed what it says?`,
+    `${server} does not answer as a front of this version does${where}: is this its address, and does a proxy in between change its answers?`,
   );
 }

@@ -19,7 +19,7 @@ export async function filesAtBase(folder: string, base: string): Promise<readonl
   const git = async (...args: readonly string[]): Promise<string> =>
     (await run("git", ["-C", folder, ...args])).stdout.trim();
   const inside = await git("rev-parse", "--is-inside-work-tree").catch(() => "");
-  if (inside !== "true") throw new PortolanError(`--base wants a folder of a git repository, and ${folder} is in none`);
+  if (inside !== "true") throw new PortolanError(`--base needs a folder of a git repository, and ${folder} is in none`);
   const commit = (name: string) =>
     git("rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`).catch(() => "");
   const found = (await commit(base)) || (await commit(`origin/${base}`));

@@ -41,8 +41,8 @@ export async function showPublications(terminal: Terminal, options: Publications
 /** The row of a canary names what is tried: what everybody else gets stays as it was. */
 function lineOf({ generation, at, reason, root, held, by, why, canary, recorded }: HistoryEntry): string {
   const notes = [
-    ...(canary !== undefined ? [`for ${shareText(canary)}`] : held === true ? ["served to nobody"] : []),
-    ...(recorded === undefined ? [] : [`records ${recorded.slice(0, 12)}, served to nobody`]),
+    ...(canary !== undefined ? [`for ${shareText(canary)}`] : held === true ? ["not served"] : []),
+    ...(recorded === undefined ? [] : [`records ${recorded.slice(0, 12)}, not served`]),
     ...(by === undefined ? [] : [`by ${by}`]),
     ...(why === undefined ? [] : [why]),
   ].join(", ");

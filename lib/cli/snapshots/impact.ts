@@ -43,9 +43,9 @@ const maxResources = 40;
 export function registerImpact(program: Command, terminal: Terminal): void {
   program
     .command("impact <file>")
-    .description("Says which classes of proxies and which resources a file, or an edit of it, touches.")
+    .description("Lists the classes of proxies and the resources that a file, or an edit of it, touches.")
     .addOption(storeOption())
-    .option("--edit <path>", "what the file would say; then only what this would change is told")
+    .option("--edit <path>", "the edited file; then only what the edit would change is listed")
     .option("--root <name>", "which root", "SERVED")
     .option("--json", "as JSON")
     .addHelpText(
@@ -137,13 +137,13 @@ async function tellMade(
   for (const { object, at } of places) terminal.out(`${colours.green(at)} ${object}`);
   if (settingsFiles.has(file))
     terminal.out(
-      "settings of the whole mesh: every resource may depend on them; --edit says what an edit would change",
+      "settings of the whole mesh: every resource may depend on them; --edit shows what an edit would change",
     );
   const lines = resourceLines(resources, colours);
   for (const line of lines.slice(0, maxResources)) terminal.out(line);
   if (lines.length > maxResources) terminal.out(`and ${lines.length - maxResources} more; --json lists all`);
   const all = loaded.classes.size;
-  const none = resources.length === 0 ? "; what an edit would change all the same, --edit says" : "";
+  const none = resources.length === 0 ? "; --edit shows what an edit would change all the same" : "";
   terminal.out(`${counted(lines.length, "resource")}, in ${classes.length} of ${all} classes of proxies${none}`);
 }
 

@@ -17,6 +17,7 @@ import { holdsSomething, openThere, openToWrite, storeOption } from "../named-st
 import { openRollout } from "../rollout.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
+import { unlessDone } from "./nothing-to-do.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
 import { addShareOptions, type ShareOptions, shareOf, shareText } from "./share-options.ts";
 import { addPinOptions, addWordOptions, type WordOptions, wordOf } from "./word.ts";
@@ -49,7 +50,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   addPinOptions(
     command(
       "rollback [back]",
-      "Leads back to configuration that was served before, and pins it: 1, the one before, unless told otherwise. Services and endpoints are the newest.",
+      "Serves an earlier configuration again and pins it; by default the previous one. Services and endpoints stay the newest.",
       "rollback",
       'rollback 2 --why "checkout is down" --until 12h',
       "rollback --to 41",
@@ -76,9 +77,15 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     );
 
   addWordOptions(
-    command("unpin", "Lets go of what is pinned, and leads to the newest publish.", "unpin --why mended"),
+    command(
+      "unpin",
+      "Lets go of what is pinned, and leads to the newest publish. Without a pin it does nothing, and ends with 0.",
+      "unpin --why mended",
+    ),
   ).action(async (options: MoveOptions & WordOptions) => {
-    tell(await unpin(await openThere(options.store, terminal.progress), await act(options)), options);
+    await unlessDone(terminal, options, async () =>
+      tell(await unpin(await openThere(options.store, terminal.progress), await act(options)), options),
+    );
   });
 
   addWordOptions(
@@ -101,16 +108,18 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   });
 
   addPinOptions(
-    command("promote", "Gives the canary's configuration to everybody.", "promote --why 'no errors in an hour'"),
+    command("promote", "Gives the canary's configuration to all nodes.", "promote --why 'no errors in an hour'"),
   ).action(async (options: MoveOptions & WordOptions) => {
     tell(await promoteCanary(await openThere(options.store, terminal.progress), await act(options)), options);
   });
 
-  addPinOptions(command("abort", "Ends the canary.", "abort --why 'too many 503'")).action(
-    async (options: MoveOptions & WordOptions) => {
-      tell(await abortCanary(await openThere(options.store, terminal.progress), await act(options)), options);
-    },
-  );
+  addPinOptions(
+    command("abort", "Ends the canary. Without one it does nothing, and ends with 0.", "abort --why 'too many 503'"),
+  ).action(async (options: MoveOptions & WordOptions) => {
+    await unlessDone(terminal, options, async () =>
+      tell(await abortCanary(await openThere(options.store, terminal.progress), await act(options)), options),
+    );
+  });
 
   command(
     "sign",
@@ -143,7 +152,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     if (isFolder(dir) && !(await holdsSomething(dir)))
       throw new PortolanError(`${dir} holds nothing: name the folder that \`portolan export\` has filled`);
     const result = await importSnapshot(await openThere(dir, terminal.progress), to, await trustOf(options.keyring));
-    if (result.kind === "lost") throw new PortolanError("somebody else published at the same moment; try again");
+    if (result.kind === "lost") throw new PortolanError("another process published at the same moment; try again");
     if (options.json === true) tell(result, options);
     else terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${shortRoot(result.root)}`);
   });
@@ -161,14 +170,14 @@ function movedLines({ head, root, left, ended, saysTheSame = false, stale }: Mov
   const { canary, pin } = head;
   const last = head.steps.at(-1)?.at ?? "";
   const by = Date.parse(last) > Date.now() ? `, all the way by ${last}` : "";
-  const same = canary?.root === root ? ", which is what everybody has" : "";
+  const same = canary?.root === root ? ", which is what all nodes have" : "";
   const tried = canary === undefined ? "" : `, canary ${shortRoot(canary.root)} for ${shareText(canary)}${same}`;
   const from = left === undefined || left === root ? "" : `, and leaves ${shortRoot(left)}`;
   return [
     ...(ended === undefined ? [] : [`the canary of ${shortRoot(ended.root)} is over`]),
     `generation ${head.generation} leads to ${shortRoot(root)}${by}${tried}${from}`,
     ...(saysTheSame
-      ? ["it says to every proxy what was served already; `portolan history --config` lists what lies further back"]
+      ? ["it is equal to what every proxy has already; `portolan history --config` lists earlier configuration"]
       : []),
     ...(stale === undefined ? [] : [`services and endpoints are those of that version: ${stale}`]),
     ...(pin === undefined ? [] : pinnedLines(head, pin, stale !== undefined)),
@@ -180,7 +189,7 @@ function pinnedLines({ canary }: Moved["head"], { until, configuration }: Pin, i
   const end =
     canary === undefined
       ? "until `portolan unpin`"
-      : "while the canary runs (`portolan promote` gives it to everybody, `portolan abort` ends it)";
+      : "while the canary runs (`portolan promote` gives it to all nodes, `portolan abort` ends it)";
   const held = configuration === undefined ? ", and so are services and endpoints" : "";
   const followed = held !== "" || isStale ? held : "; services and endpoints are followed";
   return [

@@ -14,7 +14,7 @@ export async function nothingPublished(store: ObjectStore): Promise<PortolanErro
   if (names.length === 0)
     return new PortolanError("nothing was published yet: no source is filled; `portolan push FOLDER` fills one");
   const { kind, reason, diagnostics } = fieldsOf((await seeLease(store)).note.outcome);
-  const next = "`portolan recompile` compiles what they hold, and publishes it or says what is wrong";
+  const next = "`portolan recompile` compiles what they hold, and publishes it or reports what is wrong";
   const named = `${names.slice(0, maxNamed).join(", ")}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ""}`;
   const filled = `nothing was published yet: sources are filled (${named})`;
   if (kind !== "failed") return new PortolanError(`${filled}, and nothing has compiled them; ${next}`);

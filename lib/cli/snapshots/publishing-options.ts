@@ -21,7 +21,10 @@ export function addPublishingOptions(command: Command): Command {
         addLabel,
         {},
       )
-      .option("--no-serve", "record it and move nobody, until `promote`, or `canary NEWEST` for a part of the nodes"),
+      .option(
+        "--no-serve",
+        "record it and serve it to no node, until `promote`, or `canary NEWEST` for a part of the nodes",
+      ),
   );
 }
 

@@ -2,18 +2,20 @@ import { type Command, Option } from "commander";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import type { RecordedSettings } from "../../compile/recorded-settings.ts";
-import { usualPrimary } from "../../compile/shards/read-sources.ts";
+import { usualPrimary } from "../../compile/shards/primary-source.ts";
 import { mustRefuseClosed } from "../../compile/shards/refuse-closed.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
-import { keyText, type Origin } from "../../config/diagnostic.ts";
+import { keyText, type Origin, PortolanError } from "../../config/diagnostic.ts";
 import { type SecurityFailure, securityFailures } from "../../config/fail-closed/closed-object.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";
 import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
-import { analysisOf, analysisReport } from "../config/analysis-report.ts";
+import { analysisOf } from "../config/analysis-report.ts";
+import { messageReport } from "../config/message-report.ts";
+import { placedIn } from "../config/placed-messages.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
 import { tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
@@ -31,6 +33,7 @@ interface Options extends PublishingOptions {
   readonly keyring: string;
   readonly store?: string;
   readonly source: string;
+  readonly primary?: string;
   readonly url?: string;
   readonly binaryForms?: boolean;
   readonly pollDelay?: number;
@@ -48,6 +51,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     )
     .addOption(storeOption())
     .option("--source <name>", "name of the source", "main")
+    .option("--primary <name>", "the source whose settings of the mesh count, from now on; not with --url")
     .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request", urlFor("--url"))
     .option("--json", "what came of it, with all diagnostics, as JSON")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
@@ -56,7 +60,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .option("--allow-empty", "fill the source although the folder holds no object")
     .option("--accept-closed", "publish although a refused security object closes what it selects")
     .addOption(
-      new Option("--security-failure <what>", "what is done about such objects from now on, whoever compiles").choices(
+      new Option("--security-failure <what>", "what every compile does about such objects from now on").choices(
         securityFailures,
       ),
     )
@@ -73,24 +77,51 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
-    const { pushed, loaded, gone, summary } =
-      options.url === undefined
-        ? await pushToStore(files, options, publishing, terminal.progress)
-        : {
-            pushed: await pushToUrl(files, options.url, options, publishing),
-            loaded: readFiles(files, { inlineSymmetricKeys: "allow" }),
-            gone: [],
-            summary: {},
-          };
-    const analysis = analysisOf(loaded, pushed.diagnostics);
+    const { pushed, loaded, gone, summary } = await filled(files, options, publishing, terminal.progress).catch(
+      (cause: unknown) => {
+        throw withAnalysis(folder, files, cause);
+      },
+    );
+    const { source } = options;
+    const where = { folder, prefix: (pushed.primary ?? source) === source ? "" : `${source}/` };
+    const messages = {
+      diagnostics: placedIn(where, files, pushed.diagnostics),
+      analysis: placedIn(options.url === undefined ? where : { folder, prefix: "" }, files, analysisOf(loaded)),
+    };
     if (options.json !== true) {
       for (const line of goneLines(gone)) terminal.err(line);
-      analysisReport(terminal, `analyze -f ${folder}`, "analyzed: ")(analysis);
+      messageReport(terminal, `analyze -f ${folder}`, "analyzed: ")(messages);
     }
-    const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), analysis };
-    const { share } = publishing;
-    tellFilled(terminal, { source: options.source, share }, pushed, options.json === true ? told : undefined);
+    const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), ...messages };
+    tellFilled(terminal, { source, share: publishing.share }, pushed, options.json === true ? told : undefined);
   });
+}
+
+/** Fills the source and compiles, in a store or through a compile function. */
+const filled = async (
+  files: readonly SourceFile[],
+  options: Options,
+  publishing: Publishing,
+  progress: Progress | undefined,
+): Promise<Pushed> =>
+  options.url === undefined
+    ? pushToStore(files, options, publishing, progress)
+    : {
+        pushed: await pushToUrl(files, options.url, options, publishing),
+        loaded: readFiles(files, { inlineSymmetricKeys: "allow" }),
+        gone: [],
+        summary: {},
+      };
+
+/**
+ * A refusal with messages, as all that is found in the folder: with the errors and warnings of the analysers, in files as they are named
+ * from the working directory. Any other error stays as it is.
+ */
+function withAnalysis(folder: string, files: readonly SourceFile[], cause: unknown): unknown {
+  if (!(cause instanceof PortolanError) || cause.diagnostics.length === 0) return cause;
+  const analysis = analysisOf(readFiles(files, { inlineSymmetricKeys: "allow" }));
+  const messages = [...cause.diagnostics, ...analysis.filter(({ severity }) => severity !== "info")];
+  return new PortolanError(cause.message, placedIn({ folder, prefix: "" }, files, messages), cause.cause);
 }
 
 /** What came of it, and what all sources say together; of a compile function's others nothing is known here. */
@@ -137,7 +168,8 @@ async function pushToStore(
   return { pushed, loaded, gone, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
 }
 
-const changedSettings = ({ binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({
+const changedSettings = ({ primary, binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({
+  ...(primary === undefined ? {} : { sources: [primary] }),
   ...(binaryForms === undefined ? {} : { binaryForms }),
   ...(securityFailure === undefined ? {} : { securityFailure }),
   ...(pollDelay === undefined ? {} : { pollDelayMs: pollDelay }),

@@ -23,7 +23,7 @@ interface Options {
 export function registerReplicate(program: Command, terminal: Terminal): void {
   program
     .command("replicate <copy>")
-    .description("Brings a store of another region, from which nobody publishes, to where this one is.")
+    .description("Copies this store to a store of another region, which must have no publisher of its own.")
     .addOption(storeOption())
     .option("--every <duration>", "go on, and look so often whether there is something new", readEvery)
     .option("--prune", "delete of the copy what the original lacks, once it is a day old")

@@ -8,7 +8,7 @@ import { nothingPublished } from "./nothing-published.ts";
 
 /** For the help of every command that takes one. */
 export const rootNames =
-  "A root is named by its generation, its 64 digits or the first of them (6 or more), HEAD or HEAD~2, SERVED, or NEWEST (past a pin).";
+  "A root is named by its generation, or by its 64 digits or the first 6 or more of them. Other names are HEAD, HEAD~2, SERVED, and NEWEST (past a pin).";
 
 /**
  * The root that a person names, as `rootNames` says.

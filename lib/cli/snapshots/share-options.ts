@@ -38,8 +38,8 @@ export function shareText(share: Share): string {
 
 /** What comes next where only such a share of the nodes has something. */
 export function afterShare(share: Share): string {
-  const now = isOfNone(share) ? "it is served to nobody" : "the other nodes keep what they have";
-  return `${now}: \`portolan promote\` gives it to everybody, \`portolan abort\` to none`;
+  const now = isOfNone(share) ? "it is not served" : "the other nodes keep what they have";
+  return `${now}: \`portolan promote\` gives it to all nodes, \`portolan abort\` to none`;
 }
 
 /** @throws InvalidArgumentError, which commander tells */

@@ -1,12 +1,17 @@
 import type { Command } from "commander";
 import type { z } from "zod";
 import type { ShardState } from "../../compile/collected/shard-state.ts";
-import { collectedStates } from "../../compile/collected/source-ages.ts";
+import { type CollectedState, collectedStates } from "../../compile/collected/source-ages.ts";
+import { whyBehind } from "../../compile/collected/stale-sources.ts";
 import { diagnosticsOfRoot } from "../../compile/root-diagnostics.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
+import { countedNodes, type NodeState, nodeConditions } from "../../front/nodes/node-state.ts";
 import type { NodeReport, NodeTransport } from "../../front/nodes/node-watch.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
+import { type LookupKind, lookupKinds } from "../../resolve/lookup-name.ts";
+import { type LookupReport, lookupReports } from "../../resolve/lookup-reports.ts";
+import { readAnalysis } from "../../snapshot/analysis-record.ts";
 import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
@@ -16,9 +21,12 @@ import type { Pin } from "../../snapshot/root.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type LastCollection, lastCollection } from "../../snapshot/upkeep/gc-ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { namedHere } from "../config/placed-messages.ts";
 import { examplesText } from "../examples.ts";
+import { refusalPlaces } from "../inspect/refusal-places.ts";
 import { unreadRecords } from "../inspect/unread-records.ts";
-import { openThere, storeOption } from "../named-store.ts";
+import { openPlaceThere, storeOption } from "../named-store.ts";
+import { counted } from "../numbers.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
@@ -54,39 +62,107 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       examplesText(["status", "status --server http://127.0.0.1:8080", "status --store s3://mesh/prod --json"]),
     )
     .action(async ({ store: where, server, tokenFile, json }: Options) => {
-      const store = await openThere(where, terminal.progress);
+      const { store, where: place } = await openPlaceThere(where, terminal.progress);
       const read = await readHead(store);
       if (read === undefined) throw await nothingPublished(store);
       if (server !== undefined) await checkFrontOf(server, store, read.head.publication);
       const nowMs = await headTimeNow(store, read, Date.now);
       const reader = createSnapshotReader(store);
       const status = await statusOf(reader, read.head, nowMs);
-      const errors = refusalsIn(await diagnosticsOfRoot(reader, status.newest));
+      const reported = await namedHere(place, await diagnosticsOfRoot(reader, status.newest));
+      const errors = refusalsIn(reported);
+      const recorded = await readAnalysis(store, status.newest);
+      const analysis = recorded && (await namedHere(place, recorded));
+      const { release } = (await reader.root(status.served)).root;
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
+      const lookups = await lookupReports(store);
       // Whoever may read what is served need not be let to read the ledger.
       const garbage = await lastCollection(store).catch(() => undefined);
-      const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
+      const asked = server === undefined ? undefined : await troubleAt(server, tokenFile);
+      const trouble = asked && { ...asked, refusals: await refusalPlaces(store, reader)(asked.refusals) };
       if (json === true)
         return terminal.out(
-          JSON.stringify({ ...status, sources, errors, garbage, warnings, ...trouble }, undefined, 2),
+          JSON.stringify(
+            { ...status, release, sources, lookups, errors, analysis, garbage, warnings, ...trouble },
+            undefined,
+            2,
+          ),
         );
       const newest = await publicationOf(reader, read.head.publication, status.served);
-      for (const line of statusLines(status, newest?.generation)) terminal.out(line);
-      for (const { name, state } of sources)
-        terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
-      if (garbage !== undefined) terminal.out(row("gc", garbageText(garbage)));
-      if (errors.length > 0) terminal.out(row("errors", refusalsText(errors)));
+      const hereMs = Date.now();
+      const fails = sources.filter(({ state }) => whyBehind(state, hereMs) !== undefined);
+      const sourceLine = ({ name, state }: CollectedState) =>
+        row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state, hereMs)}`);
+      // What somebody has to look at comes first.
       for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
+      if (errors.length > 0) terminal.out(row("errors", refusalsText(errors)));
+      const found = (analysis ?? []).filter(({ severity }) => severity !== "info");
+      const grave = errorsOf(found).length;
+      const counts = `${counted(grave, "error")} and ${counted(found.length - grave, "warning")} of the analysers`;
+      if (found.length > 0) terminal.out(row("checks", counts));
+      for (const one of fails) terminal.out(sourceLine(one));
+      for (const line of failingLookups(lookups)) terminal.out(line);
+      for (const line of statusLines(status, newest?.generation)) terminal.out(line);
+      if (release !== undefined) terminal.out(row("as", `Istio ${release}`));
+      for (const line of trouble === undefined ? [] : proxyLines(trouble)) terminal.out(line);
+      for (const one of sources) if (!fails.includes(one)) terminal.out(sourceLine(one));
+      for (const line of freshLookups(lookups)) terminal.out(line);
+      if (garbage !== undefined) terminal.out(row("gc", garbageText(garbage)));
       printDiagnostics(terminal, errors.map(toldWithInstead), maxErrors);
+      printDiagnostics(terminal, found, maxErrors, "portolan status --json");
       for (const warning of warnings) terminal.err(warning);
     });
 }
 
+/** Of each kind of look-up: what its rows are called, how many are up to date, and what it means that nothing was ever found. */
+const lookupRows: Readonly<Record<LookupKind, LookupRow>> = {
+  jwks: {
+    name: "keys",
+    fresh: (count) => `of ${counted(count, "issuer")}, up to date`,
+    never: "never read, every token is refused",
+  },
+  host: {
+    name: "hosts",
+    fresh: (count) => `addresses of ${counted(count, "host")}, up to date`,
+    never: "no address known, it is left out of endpoints",
+  },
+  module: {
+    name: "wasm",
+    fresh: (count) => `${counted(count, "module")}, fetched`,
+    never: "never fetched, its filters refuse everything or, failing open, let everything pass",
+  },
+};
+
+interface LookupRow {
+  readonly name: string;
+  readonly fresh: (count: number) => string;
+  readonly never: string;
+}
+
+const freshLookups = (lookups: readonly LookupReport[]): readonly string[] =>
+  lookupKinds.flatMap((kind) => {
+    const { length } = lookups.filter((one) => one.kind === kind && one.state === "fresh");
+    return length === 0 ? [] : [row(lookupRows[kind].name, lookupRows[kind].fresh(length))];
+  });
+
+/** What cannot be looked up, and what that means. */
+const failingLookups = (lookups: readonly LookupReport[]): readonly string[] =>
+  lookups.flatMap(({ kind, of, state, fetchedAt, problem = "" }) => {
+    if (state === "fresh") return [];
+    const { name, never } = lookupRows[kind];
+    const meaning = fetchedAt === undefined ? never : `as of ${fetchedAt}`;
+    return [row(name, `${proseLine(of)}  ${meaning}: ${proseLine(problem)}`)];
+  });
+
 const garbageText = ({ at, deleted, doomed }: LastCollection): string =>
   `last collected ${at}: ${deleted} deleted, ${doomed} to be deleted later`;
 
-const failureText = ({ failure }: ShardState): string => (failure === "" ? "" : `, cannot be read: ${failure}`);
+function failureText(state: ShardState, nowMs: number): string {
+  if (state.failure !== "") return `, cannot be read: ${state.failure}`;
+  const why = whyBehind(state, nowMs);
+  return why === undefined ? "" : `, may be behind: ${why}`;
+}
 
 const maxHeld = 20;
 /** Errors that are named. */
@@ -141,7 +217,7 @@ const heldText = ({ configuration }: Pin): string =>
 function nextLines({ served, pin, expired, canary, newest }: HeadStatus): readonly string[] {
   if (canary !== undefined)
     return [
-      `\`portolan diff SERVED ${short(canary.root)}\` shows what the canary changes, \`portolan promote\` gives it to everybody, \`portolan abort\` ends it`,
+      `\`portolan diff SERVED ${short(canary.root)}\` shows what the canary changes, \`portolan promote\` gives it to all nodes, \`portolan abort\` ends it`,
     ];
   if ((pin ?? expired) === undefined || newest === served) return [];
   const first = expired === undefined ? "" : ", and so does the next compile of anything";
@@ -179,8 +255,11 @@ interface Trouble {
   readonly strangers: readonly Stranger[];
   readonly refusals: readonly ExplainedRefusal[];
   /** undefined where a front keeps none, as at the edge. */
-  readonly nodes: NodeReport | undefined;
+  readonly nodes: NodeStates | undefined;
 }
+
+/** What `GET /status/nodes` says. */
+type NodeStates = Pick<NodeReport, "more" | "unread"> & { readonly nodes: readonly NodeState[] };
 
 async function troubleAt(server: string, tokenFile: string | undefined): Promise<Trouble> {
   const ask = askFront(server, tokenFile);
@@ -188,38 +267,61 @@ async function troubleAt(server: string, tokenFile: string | undefined): Promise
     readAnswer<T>(server, await ask(path, absent), form);
   const { strangers } = await asked<Pick<Trouble, "strangers">>("/strangers", strangersRead);
   const { refusals } = await asked<Pick<Trouble, "refusals">>("/refusals", refusalsRead);
-  const nodes = await asked<NodeReport | null>("/status/nodes", nodesRead, "null");
+  const nodes = await asked<NodeStates | null>("/status/nodes", nodesRead, "null");
   return { strangers, refusals, nodes: nodes ?? undefined };
 }
 
-/** How many nodes there are, how they are told, and which of them keep an older version than they were served. */
-function nodeLines({ nodes, more, unread }: NodeReport): readonly string[] {
+/** More proxies of one state are not named. */
+const maxNamed = 10;
+
+const namesText = (nodes: readonly NodeState[]): string => {
+  const more = nodes.length > maxNamed ? ` and ${nodes.length - maxNamed} more` : "";
+  return nodes
+    .slice(0, maxNamed)
+    .map(({ name }) => name)
+    .join(", ")
+    .concat(more);
+};
+
+/** Proxies that do not run what they should, and nodes without a class: what somebody has to look at first. */
+function troubleLines({ strangers, refusals, nodes }: Trouble): readonly string[] {
+  const known = nodes?.nodes ?? [];
+  const away = (wanted: "stale" | "gone") => known.filter(({ presence }) => presence === wanted);
+  const behind = known.filter(({ presence, state }) => presence === "connected" && state === "stale");
+  const listed = [
+    ["stale", behind, "behind what is in force"],
+    ["silent", away("stale"), "missed three poll intervals, or their stream ended"],
+    ["gone", away("gone"), "not heard any more"],
+  ] as const;
+  const told = [
+    ...refusals.map((one) => ({ title: "refused", lines: refusalLines(one) })),
+    ...listed.flatMap(([title, of, why]) =>
+      of.length === 0 ? [] : [{ title, lines: [`${counted(of.length, "proxy", "proxies")} ${why}: ${namesText(of)}`] }],
+    ),
+    ...strangers.map((one) => ({ title: one.kind, lines: strangerLines(one) })),
+  ];
+  return told.flatMap(({ title, lines }) => lines.map((line, i) => row(i === 0 ? title : "", line)));
+}
+
+/** How many proxies there are, of which state, and how they are told. */
+function proxyLines({ strangers, refusals, nodes }: Trouble): readonly string[] {
+  const isWell = strangers.length + refusals.length === 0;
+  if (nodes === undefined)
+    return isWell ? [row("proxies", "this front keeps none; those that ask have a class, and take what they get")] : [];
+  if (nodes.nodes.length === 0) return [row("proxies", "none has accepted anything of this front yet")];
+  const counts = countedNodes(nodes.nodes);
+  const states = nodeConditions.flatMap((state) => (counts[state] === 0 ? [] : [`${counts[state]} ${state}`]));
   const by = (wanted: NodeTransport) =>
-    nodes.filter(({ resources }) => resources.some(({ transport }) => transport === wanted)).length;
+    nodes.nodes.filter(({ resources }) => resources.some(({ transport }) => transport === wanted)).length;
   const ways = [
     [by("poll"), "by polls"],
     [by("stream"), "by streams"],
-    [by("delta"), "by streams of deltas"],
+    [by("delta"), "by deltas"],
   ] as const;
   const told = ways.flatMap(([count, way]) => (count === 0 ? [] : [`${count} ${way}`]));
-  const refusing = nodes.filter(({ resources }) => resources.some(({ refused }) => refused !== undefined)).length;
-  const kept = refusing === 0 ? "" : `; ${refusing} keep a version that was replaced`;
+  const all = counted(nodes.nodes.length + nodes.more, "proxy", "proxies");
   return [
-    ...(nodes.length === 0 ? [] : [row("told", `${nodes.length + more} nodes: ${told.join(", ")}${kept}`)]),
-    ...(unread === undefined ? [] : [row("", unreadRecords(unread))]),
+    row("proxies", `${all}: ${states.join(", ")} (${told.join(", ")})`),
+    ...(nodes.unread === undefined ? [] : [row("", unreadRecords(nodes.unread))]),
   ];
-}
-
-function troubleLines({ strangers, refusals, nodes }: Trouble): readonly string[] {
-  return [...(nodes === undefined ? [] : nodeLines(nodes)), ...complaints({ strangers, refusals })];
-}
-
-function complaints({ strangers, refusals }: Pick<Trouble, "strangers" | "refusals">): readonly string[] {
-  if (strangers.length + refusals.length === 0)
-    return [row("nodes", "all that ask have a class, and take what they get")];
-  const told = [
-    ...strangers.map((one) => ({ title: one.kind, lines: strangerLines(one) })),
-    ...refusals.map((one) => ({ title: "refused", lines: refusalLines(one, new Map()) })),
-  ];
-  return told.flatMap(({ title, lines }) => lines.map((line, i) => row(i === 0 ? title : "", line)));
 }

@@ -13,6 +13,7 @@ import { counted, wholeNumber } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
+import { unlessDone } from "./nothing-to-do.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
@@ -67,7 +68,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
           await openThere(store, terminal.progress),
           options,
         );
-        if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
+        if (!done) throw new PortolanError("another process is publishing or collecting; try again later");
         if (isLedgerRenewed === true) terminal.err(ledgerRenewed);
         if (json) return terminal.out(JSON.stringify({ deleted, doomed, kept }));
         terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
@@ -112,7 +113,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       const ofSnapshots =
         mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
       // What is lost of a source neither a rollback nor a repair brings back.
-      const ofSource = "who fills a source brings it back: `portolan push FOLDER`, or its collector";
+      const ofSource = "fill the source again: `portolan push FOLDER`, or its collector";
       const remedy = [
         ...(result.problems.length === 0 ? [] : [ofSnapshots]),
         ...(ofSources.length === 0 ? [] : [ofSource]),
@@ -123,7 +124,9 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
   addWordOptions(
     program
       .command("recover")
-      .description("Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history.")
+      .description(
+        "Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history. Where HEAD can be read it does nothing, and ends with 0.",
+      )
       .addOption(storeOption())
       .addOption(keyringOption())
       .option("--take-over", "make the writer's store of a copy, when the store that `replicate` copied from is lost")
@@ -155,19 +158,21 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, as the copy did`);
         return terminal.out("this store is published into from now on; `portolan replicate` copies from it");
       }
-      const recovered = await recoverHead(await openThere(store, terminal.progress), { ...wordOf(word), ...trust });
-      const { head, root, from, unproven } = recovered;
-      if (json) return terminal.out(JSON.stringify(recovered));
-      terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
-      if (head.pin !== undefined) terminal.out(`pinned: ${proseLine(head.pin.why)}; \`portolan unpin\` lets go`);
-      for (const { generation, at, reason, root: other } of unproven) {
-        terminal.out(
-          `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
-        );
-      }
-      const isUnsigned = trust.trusted !== undefined && head.signatures === undefined;
-      if (isUnsigned) terminal.out("not signed, since no copy was: look at it, then `portolan sign` vouches for it");
-      terminal.out("`portolan fsck` looks at the rest");
+      await unlessDone(terminal, { json }, async () => {
+        const recovered = await recoverHead(await openThere(store, terminal.progress), { ...wordOf(word), ...trust });
+        const { head, root, from, unproven } = recovered;
+        if (json) return terminal.out(JSON.stringify(recovered));
+        terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
+        if (head.pin !== undefined) terminal.out(`pinned: ${proseLine(head.pin.why)}; \`portolan unpin\` lets go`);
+        for (const { generation, at, reason, root: other } of unproven) {
+          terminal.out(
+            `left out, because it is not known whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
+          );
+        }
+        const isUnsigned = trust.trusted !== undefined && head.signatures === undefined;
+        if (isUnsigned) terminal.out("not signed, since no copy was: look at it, then `portolan sign` vouches for it");
+        terminal.out("`portolan fsck` looks at the rest");
+      });
     },
   );
 }

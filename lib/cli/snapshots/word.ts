@@ -14,8 +14,8 @@ export interface WordOptions {
 /** Adds the options for the history: who, and why. */
 export function addWordOptions(command: Command): Command {
   return command
-    .option("--why <reason>", "for the history, and for whoever asks later")
-    .option("--by <who>", "who does it (default: $PORTOLAN_AUTHOR, CI's actor, or user@host)");
+    .option("--why <reason>", "the reason, for the history")
+    .option("--by <author>", "the author (default: $PORTOLAN_AUTHOR, CI's actor, or user@host)");
 }
 
 /** The same, and how long what comes of it is pinned. */

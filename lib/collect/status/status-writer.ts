@@ -156,14 +156,14 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     },
     async once() {
       if (!(await lease.take()))
-        throw new PortolanError("somebody else writes statuses here and holds the lease; nothing was written");
+        throw new PortolanError("another process writes statuses here and holds the lease; nothing was written");
       const done = new AbortController();
       const keeping = lease.keep(done.signal, () => {});
       try {
         const isWhole = await pass();
         const refusal = refusalText();
         if (refusal !== "") throw new PortolanError(refusal);
-        if (!isWhole) throw new PortolanError("the lease was lost to somebody else; not every status was written");
+        if (!isWhole) throw new PortolanError("another process took the lease; not every status was written");
       } finally {
         done.abort();
         await keeping;

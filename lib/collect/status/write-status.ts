@@ -1,9 +1,10 @@
 import type { ToldStatus } from "../../compile/newest-statuses.ts";
+import { statusAddresses, takesAddresses } from "../../compile/resolved/allocated-addresses.ts";
 import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { kindText, PortolanError } from "../../config/diagnostic.ts";
 import { mergedStatus } from "../../config/gateway-api/status/merge-status.ts";
 import type { GatewayApiStatus } from "../../config/gateway-api/status/status.ts";
-import { fieldsOf } from "../../config/untyped.ts";
+import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
 import {
   type ApiClient,
   type ApiRequest,
@@ -14,6 +15,7 @@ import {
 } from "../../registry/kubernetes/api/client.ts";
 import { createDiscovery } from "../../registry/kubernetes/api/discovery.ts";
 import { otherKinds } from "../../registry/kubernetes/api/read-kinds.ts";
+import { objectPath } from "../../registry/kubernetes/api/resource.ts";
 import { sameValue } from "../../registry/same.ts";
 
 /** What became of the status of one object. */
@@ -46,18 +48,28 @@ export function createStatusWrite(client: ApiClient, now: () => number, today: (
     });
 
   async function pathOf(object: string): Promise<string | undefined> {
-    const { group, kind, namespace, name } = partsOf(object);
-    const read = otherKinds.find((one) => one.group === group && one.kind === kind);
+    const { kind, namespace, name } = partsOf(object);
+    const read = otherKinds.find((one) => kindText(one) === kind);
     const place = read === undefined ? undefined : await find(read, AbortSignal.timeout(requestMs));
     if (read === undefined || place === undefined) return undefined;
-    if (read.isClusterScoped) return `${place.path}/${name}`;
-    return place.path.replace(/\/[^/]+$/, `/namespaces/${namespace}/${read.plural}/${name}`);
+    return objectPath(place, read, namespace, name);
   }
 
-  return async ({ object, generation, uid, controllers = [], status }) => {
+  /** What is to be asked for the status to be in force; undefined: it is. */
+  function writeOf(there: Fields, path: string, { object, controllers = [], status }: ToldStatus): Write | undefined {
+    const { kind, namespace } = partsOf(object);
+    if (kind === "ServiceEntry") return applyOf(there, path, status);
+    const instant = new Date(today()).toISOString().replace(/\.\d+Z$/, "Z");
+    const merged = mergedStatus(there.status, asStatus(status), { namespace, controllers, now: instant });
+    if (sameValue(there.status, merged)) return undefined;
+    const target = `${path}/status?fieldManager=portolan-status`;
+    return { target, request: { method: "PUT", body: { ...there, status: merged } } };
+  }
+
+  return async (told) => {
+    const { object, generation, uid } = told;
     const path = await pathOf(object);
     if (path === undefined) return { kind: "other" };
-    const { namespace } = partsOf(object);
     for (let attempt = 1; ; attempt += 1) {
       const found = await ask(path, {});
       if ("failure" in found) {
@@ -68,11 +80,10 @@ export function createStatusWrite(client: ApiClient, now: () => number, today: (
       const there = fieldsOf(await jsonOf(path, found.response));
       const metadata = fieldsOf(there.metadata);
       if (metadata.uid !== uid || metadata.generation !== generation) return { kind: "other" };
-      const instant = new Date(today()).toISOString().replace(/\.\d+Z$/, "Z");
-      const merged = mergedStatus(there.status, asStatus(status), { namespace, controllers, now: instant });
-      if (sameValue(there.status, merged)) return { kind: "same" };
-      const target = `${path}/status?fieldManager=portolan-status`;
-      const answer = await ask(target, { method: "PUT", body: { ...there, status: merged } });
+      const write = writeOf(there, path, told);
+      if (write === undefined) return { kind: "same" };
+      const { target, request } = write;
+      const answer = await ask(target, request);
       if ("response" in answer) return { kind: "written" };
       const { failure } = answer;
       if (failure.status === 404) return { kind: "other" };
@@ -83,13 +94,56 @@ export function createStatusWrite(client: ApiClient, now: () => number, today: (
   };
 }
 
+/** Owner of the addresses in the eyes of a server. */
+const addressManager = "portolan-addresses";
+
+interface Write {
+  readonly target: string;
+  readonly request: ApiRequest;
+}
+
+/**
+ * Applies the addresses of a ServiceEntry's status, beside all that are there: the list is one field to the server. It takes the field over
+ * from whoever wrote it before, under the condition that nobody has written the object since it was read.
+ *
+ * @returns undefined where each host has an address; where none is to have one, and the list is not ours
+ */
+function applyOf(
+  { apiVersion, kind, metadata, spec, status: there }: Fields,
+  path: string,
+  status: object,
+): Write | undefined {
+  const { name, namespace, uid, resourceVersion, managedFields } = fieldsOf(metadata);
+  const applied = (addresses: Fields): Write => ({
+    target: `${path}/status?fieldManager=${addressManager}&force=true`,
+    request: {
+      method: "PATCH",
+      contentType: "application/apply-patch+yaml",
+      body: { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, status: addresses },
+    },
+  });
+  const wanted = statusAddresses(status);
+  // A label may have changed since the compile, which makes no other generation of the object.
+  const { resolution, addresses } = fieldsOf(spec);
+  const live = { resolution: textOf(resolution) || "NONE", addresses: listOf(addresses) };
+  if (takesAddresses({ meta: { labels: stringsOf(fieldsOf(metadata).labels) }, spec: live }) !== wanted.length > 0)
+    return undefined;
+  // What somebody else has written stays.
+  if (wanted.length === 0)
+    return listOf(managedFields).some((one) => fieldsOf(one).manager === addressManager)
+      ? applied({ addresses: [] })
+      : undefined;
+  const known = statusAddresses(there);
+  const hosts = new Set(known.map(({ host }) => host));
+  const added = wanted.filter(({ host }) => !hosts.has(host));
+  if (added.length === 0) return undefined;
+  return applied({ addresses: [...known, ...added].map(({ host, value }) => ({ value, host })) });
+}
+
 /** Of what `keyText` writes. */
 function partsOf(object: string) {
-  const [kindText = "", namespace = "", name = ""] = object.split("/");
-  const dot = kindText.indexOf(".");
-  return dot < 0
-    ? { kind: kindText, group: "", namespace, name }
-    : { kind: kindText.slice(0, dot), group: kindText.slice(dot + 1), namespace, name };
+  const [kind = "", namespace = "", name = ""] = object.split("/");
+  return { kind, namespace, name };
 }
 
 /** A compile wrote it, and the root's hash vouches for it. */

@@ -3,7 +3,7 @@ import { joinFolders } from "../../config/folder/join-folders.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
-import type { LoadedShard } from "./load-collected.ts";
+import { type NamedShard, settingsSource } from "../shards/primary-source.ts";
 
 /** What all sources say together. */
 export interface JoinedShards {
@@ -16,27 +16,34 @@ export interface JoinedShards {
 
 /**
  * Joins sources in their order. The first collected cluster is the primary: its objects stand beside those of folders, and its
- * configuration counts; of the others only what runs there. Its mesh settings count where the first source has none.
+ * configuration counts; of the others only what runs there. Settings are those of the primary source; the mesh's are those of a cluster
+ * where it has none.
+ *
+ * @param named sources in order, as a deployment names them; empty: it names none
  */
-export function joinShards(shards: readonly LoadedShard[]): JoinedShards {
-  const primary = shards.find(({ cluster }) => cluster !== undefined);
+export function joinShards(shards: readonly NamedShard[], named: readonly string[]): JoinedShards {
+  const first = shards.find(({ loaded }) => loaded.cluster !== undefined)?.loaded;
+  const { primary, cluster, refused, isAmbiguous } = settingsSource(shards, named);
   const joined = joinFolders(
-    shards.map(({ cluster, content }) => (cluster === primary?.cluster ? content : asRemote(cluster, content))),
+    shards.map(({ loaded: { cluster: id, content } }) => (id === first?.cluster ? content : asRemote(id, content))),
+    primary?.loaded.content,
   );
-  const consul = shards.flatMap((shard) => shard.consul ?? []);
-  if (primary?.cluster === undefined) return { content: joined, consul };
-  const { meshConfig, meshNetworks } = primary.content;
-  // Where the first source has no settings those of the cluster count, and so do their errors.
+  const consul = shards.flatMap(({ loaded }) => loaded.consul ?? []);
+  const { meshConfig, meshNetworks, unusableSettings: theirs } = cluster?.loaded.content ?? joined;
+  // Where the primary source has no settings those of the cluster count, and so do their errors.
   const areTheirs = joined.unusableSettings === undefined && joined.meshConfig === defaultMeshConfig;
-  const unusableSettings = areTheirs ? primary.content.unusableSettings : joined.unusableSettings;
+  const unusable = [...((areTheirs ? theirs : joined.unusableSettings) ?? []), ...(isAmbiguous ? refused : [])];
+  const isJoined = unusable.length === (joined.unusableSettings?.length ?? 0) && refused.length === 0;
+  const content: LoadedDirectory = {
+    ...joined,
+    ...(unusable.length === 0 ? {} : { unusableSettings: unusable }),
+    meshConfig: joined.meshConfig === defaultMeshConfig ? meshConfig : joined.meshConfig,
+    meshNetworks: joined.meshNetworks === noMeshNetworks ? meshNetworks : joined.meshNetworks,
+    diagnostics: refused.length === 0 ? joined.diagnostics : [...joined.diagnostics, ...refused],
+  };
   return {
-    content: {
-      ...joined,
-      ...(unusableSettings === undefined ? {} : { unusableSettings }),
-      meshConfig: joined.meshConfig === defaultMeshConfig ? meshConfig : joined.meshConfig,
-      meshNetworks: joined.meshNetworks === noMeshNetworks ? meshNetworks : joined.meshNetworks,
-    },
-    primaryCluster: primary.cluster,
+    content: isJoined && cluster === undefined ? joined : content,
+    ...(first?.cluster === undefined ? {} : { primaryCluster: first.cluster }),
     consul,
   };
 }

@@ -15,7 +15,7 @@ const keyOf = (field: SettingsField): string => `${prefix}${field}`;
 /** Whether a key of a collected source is that of last valid settings, and of no object of its origin. */
 export const isLastSettings = (key: string): boolean => key.startsWith(prefix);
 
-/** The only ConfigMap that is collected. */
+/** The ConfigMap with the settings. */
 export const settingsKey = "ConfigMap/istio-system/istio";
 
 /** @returns undefined where none were valid yet */

@@ -3,8 +3,9 @@ import { type Diagnostic, errorsOf, fileOrigin, PortolanError, type Stage } from
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import { fromOldSpelling } from "../../config/documents/old-spelling.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
-import { closeObject, isSecurityKind } from "../../config/fail-closed/close-object.ts";
+import { closeObject } from "../../config/fail-closed/close-object.ts";
 import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
+import { mayProtect, protects } from "../../config/fail-closed/protecting-kinds.ts";
 import { at, warning } from "../../config/finding.ts";
 import { isConfig } from "../../config/folder/sort-objects.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
@@ -17,7 +18,7 @@ import type { ConsulListing } from "../../registry/consul/convert.ts";
 import { readStoredService } from "../../registry/consul/stored-service.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import type { CollectedShard } from "./collected-shard.ts";
-import type { SettingsField } from "./last-settings.ts";
+import { type SettingsField, settingsKey } from "./last-settings.ts";
 
 /** What one object of an origin comes to. */
 export interface ReadObject {
@@ -59,14 +60,14 @@ export function readCollected(
     const closed = closeObject(fromOldSpelling(parsed), diagnostics);
     return { isRefused: true, ...(closed === undefined ? {} : { closed }), diagnostics };
   }
-  if (parsed.kind === "ConfigMap") return readSettings(fieldsOf(parsed.data), place, lastSettings);
+  if (origin.key === settingsKey) return readSettings(fieldsOf(parsed.data), place, lastSettings);
   const isKnown = kubernetesKindOf(parsed.origin.key.group, parsed.kind) !== undefined;
   return { ...(isKnown ? { object: parsed } : { other: parsed }), diagnostics: [] };
 }
 
 /**
  * Reads configuration as a server holds it. The server has refused or dropped what it does not know; what is new to us is new in its
- * release, and is ignored. Where it may protect something it is refused: of a policy, and of the TLS settings of a Gateway.
+ * release, and is ignored. Where it may protect something it is refused: of a kind that protects, and of TLS settings.
  */
 function readFromServer(
   parsed: ParsedObject,
@@ -75,15 +76,13 @@ function readFromServer(
 ): Stage<Config | undefined> {
   const names = kind === "mcp" ? "free" : "checked";
   const as = (unknownFields: NonNullable<ReadOptions["unknownFields"]>) =>
-    readConfig(parsed, { unknownFields, names, inlineSymmetricKeys });
+    readConfig(parsed, { unknownFields, names, inlineSymmetricKeys, acceptUnknownTypes: true });
   const { key } = fromOldSpelling(parsed).origin;
-  if (isSecurityKind(key)) return as("refuse");
+  if (protects(key)) return as("refuse");
   const read = as("ignore");
-  const isHeld = key.kind === "Gateway" && read.diagnostics.some(isUnknownTls);
-  return isHeld ? as("refuse") : read;
+  const isLost = ({ code, path }: Diagnostic) => code === "unknown-field" && mayProtect(key, parsed.spec, path);
+  return read.diagnostics.some(isLost) ? as("refuse") : read;
 }
-
-const isUnknownTls = ({ code, path }: Diagnostic): boolean => code === "unknown-field" && path.includes("tls");
 
 /** A service that no collector has written is left out: it must not cost its neighbours the compile. */
 function readConsul(source: string, { key, object }: OriginObject): ReadObject {
@@ -112,7 +111,7 @@ function placeOf(about: OriginAbout, source: string, namespace: string, version:
   return parts.join(", ");
 }
 
-/** The mesh's settings, as Istio's installation keeps them: the only ConfigMap that is collected. */
+/** The mesh's settings, as Istio's installation keeps them. */
 function readSettings(
   { mesh, meshNetworks }: Fields,
   place: string,

@@ -1,6 +1,7 @@
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { sourceNames } from "../shards/source-names.ts";
 import { readShardState, type ShardState } from "./shard-state.ts";
+import { whyBehind } from "./stale-sources.ts";
 
 export interface CollectedState {
   readonly name: string;
@@ -12,6 +13,17 @@ export async function collectedStates(store: ObjectStore): Promise<readonly Coll
   const names = await sourceNames(store);
   const states = await Promise.all(names.map(async (name) => ({ name, state: await readShardState(store, name) })));
   return states.flatMap(({ name, state }) => (state === undefined ? [] : [{ name, state }]));
+}
+
+/** Those that may not be as their upstreams are, as servers report it. @param nowMs milliseconds since the epoch */
+export async function behindSources(
+  store: ObjectStore,
+  nowMs: number,
+): Promise<readonly { readonly name: string; readonly asOf: string; readonly failure: string }[]> {
+  return (await collectedStates(store)).flatMap(({ name, state }) => {
+    const failure = whyBehind(state, nowMs);
+    return failure === undefined ? [] : [{ name, asOf: new Date(state.asOfMs).toISOString(), failure }];
+  });
 }
 
 /**

@@ -1,9 +1,24 @@
 import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { readShardState } from "./shard-state.ts";
+import { readShardState, type ShardState } from "./shard-state.ts";
 
 /** A source that is older than this, in milliseconds, is told of: its collector gives a sign of life six times as often. */
 const staleAfterMs = 60_000;
+
+/**
+ * Why a source may not be as its upstream is: its collector's own words, that it gives no sign of life, or that a clock is wrong.
+ *
+ * @param nowMs milliseconds since the epoch
+ * @returns undefined for a source that is up to date
+ */
+export function whyBehind({ asOfMs, failure }: ShardState, nowMs: number): string | undefined {
+  if (failure !== "") return failure;
+  if (asOfMs - nowMs > staleAfterMs)
+    return "its age is not known: the clock of its collector, or of this server, is wrong";
+  return nowMs - asOfMs > staleAfterMs ? noSignOfLife : undefined;
+}
+
+const noSignOfLife = "its collector gives no sign of life";
 
 /**
  * Says which sources were not known for a while to be as their origins are. What they hold goes on being compiled.
@@ -34,18 +49,18 @@ function clockAhead(name: string, asOfMs: number, aheadMs: number): Diagnostic {
     origin: fileOrigin(name),
     path: [],
     message: `was last as its origin is at ${new Date(asOfMs).toISOString()}, ${Math.round(aheadMs / 1000)} s from now, so that its age is not known`,
-    hint: "set the clock of its collector, or of whoever compiles: one of them is wrong",
+    hint: "set the clock of its collector, or of the compile function: one of them is wrong",
   };
 }
 
 function staleSource(name: string, asOfMs: number, failure: string): Diagnostic {
-  const why = failure === "" ? "its collector gives no sign of life" : failure;
+  const why = failure === "" ? noSignOfLife : failure;
   return {
     code: "registry-stale",
     severity: "warning",
     origin: fileOrigin(name),
     path: [],
-    message: `was last as its origin is at ${new Date(asOfMs).toISOString()}, and what it said then still counts: ${why}`,
+    message: `was last as its origin is at ${new Date(asOfMs).toISOString()}, and its last content is still used: ${why}`,
     hint: "look after its collector, and whether the origin is up and its credentials are valid",
   };
 }

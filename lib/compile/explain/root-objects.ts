@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
 import { type ParsedObject, parseStream } from "../../config/documents/parse.ts";
+import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
 import { isRegistryKind } from "../../config/folder/planes.ts";
 import { stringsOf } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
@@ -30,11 +31,12 @@ export function objectsOfShards(shards: readonly (Shard | undefined)[]): RootObj
   const readFrom = new Map<RootObject, ReadFrom>();
   const served = new Map<string, RootObject>();
   const ofClusters: RootObject[] = [];
+  const closed = new Map<string, RootObject>();
   for (const { shard, under, has } of shards.flatMap((shard, i) => partsOf(shard, i === 0))) {
     const isOfFolder = !isCollected(shard);
-    const { configs, objects, clusters } = isOfFolder
-      ? contentOfShard(shard, under)
-      : createCollectedLoader()(shard).content;
+    const content = isOfFolder ? contentOfShard(shard, under) : createCollectedLoader()(shard).content;
+    const { configs, objects, clusters } = content;
+    for (const one of content.closed.filter(has).map(ofClosed)) closed.set(one.key, one);
     const textOf = isOfFolder ? textsByObject(shard, under) : () => noText;
     // Of two sources that have an object the later one counts, as when they are compiled.
     for (const object of [...configs.filter(has).map(ofConfig), ...objects.filter(has).map(ofParsed)]) {
@@ -51,8 +53,9 @@ export function objectsOfShards(shards: readonly (Shard | undefined)[]): RootObj
   const byKey = new Map([...ofClusters.toReversed().map((object) => [object.key, object] as const), ...served]);
   return {
     all: [...served.values(), ...ofClusters],
-    get: (key) => byKey.get(key),
+    get: (key) => byKey.get(key) ?? closed.get(key),
     placeOf(object, path) {
+      if (closed.get(object.key) === object) return `${object.file}:${object.line} (refused, so it fails closed)`;
       const { text, isEarlier } = readFrom.get(object) ?? noText;
       const line = text === undefined || path.length === 0 ? object.line : (lineOf(text, object, path) ?? object.line);
       const place = line > 0 ? `${object.file}:${line}` : object.file;
@@ -115,6 +118,17 @@ const ofParsed = (object: ParsedObject): RootObject => ({
   name: object.metadata.name,
   labels: stringsOf(object.metadata.labels),
   spec: object.spec,
+  written: object,
+});
+
+/** A refused object of which nothing is served but what closes. */
+const ofClosed = (object: ClosedObject): RootObject => ({
+  ...ofOrigin(object),
+  kind: object.origin.key.kind,
+  namespace: object.origin.key.namespace,
+  name: object.origin.key.name,
+  labels: {},
+  spec: undefined,
 });
 
 const ofOrigin = ({ origin }: Pick<Config, "origin">) => ({

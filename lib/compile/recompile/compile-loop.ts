@@ -12,6 +12,7 @@ import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/enc
 import { refuseClosed } from "../closed-world.ts";
 import { staleSources } from "../collected/stale-sources.ts";
 import { haveChangedSince } from "../shards/changed-since.ts";
+import { fillRegistered } from "../shards/registered-shard.ts";
 import { fillWanted } from "../shards/wanted-shard.ts";
 import { type CompileReport, countOf, countOfCode, noObserver, stagedBy } from "../telemetry/observer.ts";
 import { holdWorlds } from "./hold-worlds.ts";
@@ -55,7 +56,7 @@ function lookingOnceMore<C extends Published>(compile: LookingCompile<C>): Compi
   };
 }
 
-/** Whoever asked is to ask again: a source that was put back would otherwise stay as it was published until somebody else writes one. */
+/** Whoever asked is to ask again: a source that was put back would otherwise stay as it was published until another process writes one. */
 function unsettled({ generation }: Pick<Recompiled, "generation">, cause: unknown): PortolanError {
   const diagnostics = cause instanceof PortolanError ? cause.diagnostics : [];
   return new PortolanError(
@@ -105,7 +106,7 @@ function compileOnce<C extends Published>(
         forget();
         // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
         const base = await publishers.of(pollDelayMs).head();
-        const filled = fillWanted(store, now);
+        const filled = Promise.all([fillWanted(store, now), fillRegistered(store, now)]).then(([wanted]) => wanted);
         filled.catch(() => {});
         const made = await compile(staged, base, filled);
         const { isBlobMissed } = await filled;
@@ -173,7 +174,7 @@ function compileOnce<C extends Published>(
         return { made: came, haveChanged };
       }
       throw new PortolanError(
-        `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
+        `HEAD moved ${maxAttempts} times while this compiled; another process publishes all the time`,
       );
     } catch (cause) {
       watch.failed(cause);

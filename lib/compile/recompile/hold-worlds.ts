@@ -66,6 +66,6 @@ const notKept = (who: string, reason: string): Diagnostic => ({
   severity: "warning",
   origin: fileOrigin("HEAD"),
   path: [],
-  message: `the configuration that ${who} is held at cannot be compiled with the newest endpoints: ${reason}. What was compiled last goes on being served, with its endpoints`,
+  message: `the configuration that ${who} is held at cannot be compiled with the newest endpoints: ${reason}. What was compiled last is still served, with its endpoints`,
   hint: "end it with `portolan unpin`, `promote` or `abort`, or put the store's folder sources/ back from a copy",
 });

@@ -6,6 +6,7 @@ import type { Laid, Laying } from "../../snapshot/laying.ts";
 import type { PublisherOptions, PublishResult } from "../../snapshot/publish.ts";
 import type { Canary, Configuration, Pin } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import type { Analyst } from "../analyst.ts";
 import type { FilesCompiled } from "../compile-files.ts";
 import type { HeldVersions } from "../isolation/held-sources.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
@@ -53,6 +54,8 @@ export interface RecompileOptions {
   readonly publisher?: PublisherOptions;
   /** Called between compiling and publishing. */
   readonly onCompiled?: () => void;
+  /** Is given each root that was published, or is in force already, with its world where this process holds it. */
+  readonly onPublished?: Analyst["take"];
   /** Hands the classes of a world to others to be compiled, where it is large enough; absent: all are compiled here. */
   readonly fanOut?: FanOut;
   /** Where there is little room for a world; absent: there is room for all of it, and for what is remembered of it. */
@@ -90,7 +93,7 @@ export interface Room {
 export interface Published {
   readonly primary: string;
   readonly settings: RecordedSettings;
-  readonly compiled: Pick<FilesCompiled, "value" | "diagnostics" | "memo">;
+  readonly compiled: Pick<FilesCompiled, "value" | "diagnostics" | "memo"> & Partial<Pick<FilesCompiled, "loaded">>;
   /** Blobs that the store has, and that others have written; absent: none is known to be there. */
   readonly laid?: ReadonlySet<string>;
   /** Why a process that started cold could take nothing from the newest publish, and has made everything; absent: it took, or was not to. */

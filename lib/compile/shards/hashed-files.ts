@@ -1,6 +1,6 @@
 import { sha256 } from "../../config/canonical-json.ts";
-import { changedPlaces, withValues } from "../../config/changed-places.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
+import { changedIndexes, withValues } from "../../incremental/list-delta.ts";
 import type { HashedFile } from "./next-list.ts";
 import { inOrder } from "./pair-up.ts";
 
@@ -22,7 +22,7 @@ export function createFileHasher(): (files: readonly SourceFile[]) => readonly H
   let given: Given | undefined;
   return (files) => {
     const then = given;
-    const others = then && changedPlaces(then.files, files);
+    const others = then && changedIndexes(then.files, files);
     if (then !== undefined && others?.every((at) => then.files[at]?.file === files[at]?.file)) {
       // Where no file has come or gone, each is where its name was: nothing is to be looked up, or sorted.
       const places = others.map((at) => then.places[at] as number);

@@ -2,15 +2,13 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, createCollectedReader } from "../collected/collected-shard.ts";
 import { createConfigurationHolder, notHere } from "./held-configuration.ts";
+import { usualPrimary } from "./primary-source.ts";
 import { type ReadShard, readShardAgain } from "./read-shard.ts";
 import { emptySource, type Shard, type ShardContent } from "./shard.ts";
 import { sourceNames } from "./source-names.ts";
 import { refuseDisplaced } from "./source-parts.ts";
 import type { TextsByHash } from "./source-shard.ts";
 import { type Keeping, versionInstead } from "./unreadable-source.ts";
-
-/** The source that comes first where nobody says otherwise. */
-export const usualPrimary = "main";
 
 /**
  * Reads every source that was ever filled; with versions only those, as they were then, each with the configuration that it names.

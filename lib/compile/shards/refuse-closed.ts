@@ -1,4 +1,4 @@
-import { type Diagnostic, errorsOf, identityText, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, identityText, PortolanError } from "../../config/diagnostic.ts";
 import { type ClosedObject, closedDiagnostic, type SecurityFailure } from "../../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { readAlone } from "../../config/folder/last-valid.ts";
@@ -18,7 +18,7 @@ type TextOf = (hash: string) => Promise<string>;
  *
  * @param given files that are written now
  * @param texts of the list before and of the next one
- * @throws PortolanError with the errors of these objects and what would be closed
+ * @throws PortolanError with all errors and warnings of the source, and what would be closed
  */
 export async function refuseNewlyClosed(
   name: string,
@@ -46,8 +46,7 @@ async function contentOf({ files, kept }: Pick<ShardList, "files" | "kept">, tex
 }
 
 function closesSomething(name: string, closed: readonly ClosedObject[], content: LoadedDirectory): PortolanError {
-  const places = new Set(closed.map(({ origin }) => origin.file));
-  const errors = errorsOf(content.diagnostics).filter(({ origin }) => places.has(origin.file));
+  const found = content.diagnostics.filter(({ severity }) => severity !== "info");
   const { rootNamespace } = content.meshConfig;
   const closings = closed.map(
     (one): Diagnostic => ({
@@ -58,7 +57,7 @@ function closesSomething(name: string, closed: readonly ClosedObject[], content:
   );
   return new PortolanError(
     `source ${name} was left as it was: publishing would close what a refused security object selects`,
-    [...errors, ...closings],
+    [...found, ...closings],
   );
 }
 

@@ -39,6 +39,6 @@ function unreadableSource(name: string, version: string | undefined): Diagnostic
     origin: fileOrigin(name),
     path: [],
     message: `source ${name} cannot be read: what the store has of it is damaged, or lacks a part; ${now}, and the other sources are not affected`,
-    hint: "`portolan fsck` says what is wrong; fill the source again: push its folder, or restart its collector",
+    hint: "`portolan fsck` shows what is wrong; fill the source again: push its folder, or restart its collector",
   };
 }

@@ -1,5 +1,6 @@
 import { missedBlobKey, recordsToDrop, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { recordsIn, withoutOld } from "./left-records.ts";
 import { listKey } from "./source-shard.ts";
 import { writeShard } from "./write-shard.ts";
 
@@ -14,11 +15,10 @@ const wantedSource = "wanted";
  * @returns whether a front has reported a blob that is missing or damaged
  */
 export async function fillWanted(store: ObjectStore, now: () => number): Promise<{ readonly isBlobMissed: boolean }> {
-  const [all, filled] = await Promise.all([recordsIn(store), store.get(listKey(wantedSource))]);
+  const [all, filled] = await Promise.all([recordsIn(store, wantedPrefix), store.get(listKey(wantedSource))]);
   const listed = all.filter(({ key }) => key !== missedBlobKey);
   const found = { isBlobMissed: listed.length < all.length };
-  // Nearly always there are none, and never were: then nobody need know how late it is.
-  const records = listed.length === 0 ? [] : await recordsAt(store, listed, (await store.time?.()) ?? now());
+  const records = await withoutOld(store, listed, wantedMs, now);
   if (records.length === 0 && filled.kind === "absent") return found;
   const byAge = records.toSorted((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1));
   const dropped = new Set(recordsToDrop(byAge));
@@ -29,28 +29,6 @@ export async function fillWanted(store: ObjectStore, now: () => number): Promise
   const text = lines.length === 0 ? "{}\n" : `proxies:\n${lines.join("")}`;
   await writeShard(store, wantedSource, [{ file: "portolan.yaml", text }], { allowEmpty: true });
   return found;
-}
-
-interface ListedRecord {
-  readonly key: string;
-  readonly modifiedMs: number;
-}
-
-async function recordsIn(store: ObjectStore): Promise<readonly ListedRecord[]> {
-  const records: ListedRecord[] = [];
-  for await (const record of store.list(wantedPrefix)) records.push(record);
-  return records;
-}
-
-/** Those that count; the others are deleted. */
-async function recordsAt(
-  store: ObjectStore,
-  listed: readonly ListedRecord[],
-  nowMs: number,
-): Promise<readonly ListedRecord[]> {
-  const isOver = ({ modifiedMs }: ListedRecord): boolean => modifiedMs <= nowMs - wantedMs;
-  for (const record of listed) if (isOver(record)) await store.delete(record.key);
-  return listed.filter((record) => !isOver(record));
 }
 
 async function textOf(store: ObjectStore, key: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { createMemo, forget, type Memo } from "../../mesh/memo/memo.ts";
+import { createMemo, forget, type Memo } from "../../incremental/memo.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";
 import { blobsIn } from "../../snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";

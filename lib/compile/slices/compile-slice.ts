@@ -1,5 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { createMemo, forget, type Memo } from "../../mesh/memo/memo.ts";
+import { createMemo, forget, type Memo } from "../../incremental/memo.ts";
 import { blobsIn } from "../../snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { readHead, rootsOfHead } from "../../snapshot/head/head.ts";

@@ -171,7 +171,7 @@ async function rootsOfSlices(store: ObjectStore, plan: SlicePlan, fanOut: FanOut
     const reasons = await troubles(open);
     if (clock.now() - startMs > waitMs) {
       const names = open.map((index) => index + 1).join(", ");
-      const why = reasons.length === 0 ? "nobody has said why" : reasons.join("; ");
+      const why = reasons.length === 0 ? "no reason is known" : reasons.join("; ");
       throw new PortolanError(
         `of ${plan.of} slices ${open.length} (${names}) were not compiled within ${Math.round(waitMs / 1000)} s: ${why}`,
       );

@@ -6,6 +6,7 @@ import { isPart, unreadPart } from "../../snapshot/standing/read-stored.ts";
 import { type Made, readRecord } from "../../snapshot/standing/standing-record.ts";
 import type { EncodedWorld } from "../../snapshot/worlds/encode-world.ts";
 import { createListLoader, restoreWorld } from "../../snapshot/worlds/restore-world.ts";
+import { settledMatches } from "../../xds/envoy-filter/match-notes.ts";
 import { units } from "../../xds/units.ts";
 import { boundedBySource } from "../bounded-diagnostics.ts";
 import { sortDiagnostics } from "../sort-diagnostics.ts";
@@ -85,17 +86,21 @@ export async function joinSlices(
   const { made: _ofFirst, table: _tableOfFirst, ...beside } = first;
   const classes = slices.flatMap((slice) => slice.classes).sort((a, b) => byCodePoint(a.id, b.id));
   const made = joinMade(slices, classes);
+  const bundles = slices.flatMap(({ trustBundles = {} }) => Object.entries(trustBundles));
   const world = {
     ...beside,
     classes,
     diagnostics: boundedBySource(
-      sortDiagnostics(slices.flatMap(({ diagnostics }) => diagnostics)),
+      settledMatches(sortDiagnostics(slices.flatMap(({ diagnostics }) => diagnostics))),
       beside.sources.map(({ name }) => name),
     ),
+    ...(bundles.length === 0 ? {} : { trustBundles: Object.fromEntries(bundles.sort(byName)) }),
     ...(made === undefined ? {} : { made }),
   };
   return { world, read };
 }
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => byCodePoint(a, b);
 
 /** Names of secrets, by the key of the part that names them; none for a root that does not say how it was made. */
 async function secretsOfParts(reader: SnapshotReader, hash: string): Promise<readonly [string, readonly string[]][]> {

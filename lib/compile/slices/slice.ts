@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import type { Memo } from "../../incremental/memo.ts";
 import { classesAt, type ProxyClasses } from "../../mesh/classes/enter-classes.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
 
 /** A share of a world's classes, which one process or thread compiles. The first says besides what belongs to no class. */
 export interface Slice {

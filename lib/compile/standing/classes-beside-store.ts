@@ -1,8 +1,8 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import { column } from "../../incremental/column.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { ProxyClass } from "../../mesh/classes/enter-classes.ts";
-import { column } from "../../mesh/memo/column.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
 import { columnsOf, type EnvoyViews } from "../../mesh/views/view-columns.ts";
 import {
   type CompiledClass,
@@ -140,9 +140,8 @@ function ownThatStand(unit: WithOwn, partly: readonly Partly[], memo: Memo): Rea
 }
 
 /** Whether names tell a class's own resources from what it shares. */
-const isApart = step(
+const isApart = query(
   "own resources apart",
-  { shared: "identity", own: "identity" },
   ({ shared, own }: Parted): boolean =>
     own.every(({ name }) => isOfWorkload(name)) && !shared.some(({ name }) => isOfWorkload(name)),
 );
@@ -220,9 +219,8 @@ function hasTables({ stream, poll }: CompiledClass, names: readonly string[], me
   );
 }
 
-const holdsNames = step(
+const holdsNames = query(
   "tables that listeners ask for",
-  { routes: "identity", names: "identity" },
   ({ routes, names }: { readonly routes: CompiledList; readonly names: readonly string[] }): boolean => {
     const there = new Set(routes.flat().map(({ name }) => name));
     return names.every((name) => there.has(name));

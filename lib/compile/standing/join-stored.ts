@@ -1,5 +1,5 @@
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { CompiledList, CompiledPart } from "../../snapshot/compiled.ts";
 import { placeOfName } from "../../snapshot/name-search.ts";
 import { isOfWorkload } from "../../snapshot/segment.ts";
@@ -21,9 +21,9 @@ interface Sides {
  *
  * @returns undefined where a shared name lies among the own ones, which are not at hand to be parted
  */
-export const joinStored = step(
+export const joinStored = query(
   "parts joined with stored ones",
-  { shared: "identity", own: "elements" },
+  { own: "elements" },
   ({ shared, own }: Sides, memo: Memo): CompiledList | undefined => {
     const first = own[0]?.[0]?.name;
     const last = own.at(-1)?.at(-1)?.name;

@@ -1,6 +1,6 @@
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { oneValue } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { CompiledList } from "../../snapshot/compiled.ts";
 import { storedForm } from "../../snapshot/standing/stored-part.ts";
 
@@ -10,9 +10,8 @@ import { storedForm } from "../../snapshot/standing/stored-part.ts";
  *
  * @returns sorted; undefined where the ends of parts do not name all of them
  */
-export const storedTables = step(
+export const storedTables = query(
   "names of stored route tables",
-  { routes: "identity" },
   ({ routes }: { readonly routes: CompiledList }, memo: Memo): readonly string[] | undefined => {
     const names: string[] = [];
     for (const part of routes) {
@@ -20,6 +19,6 @@ export const storedTables = step(
       if (form === undefined || form.count > 2) return undefined;
       names.push(...(form.count === 1 ? [form.first] : [form.first, form.last]));
     }
-    return oneValue(memo, names);
+    return internValue(memo, names);
   },
 );

@@ -58,9 +58,12 @@ export const troubleLog = (log: Log) => ({
 /** What goes wrong with slices and is mended by whoever hands them out. */
 export const sliceTrouble = (log: Log) => (reason: string) => log.warn({ reason }, "a slice is compiled anew");
 
-/** Tells why what is made is not written yet. */
-export const layTrouble = (log: Log) => (reason: string) =>
-  log.warn({ reason }, "what was made is written when it is published");
+/** The same of all that a compile can do without. */
+export const compileTrouble = (log: Log) => ({
+  slice: sliceTrouble(log),
+  laying: (reason: string) => log.warn({ reason }, "what was made is written when it is published"),
+  analysis: (reason: string) => log.warn({ reason }, "the messages of the analysers were not recorded"),
+});
 
 /** Why something failed; of an error of our own with its trace. */
 function reasonOf(cause: unknown): object {
@@ -109,7 +112,7 @@ export function errorLog(log: Log): (diagnostics: readonly Diagnostic[]) => void
     const fresh = [...byText].filter(([text]) => !told.has(text));
     for (const [, { error, text }] of fresh.slice(0, maxErrors)) log.warn(error, text);
     if (fresh.length > maxErrors)
-      log.warn({ more: fresh.length - maxErrors }, "more is refused; `portolan validate` tells all of a folder");
+      log.warn({ more: fresh.length - maxErrors }, "more is refused; `portolan validate` lists all of a folder");
     told = new Set(byText.keys());
   };
 }

@@ -69,7 +69,7 @@ export function failedOutcome(cause: unknown): Outcome {
   if (!(cause instanceof PortolanError))
     return {
       kind: "failed",
-      reason: "an error of Portolan's own; the log of who compiled has more",
+      reason: "an error of Portolan's own; see the log of the process that compiled",
       diagnostics: [],
     };
   let bytes = 0;

@@ -2,6 +2,7 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import { createPacker } from "../../snapshot/packs/write-packs.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createAnalyst } from "../analyst.ts";
 import { staleSources } from "../collected/stale-sources.ts";
 import { createCompileHere } from "../isolation/compile-here.ts";
 import type { Recompiled, RecompileOptions } from "../recompile/recompiled.ts";
@@ -24,7 +25,9 @@ export function createLeasedCompiler(
     Pick<TurnsOptions, "pace" | "clock" | "onError" | "onTakenOver"> &
     Partial<Pick<TurnsOptions, "compile">> & { readonly writesPacks?: boolean },
 ): LeasedCompiler {
-  const { store, now = Date.now, observer = noObserver, compile = createCompileHere(options) } = options;
+  const { store, now = Date.now, observer = noObserver } = options;
+  const analyst = createAnalyst(store);
+  const { compile = createCompileHere({ ...options, onPublished: analyst.take }) } = options;
   const { writesPacks = false, onError = () => {} } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {
     // A reader for each: it is seldom asked, and keeps what it has read.
@@ -37,8 +40,9 @@ export function createLeasedCompiler(
   return async (publishing, askedMs) => {
     observer.asked(askedMs);
     const told = await turns(publishing);
-    // What was published stands, whatever comes of packs.
+    // What was published stands, whatever comes of packs and of the analysers.
     if (writesPacks && told.kind === "published") await pack(told).catch(onError);
+    await analyst.record().catch(onError);
     return told;
   };
 }

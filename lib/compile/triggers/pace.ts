@@ -2,7 +2,7 @@ import { wholeNumberIn } from "../../config/setting-values.ts";
 
 /** How long who compiles waits for what, in milliseconds. */
 export interface Pace {
-  /** A compile begins when nobody has asked for so long, */
+  /** A compile begins when there was no request for so long, */
   readonly quietMs: number;
   /** or when it has waited so long for that. */
   readonly longestWaitMs: number;

@@ -297,7 +297,7 @@ export function createTurns(options: TurnsOptions): (publishing?: Publishing) =>
 }
 
 const unknownOutcome = ({ turnMs }: Pace): string =>
-  `the compile had begun to move HEAD when its ${turnMs / 1000} s were over, and the store has not said whether HEAD moved; ` +
+  `the compile had begun to move HEAD when its ${turnMs / 1000} s were over, and it is not known whether HEAD moved; ` +
   "`portolan status` shows what is served. Ask again: a compile of the same sources changes nothing";
 
 /** How soon whoever waits looks for an answer first. */

@@ -155,7 +155,7 @@ export function webhookApp(options: WebhookOptions): Hono {
 }
 
 const ofOthers =
-  "the sources as they are now are not published, and HEAD is as it was; what is said of other sources is in the compile function's log";
+  "the sources as they are now are not published, and HEAD is as it was; diagnostics of other sources are in the compile function's log";
 
 const noSource = (name: string): string => `there is no source ${name}: add it to ${sourcesSetting}`;
 

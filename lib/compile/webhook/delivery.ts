@@ -37,7 +37,11 @@ export function createOnce(store: ObjectStore, now: () => number, monotonic = ()
         return problem(409, `the request ${delivery} was received before`);
       case "under way": {
         const retry = { "retry-after": String(underWayMs / 1_000) };
-        return problem(503, `the request ${delivery} is under way, or whoever acted for it has just died`, retry);
+        return problem(
+          503,
+          `the request ${delivery} is under way, or the process that handled it has just died`,
+          retry,
+        );
       }
       case "begun":
         return settled(store, { key, etag: begun.etag }, now, act).catch((cause: unknown) => {

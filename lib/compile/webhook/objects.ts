@@ -123,7 +123,7 @@ async function put(
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
   };
   const result = await store.put(key, bytes, condition);
-  if (result.kind === "lost") return problem(412, "somebody else was first");
+  if (result.kind === "lost") return problem(412, "another writer was first");
   return new Response(null, { status: 204, headers: { etag: toHeader(result.etag) } });
 }
 

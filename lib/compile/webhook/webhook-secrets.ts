@@ -93,7 +93,7 @@ function secretsIn(text: string, where: string): readonly string[] {
   const secrets = text.split(/\s+/).filter((secret) => secret !== "");
   if (secrets.length > 2)
     throw new PortolanError(
-      `${where}: ${secrets.length} secrets, told apart by white space; two are valid at a time, the new one and the old`,
+      `${where}: ${secrets.length} secrets, separated by white space; two are valid at a time, the new one and the old`,
     );
   return secrets;
 }

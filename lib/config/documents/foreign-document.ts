@@ -1,4 +1,6 @@
 import type { Diagnostic } from "../diagnostic.ts";
+import { groupVersion } from "../group-version.ts";
+import { fieldsOf, isFields } from "../untyped.ts";
 
 /** Why a document of a folder holds no object, when it is right where it stands. */
 export type ForeignDocument = Pick<Diagnostic, "code" | "severity" | "message" | "hint">;
@@ -21,21 +23,103 @@ export function helmTemplate(text: string): ForeignDocument | undefined {
 const kustomization = /(?:^|\/)kustomization\.ya?ml$/i;
 const chart = /(?:^|\/)Chart\.ya?ml$/;
 
-/** Of a value that was read, but is no object: Kustomize's and Helm's own files, and those that no cluster is meant to read. */
-export function foreignDocument(value: unknown, file: string): ForeignDocument | undefined {
+/** Of a value that was read, but is no object: what other programs read, and what no cluster is meant to. */
+export function foreignDocument(value: unknown, file: string, isYtt = () => false): ForeignDocument | undefined {
   const isJson = file.endsWith(".json");
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return isJson ? noObject : undefined;
-  const { apiVersion, kind, metadata }: { readonly [field: string]: unknown } = { ...value };
-  const isKustomizes = typeof apiVersion === "string" && apiVersion.startsWith("kustomize.config.k8s.io/");
-  if (isKustomizes || (kind === undefined && kustomization.test(file))) return kustomizeInput;
+  if (Array.isArray(value)) return isJsonPatch(value) ? kustomizePatch : isJson ? noObject : undefined;
+  if (typeof value !== "object" || value === null) return isJson ? noObject : undefined;
+  if (isKustomization(value, file)) return kustomizeInput;
+  const { apiVersion, kind, metadata, $patch }: { readonly [field: string]: unknown } = { ...value };
+  if ($patch !== undefined) return kustomizePatch;
+  if (isYtt()) return unfilled("ytt", "ytt -f FOLDER > rendered.yaml");
+  if (typeof apiVersion === "string" && typeof kind === "string" && isForeignGroup(apiVersion)) {
+    const name = fieldsOf(metadata).name;
+    if (typeof name !== "string" || name === "") return toolsInput(kind, apiVersion);
+  }
   if (kind !== undefined || metadata !== undefined) return undefined;
   return apiVersion === undefined || chart.test(file) ? noObject : undefined;
 }
 
+/** Whether a value is a list of resources and patches as Kustomize reads it. */
+export function isKustomization(value: unknown, file: string): boolean {
+  const { apiVersion, kind } = fieldsOf(value);
+  const isKustomizes = typeof apiVersion === "string" && apiVersion.startsWith("kustomize.config.k8s.io/");
+  return isKustomizes || (kind === undefined && isFields(value) && kustomization.test(file));
+}
+
+/** A list of operations of RFC 6902. */
+const isJsonPatch = (value: readonly unknown[]): boolean =>
+  value.length > 0 &&
+  value.every((one) => typeof fieldsOf(one).op === "string" && typeof fieldsOf(one).path === "string");
+
+/** Groups of programs that read files of their own, which are never in a cluster: `IstioOperator`, kind's `Cluster`. */
+const toolGroups: ReadonlySet<string> = new Set([
+  "install.istio.io",
+  "kind.x-k8s.io",
+  "k3d.io",
+  "kubeadm.k8s.io",
+  "eksctl.io",
+  "skaffold",
+  "audit.k8s.io",
+  "apiserver.config.k8s.io",
+  "kubelet.config.k8s.io",
+  "kubeproxy.config.k8s.io",
+]);
+
+/** Whether an API group is another system's: neither Kubernetes' own nor Istio's. */
+const isForeignGroup = (apiVersion: string): boolean => {
+  const { group } = groupVersion(apiVersion);
+  return toolGroups.has(group) || (group.includes(".") && !/(?:^|\.)(?:k8s|istio)\.io$/.test(group));
+};
+
+/** Of an object that a program reads from a file, and no cluster holds; undefined for any other. */
+export function toolsObject(apiVersion: string, kind: string): ForeignDocument | undefined {
+  return toolGroups.has(groupVersion(apiVersion).group) ? toolsInput(kind, apiVersion) : undefined;
+}
+
+const toolsInput = (kind: string, apiVersion: string): ForeignDocument => ({
+  code: "not-an-object",
+  severity: "info",
+  message: `holds no object of a mesh: ${kind} of ${apiVersion} is for another program, and is passed over`,
+  hint: "",
+});
+
+/** Whether a text has an annotation of ytt, which is a comment to any other reader. */
+export const hasYttMark = (text: string): boolean => /(?:^|\s)#@/.test(text);
+
+/** A variable as Flux's substitution and envsubst write it. */
+const variable = /\$\{[A-Za-z_][^{}\n]{0,200}\}/;
+
+/** Of an object that has faults: whether every one of them stands where a variable of a template will be filled in. */
+export function unfilledObject(values: readonly unknown[], isYtt = () => false): ForeignDocument | undefined {
+  if (isYtt()) return unfilled("ytt", "ytt -f FOLDER > rendered.yaml");
+  const names = values.map((value) => (typeof value === "string" ? variable.exec(value)?.[0] : undefined));
+  const [first] = names;
+  if (first === undefined || names.includes(undefined)) return undefined;
+  return unfilled(first, "flux build kustomization NAME --path FOLDER > rendered.yaml, or envsubst");
+}
+
+const unfilled = (what: string, command: string): ForeignDocument => ({
+  code: "unfilled-variables",
+  severity: "info",
+  message:
+    what === "ytt"
+      ? "is a template of ytt: what it holds is only known when it is rendered, so it is passed over"
+      : `has variables to be filled in, such as ${what}: what it holds is only known then, so it is passed over`,
+  hint: `let this folder hold the result: ${command}`,
+});
+
 const kustomizeInput: ForeignDocument = {
   code: "kustomize-input",
-  severity: "warning",
+  severity: "info",
   message: "is Kustomize's input: bases and patches beside it are read as they are written, unpatched",
+  hint: "let this folder hold Kustomize's output instead: kubectl kustomize FOLDER > all.yaml",
+};
+
+const kustomizePatch: ForeignDocument = {
+  code: "kustomize-input",
+  severity: "info",
+  message: "is a patch for Kustomize, and is passed over",
   hint: "let this folder hold Kustomize's output instead: kubectl kustomize FOLDER > all.yaml",
 };
 

@@ -1,4 +1,5 @@
 import { groupVersion } from "../group-version.ts";
+import { hostOfBlocks } from "../rules/names.ts";
 import { type Fields, isFields } from "../untyped.ts";
 import type { ParsedObject } from "./parse.ts";
 
@@ -50,8 +51,7 @@ function serviceEntrySpec(spec: Fields, name: string): Fields {
   const names = all.filter((host) => !blocks.includes(host));
   return {
     ...rest,
-    // A block of addresses needs some name to be known by.
-    hosts: names.length > 0 ? names : [`${name}.external`],
+    hosts: names.length > 0 ? names : [hostOfBlocks(name)],
     ...(blocks.length > 0 ? { addresses: blocks } : {}),
     ...(discovery === undefined ? {} : { resolution: discovery }),
   };

@@ -4,7 +4,7 @@ import { moreHint, worstOf } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import { isFields } from "../untyped.ts";
 import { expansionOf, mayHoldAlias } from "./expansion.ts";
-import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
+import { type ForeignDocument, foreignDocument, hasYttMark, helmTemplate } from "./foreign-document.ts";
 import { leftOutOfDocument } from "./left-out-document.ts";
 import { isList, type List } from "./list.ts";
 import { itemLines } from "./list-lines.ts";
@@ -35,6 +35,8 @@ export interface ObjectSource {
   readonly locator: Locator;
   /** From the document's root to the object: empty, or `["items", 3]`. */
   readonly path: readonly (string | number)[];
+  /** Whether the document is a template of ytt: its whole text is searched, when it is first asked of any part of it; absent: not. */
+  readonly isYtt?: () => boolean;
 }
 
 export interface ParsedStream extends Stage<readonly ParsedObject[]> {
@@ -111,15 +113,15 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   }
 
   const add = (value: unknown, from: OpenDocument, line: number, path: ObjectSource["path"]) => {
-    const { document, locator } = from;
+    const { document, locator, isYtt } = from;
     const leftOut = leftOutOfDocument(value);
     if (leftOut !== undefined) {
       diagnostics.push({ ...leftOut, origin: fileOrigin(options.file, line), path: [] });
       return;
     }
     const object = objectOf(value, options.file, line);
-    if (typeof object === "string" || object.metadata.name.includes("{{")) {
-      const foreign = from.template() ?? foreignDocument(value, options.file);
+    if (typeof object === "string" || object.metadata.name.includes("{{") || object.$patch !== undefined) {
+      const foreign = from.template() ?? foreignDocument(value, options.file, from.isYtt);
       if (foreign !== undefined || typeof object === "string") {
         tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
         others.push({ ...from, line, path, read: { value } });
@@ -127,7 +129,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
       }
     }
     objects.push(object);
-    sources.set(object, { document, locator, path });
+    sources.set(object, { document, locator, path, isYtt });
   };
   const addItems = (list: List, from: OpenDocument, line: number, path: ObjectSource["path"]) => {
     const lines = path.length === 0 ? itemLines(from.document) : [];
@@ -173,16 +175,21 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
 }
 
 /** What is worked out once for a document, however many items it has. */
-type OpenDocument = Pick<OtherText, "document" | "locator" | "template">;
+type OpenDocument = Pick<OtherText, "document" | "locator" | "template"> & Required<Pick<ObjectSource, "isYtt">>;
 
 function openDocument(document: TextDocument): OpenDocument {
   let searched: { readonly found: ForeignDocument | undefined } | undefined;
+  let ytt: boolean | undefined;
   return {
     document,
     locator: createLocator(document),
     template: () => {
       searched ??= { found: helmTemplate(document.text) };
       return searched.found;
+    },
+    isYtt: () => {
+      ytt ??= hasYttMark(document.text);
+      return ytt;
     },
   };
 }

@@ -3,10 +3,8 @@ import type { DestinationRule } from "../kinds/destination-rule.ts";
 import { camelFieldName } from "../read-spec.ts";
 import { destinationRule } from "../schema/destination-rule.ts";
 import { fieldsOf, listOf, textOf } from "../untyped.ts";
+import { statesTls } from "./states-tls.ts";
 import { validSpec } from "./valid-spec.ts";
-
-/** TLS settings other than those that ask for plain text, however they are misspelt: in capitals, or as a text in the object. */
-const tls = /tls\\?": ?(?!\{"mode":"DISABLE"\})/i;
 
 /** No workload has this identity, so no server is the right one. */
 const nobody = "spiffe://closed.invalid/nobody";
@@ -21,7 +19,7 @@ const noAuthorities = [{ group: "", kind: "ConfigMap", name: "closed:" }];
  * @returns a rule by which every TLS handshake fails; undefined where none is stated, or nobody can say for which host
  */
 export function closeDestinationRule(raw: unknown): DestinationRule | undefined {
-  if (!tls.test(JSON.stringify(raw) ?? "")) return undefined;
+  if (!statesTls(raw)) return undefined;
   const read = readFields(raw, ["host", "exportTo", "workloadSelector"]) ?? readFields(raw, ["host"]);
   if (read === undefined || read.host === "") return undefined;
   return { ...read, trafficPolicy: { tls: { mode: "ISTIO_MUTUAL", subjectAltNames: [nobody] } } };

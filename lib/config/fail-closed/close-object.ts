@@ -6,12 +6,13 @@ import { isDryRun } from "../dry-run.ts";
 import { schemaOf } from "../kind-registry.ts";
 import type { PeerAuthentication } from "../kinds/peer-authentication.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
-import { closedAnnotation, httpOnlyAnnotation } from "../made-annotations.ts";
+import { closedAnnotation, closedProxiesAnnotation, httpOnlyAnnotation } from "../made-annotations.ts";
 import { metaOf, type ReadOptions } from "../read-config.ts";
-import { fieldsOf, isFields } from "../untyped.ts";
+import { isFields } from "../untyped.ts";
 import { closeAuthorization, denyAll } from "./close-authorization.ts";
 import { closeBackendTls, closeDestinationRule } from "./close-connections.ts";
 import { closePatches } from "./close-patches.ts";
+import { closeSidecar } from "./close-sidecar.ts";
 import { closeTokens } from "./close-tokens.ts";
 import type { ClosedObject, Closing } from "./closed-object.ts";
 import { type ReadTarget, readTarget } from "./read-target.ts";
@@ -28,6 +29,8 @@ const securityGroup = "security.istio.io";
 /** Kinds of which some objects protect something; the last four are those of Istio up to 1.5. */
 const otherKinds: ReadonlySet<string> = new Set([
   "EnvoyFilter",
+  "Sidecar",
+  "TrafficExtension",
   "WasmPlugin",
   "DestinationRule",
   "BackendTLSPolicy",
@@ -90,9 +93,24 @@ export function closeObject(
     case "EnvoyFilter": {
       const closed = closePatches(spec, errors);
       if (closed === undefined) return undefined;
-      return closed.closing === "denied"
-        ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]])
-        : made(closed.closing, [["EnvoyFilter", closed.spec]]);
+      if (closed.closing !== "denied") return made(closed.closing, [["EnvoyFilter", closed.spec]]);
+      const { proxies } = closed;
+      const annotations = proxies === undefined ? {} : { [closedProxiesAnnotation]: proxies };
+      return {
+        ...made("denied", [["AuthorizationPolicy", denyAll(read.target), annotations]]),
+        ...(proxies === undefined ? {} : { proxies }),
+      };
+    }
+    case "Sidecar": {
+      const closed = closeSidecar(spec, errors, read);
+      if (closed === undefined) return undefined;
+      return {
+        ...made("calls-refused", [
+          ["Sidecar", closed.spec],
+          ...(closed.losesTls ? [["AuthorizationPolicy", denyAll(read.target)] as const] : []),
+        ]),
+        ...(closed.isByDefault ? { onlyInRegistryMesh: true } : {}),
+      };
     }
     case "DestinationRule": {
       const rule = closeDestinationRule(spec);
@@ -108,6 +126,7 @@ export function closeObject(
     case "Policy":
     case "MeshPolicy":
       return closeLegacyPolicy(spec, made);
+    case "TrafficExtension":
     case "WasmPlugin":
       return isGuard(spec) ? made("denied", [["AuthorizationPolicy", denyAll(read.target)]]) : undefined;
     default:
@@ -118,7 +137,9 @@ export function closeObject(
 /** The key of the valid object that a refused one stands for; undefined where that is of a kind that closes nothing. */
 function meantKey({ origin: { key } }: ParsedObject, errors: readonly Diagnostic[]): ConfigKey | undefined {
   const isSlip = errors.some(({ code }) => code === "unknown-kind");
-  return [key, ...(isSlip ? meantKeys(key) : [])].find(
+  // Whatever else stands in the group of policies was to protect something.
+  const inGroup = isSlip && key.group === securityGroup ? [{ ...key, kind: "AuthorizationPolicy" }] : [];
+  return [key, ...(isSlip ? meantKeys(key) : []), ...inGroup].find(
     ({ group, kind }) => (securityKinds.has(kind) || otherKinds.has(kind)) && schemaOf(group, kind) !== undefined,
   );
 }
@@ -172,8 +193,13 @@ const denyWithoutToken = (target: PolicyTarget) => ({
   rules: [{ from: [{ source: { notRequestPrincipals: ["*"] } }] }],
 });
 
-/** Whether a plugin decides who may pass; of one whose phase cannot be read that is to be assumed. */
+/**
+ * Whether a plugin may decide which requests pass: its code is not known, and by default nothing passes where it cannot be loaded. One
+ * that only counts does not, nor one without a phase that fails open.
+ */
 function isGuard(spec: unknown): boolean {
-  const { phase } = fieldsOf(spec);
-  return phase !== undefined && phase !== null && phase !== "UNSPECIFIED_PHASE" && phase !== "STATS";
+  if (!isFields(spec)) return true;
+  const { phase } = spec;
+  const isPlain = phase === undefined || phase === null || phase === "UNSPECIFIED_PHASE";
+  return isPlain ? !JSON.stringify(spec).includes('"FAIL_OPEN"') : phase !== "STATS";
 }

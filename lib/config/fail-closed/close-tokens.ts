@@ -11,9 +11,12 @@ import { validSpec } from "./valid-spec.ts";
 /** What a RequestAuthentication comes to. */
 export interface ClosedTokens {
   readonly spec: RequestAuthentication;
-  /** A field that this release does not know may demand a token, so a request without one is denied as well. */
+  /** It demands a token, or a field that this release does not know may: a request without one is denied as well. */
   readonly mayRequire: boolean;
 }
+
+/** A demand for a token, in an object or in the text of one that cannot be read. */
+const demand = /\bpresence\b[\s"'\\]*:[\s"'\\]*(?!OPTIONAL\b|[\s"'\\])/i;
 
 const locations: ReadonlySet<string> = new Set(["fromHeaders", "fromParams", "fromCookies"]);
 
@@ -29,7 +32,7 @@ export function closeTokens(
   errors: readonly Pick<Finding, "code" | "path">[],
   target: PolicyTarget,
 ): ClosedTokens {
-  const mayRequire = errors.some(({ code }) => code === "unknown-field");
+  const mayRequire = errors.some(({ code }) => code === "unknown-field") || demand.test(JSON.stringify(raw) ?? "");
   const written = listOf(fieldsOf(raw).jwtRules ?? fieldsOf(raw).jwt_rules);
   const invalid = mayRequire ? undefined : invalidElements(errors, "jwtRules");
   const jwtRules = written.map((rule, index) =>

@@ -1,4 +1,4 @@
-import { foreignDocument } from "../documents/foreign-document.ts";
+import { isKustomization } from "../documents/foreign-document.ts";
 import type { OtherText } from "../documents/parse.ts";
 import type { ReadOptions } from "../read-config.ts";
 import { closeObject } from "./close-object.ts";
@@ -23,7 +23,7 @@ export function closeUnreadable(
   options: ReadOptions,
 ): readonly ClosedObject[] {
   // What is meant for another program is not refused.
-  if (read !== undefined && foreignDocument(read.value, file)?.severity === "warning") return [];
+  if (read !== undefined && isKustomization(read.value, file)) return [];
   const text = read === undefined ? document.text : (JSON.stringify(read.value) ?? "");
   const found = matches(text, kinds);
   if (found.length === 0 || template() !== undefined) return [];
@@ -38,7 +38,7 @@ export function closeUnreadable(
         apiVersion: "security.istio.io/v1",
         kind,
         metadata: { name, namespace },
-        spec: "unreadable",
+        spec: text,
         origin: { key, file, line },
       };
       return closeObject(object, [], options) ?? [];

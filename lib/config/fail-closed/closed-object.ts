@@ -18,11 +18,16 @@ export type Closing =
   | "denied"
   | "only-valid-rules"
   | "only-valid-patches"
+  | "clusters-refused"
   | "authorizer-asked"
   | "mutual-tls"
   | "tokens-refused"
   | "tokens-required"
-  | "connections-refused";
+  | "connections-refused"
+  | "calls-refused";
+
+/** The type of the proxies that are closed, as nodes name it. */
+export type ClosedProxies = "sidecar" | "router";
 
 /** What takes the place of a refused security object as long as no valid form of it is known. */
 export interface ClosedObject {
@@ -35,6 +40,10 @@ export interface ClosedObject {
   readonly closing: Closing;
   /** The workloads that are closed. */
   readonly target: PolicyTarget;
+  /** Those of them that are closed, by their type; absent: all. */
+  readonly proxies?: ClosedProxies;
+  /** It counts where the mesh's own default is REGISTRY_ONLY, and nowhere else. False when absent. */
+  readonly onlyInRegistryMesh?: boolean;
 }
 
 /** Whether an object stands in for a refused one. */
@@ -91,6 +100,8 @@ function closingText(closed: ClosedObject, rootNamespace: string): string {
       return `of its rules only the valid ones allow requests to ${target}`;
     case "only-valid-patches":
       return `only its valid patches apply to ${target}`;
+    case "clusters-refused":
+      return `connections to the clusters that its patches of TLS match fail, from ${target}`;
     case "authorizer-asked":
       return `the external authorizer is asked about all requests to ${target}`;
     case "mutual-tls":
@@ -101,6 +112,8 @@ function closingText(closed: ClosedObject, rootNamespace: string): string {
       return `requests to ${target} are denied, with and without a token`;
     case "connections-refused":
       return `connections to ${serversText(closed)} fail`;
+    case "calls-refused":
+      return `${target} reach only what its valid listeners import${closed.configs.length > 1 ? ", and requests to them are denied" : ""}`;
     default:
       return unreachable(closed.closing);
   }
@@ -112,13 +125,14 @@ function serversText({ configs }: ClosedObject): string {
   return host === undefined ? namesOf(listOf(targetRefs).map(fieldsOf), configs) : String(host);
 }
 
-function targetText({ configs, target }: ClosedObject, rootNamespace: string): string {
+function targetText({ configs, target, proxies }: ClosedObject, rootNamespace: string): string {
   const namespace = configs[0]?.meta.namespace ?? "";
   const refs = target.targetRefs ?? (target.targetRef === undefined ? [] : [target.targetRef]);
   if (refs.length > 0) return namesOf(refs, configs);
   const place = namespace === "" || namespace === rootNamespace ? "the mesh" : `namespace ${namespace}`;
   const labels = Object.entries(target.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
-  return labels.length === 0 ? `all workloads of ${place}` : `the workloads of ${place} with ${labels.join(", ")}`;
+  const what = proxies === undefined ? "workloads" : proxies === "router" ? "gateways" : "sidecars";
+  return labels.length === 0 ? `all ${what} of ${place}` : `the ${what} of ${place} with ${labels.join(", ")}`;
 }
 
 const namesOf = (

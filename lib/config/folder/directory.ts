@@ -19,7 +19,7 @@ export interface LoadedDirectory extends SortedObjects {
   readonly clusters: readonly LoadedCluster[];
   /** What `portolan.yaml` says. */
   readonly settings: FolderSettings;
-  /** Where settings of the mesh have errors, and none are known that were valid before: nothing may be published of them. Absent: nowhere. */
+  /** Where settings of the mesh, or of the folder, have errors, and none are known that were valid before: nothing may be published of them. Absent: nowhere. */
   readonly unusableSettings?: readonly Diagnostic[];
 }
 
@@ -83,7 +83,7 @@ export function readFiles(
       const unreadable = unreadableFile(place, problem);
       diagnostics.push(unreadable);
       // What it held before is not known either.
-      if (areMeshSettings(file) && text === "") unusableSettings.push(unreadable);
+      if (isSettings(file) && text === "") unusableSettings.push(unreadable);
     }
     const holds = settingsFiles.get(file);
     if (holds !== undefined) {
@@ -91,7 +91,7 @@ export function readFiles(
       for (const one of found.closed) unreadable.push(one);
       tell(found.diagnostics);
       if (found.diagnostics.length > 0) {
-        if (areMeshSettings(file)) for (const one of found.diagnostics) unusableSettings.push(one);
+        for (const one of found.diagnostics) unusableSettings.push(one);
         continue;
       }
     }
@@ -113,6 +113,7 @@ export function readFiles(
       const read = readFolderSettings(text, place);
       settings = read.value;
       tell(read.diagnostics);
+      for (const one of errorsOf(read.diagnostics)) unusableSettings.push(one);
       continue;
     }
     const stream = parseStream(text, { file: place, isFaultless });
@@ -131,7 +132,12 @@ export function readFiles(
       sources.set(object, stream.sourceOf);
     }
   }
-  const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
+  const { acceptUnknownTypes = settings.acceptUnknownTypes ?? false } = options;
+  const sorted = sortObjects(parsed, {
+    ...options,
+    acceptUnknownTypes,
+    sourceOf: (object) => sources.get(object)?.(object),
+  });
   return {
     ...sorted,
     meshConfig,
@@ -144,11 +150,8 @@ export function readFiles(
   };
 }
 
-/** Whether a file has a meaning of its own as settings. */
+/** Whether a file has a meaning of its own as settings: in its absence the defaults count. */
 export const isSettings = (file: string): boolean => settingsFiles.has(file);
-
-/** Whether a file holds settings of the mesh: in its absence the defaults count. */
-export const areMeshSettings = (file: string): boolean => file === meshFile || file === networksFile;
 
 /** Whether an object is looked at in a further cluster: configuration is the primary's. */
 const isClusters = (object: ParsedObject): boolean => !isConfig(object);

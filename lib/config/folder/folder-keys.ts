@@ -1,4 +1,4 @@
-import { sameElements } from "../same-elements.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 
 /** The keys of what one file has, in its order. */
 export interface FileKeys {

@@ -1,4 +1,4 @@
-import { changedPlaces, withValues } from "../changed-places.ts";
+import { changedIndexes, withValues } from "../../incremental/list-delta.ts";
 import type { Config } from "../config.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { joinLists } from "../join-lists.ts";
@@ -70,7 +70,7 @@ function joinedAfter<T>(
   const values: T[] = [];
   let begin = 0;
   for (const [at, part] of parts.entries()) {
-    const changed = changedPlaces(before[at] ?? [], part);
+    const changed = changedIndexes(before[at] ?? [], part);
     if (changed === undefined) return undefined;
     for (const place of changed) {
       places.push(begin + place);

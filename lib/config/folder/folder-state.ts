@@ -1,4 +1,4 @@
-import { type Diagnostic, errorsOf, identityText, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, identityText, type Origin } from "../diagnostic.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import type { ClosedObject } from "../fail-closed/closed-object.ts";
 import { clusterFile, isSettings, type LoadedDirectory, type SourceFile } from "./directory.ts";
@@ -85,7 +85,9 @@ export const keyOf = ({ origin }: Placed): string => identityText(origin.key);
 
 export const keysIn = ({ keys }: ReadFile): readonly string[] => [...keys.configs, ...keys.objects];
 
-export const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] => errorsOf(diagnostics);
+/** What is said of objects that are refused: errors, and that variables of a template are not filled in yet. */
+export const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity, code }) => severity === "error" || code === "unfilled-variables");
 
 /** The keys of what an error refuses: an object whose kind or group is misspelt stands for the one that it is meant to be. */
 export function refusedKeys({ code, origin }: Diagnostic): readonly string[] {

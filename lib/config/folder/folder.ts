@@ -4,6 +4,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 import { codeOf, isFileAbsent } from "../cause-text.ts";
 import { byCodePoint, PortolanError } from "../diagnostic.ts";
+import { decodeText } from "./decode-text.ts";
 import type { SourceFile } from "./directory.ts";
 import { isConfigFile, isPassedOver } from "./folder-names.ts";
 
@@ -99,12 +100,12 @@ async function readSettled(file: string, path: string): Promise<SourceFile | und
     // Reading a pipe would wait for somebody to write.
     if (!before.isFile) return unreadable(file, "it is no file, but a pipe, a socket, a device or a folder");
     if (Date.now() - before.modifiedMs < settleMs) await new Promise((resolve) => setTimeout(resolve, settleMs));
-    const text = await readFile(path, "utf8").catch((cause: unknown) => ({ reason: reasonOf(cause) }));
+    const read = await readFile(path).then(decodeText, (cause: unknown) => ({ problem: reasonOf(cause) }));
     const after = await stampOf(path);
     const isSame = after !== undefined && !("problem" in after) && isSameStamp(after, before);
     if (!isSame) continue;
-    if (typeof text === "string") return { file, text };
-    ({ reason: problem } = text);
+    if ("text" in read) return { file, text: read.text };
+    ({ problem } = read);
     break;
   }
   return unreadable(file, problem);

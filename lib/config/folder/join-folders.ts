@@ -1,17 +1,22 @@
 import type { Diagnostic } from "../diagnostic.ts";
 import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
+import type { ResolvedFacts } from "../kinds/resolved-facts.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import type { LoadedDirectory } from "./directory.ts";
 import { keyOf, type Placed } from "./folder-state.ts";
 import { duplicateObject } from "./sort-objects.ts";
 
 /**
- * What several folders say together. The settings are those of the first; of two objects with one key the later one counts.
+ * What several folders say together; of two objects with one key the later one counts.
+ *
+ * @param primary whose settings count; undefined: it says nothing, and the defaults count
  */
-export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirectory {
-  const [first] = folders;
-  if (first !== undefined && folders.length === 1) return first;
+export function joinFolders(
+  folders: readonly LoadedDirectory[],
+  primary: LoadedDirectory | undefined,
+): LoadedDirectory {
+  if (primary !== undefined && folders.length === 1 && folders[0] === primary) return primary;
   const configs = latestOf(folders.map((folder) => folder.configs));
   const objects = latestOf(folders.map((folder) => folder.objects));
   const clusters = Map.groupBy(
@@ -24,20 +29,37 @@ export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirector
     others: folders.flatMap(({ others }) => others),
     closed: folders.flatMap(({ closed }) => closed),
     clusters: [...clusters].map(([id, parts]) => ({ id, objects: parts.flatMap((part) => part.objects) })),
-    meshConfig: first?.meshConfig ?? defaultMeshConfig,
-    meshNetworks: first?.meshNetworks ?? noMeshNetworks,
-    settings: joinedSettings(folders),
-    ...(first?.unusableSettings === undefined ? {} : { unusableSettings: first.unusableSettings }),
+    meshConfig: primary?.meshConfig ?? defaultMeshConfig,
+    meshNetworks: primary?.meshNetworks ?? noMeshNetworks,
+    settings: joinedSettings(folders, primary),
+    ...(primary?.unusableSettings === undefined ? {} : { unusableSettings: primary.unusableSettings }),
     diagnostics: [...folders.flatMap(({ diagnostics }) => diagnostics), ...configs.diagnostics, ...objects.diagnostics],
   };
 }
 
-/** Those of the first, with the proxies that any of them names. */
-function joinedSettings(folders: readonly LoadedDirectory[]): LoadedDirectory["settings"] {
-  const [first, ...others] = folders.map(({ settings }) => settings);
-  const proxies = [first, ...others].flatMap((settings) => settings?.proxies ?? []);
-  return { ...(first ?? noFolderSettings), ...(proxies.length === 0 ? {} : { proxies }) };
+/** Those of the primary, with the proxies that any of them names and what was looked up. */
+function joinedSettings(
+  folders: readonly LoadedDirectory[],
+  primary: LoadedDirectory | undefined,
+): LoadedDirectory["settings"] {
+  const proxies = folders.flatMap(({ settings }) => settings.proxies ?? []);
+  const resolved = folders.flatMap(({ settings }) => settings.resolved ?? []);
+  return {
+    ...(primary?.settings ?? noFolderSettings),
+    ...(proxies.length === 0 ? {} : { proxies }),
+    ...(resolved.length === 0 ? {} : { resolved: joinedFacts(resolved) }),
+  };
 }
+
+const joinedFacts = (facts: readonly ResolvedFacts[]): ResolvedFacts =>
+  facts.length === 1 && facts[0] !== undefined
+    ? facts[0]
+    : {
+        jwks: facts.flatMap(({ jwks = [] }) => jwks),
+        addresses: facts.flatMap(({ addresses = [] }) => addresses),
+        hosts: facts.flatMap(({ hosts = [] }) => hosts),
+        modules: facts.flatMap(({ modules = [] }) => modules),
+      };
 
 /** The same, of lists that have each key once; what only one of them fills needs no look at its keys. */
 function latestOf<T extends Placed>(lists: readonly (readonly T[])[]): ReturnType<typeof latest<T>> {

@@ -3,7 +3,6 @@
  * traffic is treated, which somebody writes. A rollback, a pin and a canary are about configuration alone.
  */
 import type { Diagnostic } from "../diagnostic.ts";
-import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import { kubernetesKindOf } from "../kubernetes/kinds.ts";
 import type { LoadedDirectory } from "./directory.ts";
 
@@ -30,8 +29,9 @@ export function isRegistryKey(key: string): boolean {
  * @param held its configuration counts; undefined: there was none
  */
 export function withConfigurationOf(newest: LoadedDirectory, held: LoadedDirectory): LoadedDirectory {
-  const { endpoints, proxies } = newest.settings;
-  const { gatewayApi, inlineSymmetricKeys } = held.settings;
+  // What was looked up is as it is now, like what runs: a rollback must not bring back keys that were withdrawn.
+  const { endpoints, proxies, resolved } = newest.settings;
+  const { proxies: _proxies, resolved: _resolved, ...configuration } = held.settings;
   const { unusableSettings } = held;
   return {
     configs: [
@@ -45,11 +45,10 @@ export function withConfigurationOf(newest: LoadedDirectory, held: LoadedDirecto
     meshConfig: held.meshConfig,
     meshNetworks: held.meshNetworks,
     settings: {
-      ...noFolderSettings,
+      ...configuration,
       endpoints,
       ...(proxies === undefined ? {} : { proxies }),
-      ...(gatewayApi === undefined ? {} : { gatewayApi }),
-      ...(inlineSymmetricKeys === undefined ? {} : { inlineSymmetricKeys }),
+      ...(resolved === undefined ? {} : { resolved }),
     },
     ...(unusableSettings === undefined ? {} : { unusableSettings }),
     diagnostics: [
@@ -62,7 +61,7 @@ export function withConfigurationOf(newest: LoadedDirectory, held: LoadedDirecto
 /** Whether two versions of a source have the same registry, wherever its objects stand. */
 export function sameRegistry(a: LoadedDirectory, b: LoadedDirectory): boolean {
   const others = ({ settings, clusters }: LoadedDirectory) =>
-    JSON.stringify([settings.endpoints, settings.proxies, clusters.map(({ id }) => id)]);
+    JSON.stringify([settings.endpoints, settings.proxies, settings.resolved, clusters.map(({ id }) => id)]);
   return (
     others(a) === others(b) &&
     sameObjects(a.objects, b.objects) &&

@@ -22,7 +22,13 @@ export function readerOf(
   return () => {
     if (read === undefined) {
       // Whoever stores a text, or compiles one that is not stored, has left out the symmetric keys that the folder's settings do not allow.
-      const anew = readFiles([{ file, text }], { under, isFaultless, inlineSymmetricKeys: "allow" });
+      // Types that are not known are accepted, or not, where the world is made.
+      const anew = readFiles([{ file, text }], {
+        under,
+        isFaultless,
+        inlineSymmetricKeys: "allow",
+        acceptUnknownTypes: true,
+      });
       const keys = { configs: anew.configs.map(keyOf), objects: anew.objects.map(keyOf) };
       read = before === undefined ? { ...anew, keys } : withIdentities(before(), { ...anew, keys });
       before = undefined;

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { parseNodeId } from "../../snapshot/classifier.ts";
-import type { Origin, Stage } from "../diagnostic.ts";
+import { type CompatSettings, releases } from "../compat/compat-settings.ts";
+import { readSwitches } from "../compat/switches.ts";
+import { errorsOf, type Origin, type Stage } from "../diagnostic.ts";
 import { createLocator } from "../documents/locate.ts";
 import { readDocument } from "../documents/parse.ts";
 import { at, error, type Finding, type Path } from "../finding.ts";
@@ -13,9 +15,11 @@ import {
   type StatedEndpoints,
   type StatedHost,
 } from "../kinds/stated-endpoints.ts";
+import { withFieldsOf } from "../read-mesh-config.ts";
 import { readSpec } from "../read-spec.ts";
 import { isFqdn, isPortNumber } from "../rules/names.ts";
 import { labelSetRules } from "../rules/values.ts";
+import { fieldsOf } from "../untyped.ts";
 
 const settings = z.strictObject({
   endpoints: z.exactOptional(
@@ -43,7 +47,30 @@ const settings = z.strictObject({
       }),
     ),
   ),
+  proxyBuild: z.exactOptional(z.enum(["auto", "envoy", "istio"])),
   inlineSymmetricKeys: z.exactOptional(z.enum(["allow", "refuse"])),
+  resolved: z.exactOptional(
+    z.strictObject({
+      jwks: z.exactOptional(
+        z.array(
+          z.union([
+            z.strictObject({ jwksUri: z.string(), jwks: z.string() }),
+            z.strictObject({ issuer: z.string(), jwks: z.string() }),
+          ]),
+        ),
+      ),
+      addresses: z.exactOptional(z.array(z.strictObject({ service: z.string(), addresses: z.array(z.string()) }))),
+      hosts: z.exactOptional(z.array(z.strictObject({ host: z.string(), addresses: z.array(z.string()) }))),
+      modules: z.exactOptional(z.array(z.strictObject({ of: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) }))),
+    }),
+  ),
+  acceptUnknownTypes: z.exactOptional(z.boolean()),
+  compat: z.exactOptional(
+    z.strictObject({
+      release: z.exactOptional(z.enum(releases)),
+      switches: z.exactOptional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
+    }),
+  ),
   gatewayApi: z.exactOptional(
     fields(
       {},
@@ -57,6 +84,7 @@ const settings = z.strictObject({
   ),
 });
 
+type WrittenCompat = NonNullable<z.output<typeof settings>["compat"]>;
 type WrittenProxy = NonNullable<z.output<typeof settings>["proxies"]>[number];
 type WrittenEntry = NonNullable<z.output<typeof settings>["endpoints"]>[number];
 
@@ -80,7 +108,7 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
     unknownFields: "refuse",
     emptyWhenNull: [],
   });
-  const fieldFindings = fields.map(aboutServing);
+  const fieldFindings = fields.map(aboutServing).map((finding) => aboutQuotes(finding, reading.value));
   const written = spec?.endpoints ?? [];
   const locator = createLocator(document);
   const linesOf = (paths: readonly Path[]) => locator.locateAll(paths).map(({ line }) => line);
@@ -92,26 +120,45 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
   const named = (spec?.proxies ?? []).map((proxy, index) =>
     namedProxy(proxy, { ...origin, line: namedLines[index] ?? 1 }, ["proxies", index]),
   );
-  const findings = [...fieldFindings, ...[...entries, ...named].flatMap((entry) => entry.findings)];
+  const compat = compatOf(spec?.compat);
+  const findings = [...fieldFindings, ...[...entries, ...named, compat].flatMap((entry) => entry.findings)];
   const places = linesOf(findings.map(({ path }) => path));
+  const isWrong = findings.some(({ severity }) => severity === "error");
   return {
-    value: {
-      endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value),
-      ...(named.length === 0 || findings.length > 0 ? {} : { proxies: named.map(({ value }) => value) }),
-      ...(spec?.inlineSymmetricKeys === undefined || findings.length > 0
-        ? {}
-        : { inlineSymmetricKeys: spec.inlineSymmetricKeys }),
-      ...(spec?.gatewayApi === undefined || findings.length > 0 ? {} : { gatewayApi: spec.gatewayApi }),
-    },
+    value: isWrong
+      ? noFolderSettings
+      : {
+          endpoints: entries.flatMap(({ value }) => value),
+          ...(named.length === 0 ? {} : { proxies: named.map(({ value }) => value) }),
+          ...(spec?.inlineSymmetricKeys === undefined ? {} : { inlineSymmetricKeys: spec.inlineSymmetricKeys }),
+          ...(spec?.proxyBuild === undefined ? {} : { proxyBuild: spec.proxyBuild }),
+          ...(spec?.acceptUnknownTypes === undefined ? {} : { acceptUnknownTypes: spec.acceptUnknownTypes }),
+          ...(compat.value === undefined ? {} : { compat: compat.value }),
+          ...(spec?.gatewayApi === undefined ? {} : { gatewayApi: spec.gatewayApi }),
+          ...(spec?.resolved === undefined ? {} : { resolved: spec.resolved }),
+        },
     diagnostics: findings.map((finding, index) => at({ ...origin, line: places[index] ?? 1 }, finding)),
   };
+}
+
+/**
+ * What a text with errors says over the last valid one: a top-level field with an error is as it was, and all are where the text cannot be
+ * read.
+ */
+export function settingsOver(text: string, file: string, before: string): FolderSettings {
+  const [now, last] = [text, before].map((one) => readDocument({ text: one, line: 1 }));
+  const { value } = readFolderSettings(before, file);
+  if (now?.kind !== "value" || last?.kind !== "value") return value;
+  const mixed = withFieldsOf(last.value, now.value, readFolderSettings(text, file).diagnostics);
+  const read = readFolderSettings(JSON.stringify(mixed), file);
+  return errorsOf(read.diagnostics).length === 0 ? read.value : value;
 }
 
 /** Fields of the other file of this name: what `portolan serve` is told. A test holds them to its schema. */
 export const servingFields: ReadonlySet<string> = new Set(
   (
-    "store storeCopy s3Endpoint bucket prefix author secretsKey trust front compile collectors consul kubernetes agent " +
-    "collectingWorker gc health telemetry"
+    "store storeCopy s3Endpoint bucket prefix author secretsKey trust front compile resolver admission collectors consul " +
+    "kubernetes agent collectingWorker gc health telemetry"
   ).split(" "),
 );
 
@@ -122,6 +169,25 @@ function aboutServing(finding: Finding): Finding {
     ...finding,
     hint: "that is a setting of `portolan serve`: keep its file outside of the folder (docs/settings.md)",
   };
+}
+
+function compatOf(written: WrittenCompat | undefined): {
+  readonly value: CompatSettings | undefined;
+  readonly findings: readonly Finding[];
+} {
+  if (written === undefined) return { value: undefined, findings: [] };
+  const { release, switches = {} } = written;
+  const { value, findings } = readSwitches(switches, ["compat", "switches"]);
+  return { value: { ...(release === undefined ? {} : { release }), switches: value }, findings };
+}
+
+/** YAML reads 1.30 as the number 1.3. */
+function aboutQuotes(finding: Finding, settings: unknown): Finding {
+  const [section, name] = finding.path;
+  if (section !== "compat" || name !== "release") return finding;
+  if (typeof fieldsOf(fieldsOf(settings).compat).release === "string")
+    return { ...finding, hint: "choose one of them; docs/releases.md lists what each changes" };
+  return { ...finding, hint: `write it in quotes: release: "${releases[0]}"` };
 }
 
 interface ReadEntry {
@@ -176,7 +242,7 @@ function namedProxy(
   const findings: Finding[] = [...labelSetRules(labels, [...path, "labels"])];
   const said = parseNodeId(id);
   if (said !== undefined && (type !== undefined || addresses.length > 0))
-    findings.push(error([...path, "id"], "says type and address itself", "leave type and addresses out"));
+    findings.push(error([...path, "id"], "has type and address itself", "leave type and addresses out"));
   for (const [index, address] of addresses.entries())
     if (!isIpAddress(address))
       findings.push(error([...path, "addresses", index], "is no IP address", "such as 10.0.0.5"));

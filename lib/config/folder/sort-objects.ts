@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
-import { type Diagnostic, identityText, kindText, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, errorsOf, identityText, kindText, type Origin } from "../diagnostic.ts";
+import { toolsObject, unfilledObject } from "../documents/foreign-document.ts";
 import { fromOldSpelling } from "../documents/old-spelling.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { unknownKind } from "../documents/unknown-kind.ts";
@@ -13,6 +14,8 @@ import { readKubernetesObject } from "../kubernetes/read-object.ts";
 import { type ReadOptions, readConfig } from "../read-config.ts";
 import { leftOutFindings } from "../secrets/left-out.ts";
 import { hasLeftOutValues, isSecret, secretLeftOut, withoutValues } from "../secrets/secret-objects.ts";
+import { fieldsOf } from "../untyped.ts";
+import { inNamespace } from "./in-namespace.ts";
 
 /** The objects of a source, told apart by who reads them. */
 export interface SortedObjects {
@@ -34,7 +37,12 @@ export interface SortedObjects {
  * @returns each list in the order of its input; diagnostics of `readConfig` and `readKubernetesObject`, `duplicate-object`,
  *   `unknown-kind` and `secret-in-source`
  */
-export function sortObjects(parsed: readonly ParsedObject[], options: ReadOptions = {}): SortedObjects {
+export function sortObjects(parsed: readonly ParsedObject[], given: ReadOptions = {}): SortedObjects {
+  /** Lines are found by the objects that were read. */
+  const written = new Map<ParsedObject, ParsedObject>();
+  const { sourceOf } = given;
+  const options: ReadOptions =
+    sourceOf === undefined ? given : { ...given, sourceOf: (object) => sourceOf(written.get(object) ?? object) };
   const configs = new Map<string, Config>();
   const objects = new Map<string, ParsedObject>();
   const others: ParsedObject[] = [];
@@ -44,7 +52,9 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
     if (closing !== undefined) closed.push(closing);
   };
   const diagnostics: Diagnostic[] = [];
-  for (const object of parsed) {
+  for (const read of parsed) {
+    const object = inNamespace(read, options);
+    if (object !== read) written.set(object, read);
     const leftOut = leftOutFindings(object);
     if (leftOut.length > 0) {
       diagnostics.push(...leftOut);
@@ -55,7 +65,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
     const kubernetes = kubernetesKindOf(group, object.kind);
     if (isConfig(object)) {
       const { value, diagnostics: found } = readConfig(object, options);
-      diagnostics.push(...found);
+      diagnostics.push(...(value === undefined ? withoutVariables(object, found, options) : found));
       if (value !== undefined) {
         const key = identityText(value.origin.key);
         const earlier = configs.get(key);
@@ -64,7 +74,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
       } else refuse(object, found);
     } else if (kubernetes !== undefined) {
       const { value, diagnostics: found } = readKubernetesObject(withoutValues(object), options);
-      diagnostics.push(...found);
+      diagnostics.push(...(value === undefined ? withoutVariables(object, found, options) : found));
       if (isSecret(object) && hasLeftOutValues(object)) diagnostics.push(secretLeftOut(object));
       if (value !== undefined) {
         const key = identityText(value.origin.key);
@@ -73,7 +83,8 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
         objects.set(key, value);
       }
     } else {
-      const found = unknownKind(object);
+      const tools = toolsObject(object.apiVersion, object.kind);
+      const found = tools === undefined ? unknownKind(object) : at(object.origin, { ...tools, path: [] });
       diagnostics.push(found);
       if (found.severity === "error") refuse(object, [found]);
       else others.push(object);
@@ -81,6 +92,20 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
   }
   return { configs: [...configs.values()], objects: [...objects.values()], others, closed, diagnostics };
 }
+
+/** What is said of a refused object: one line where nothing is wrong but variables that another program fills in. */
+function withoutVariables(
+  object: ParsedObject,
+  found: readonly Diagnostic[],
+  { sourceOf }: ReadOptions,
+): readonly Diagnostic[] {
+  const values = errorsOf(found).map(({ path }) => valueAt(object, path));
+  const about = unfilledObject(values, sourceOf?.(object)?.isYtt);
+  return about === undefined ? found : [at(found[0]?.origin ?? object.origin, { ...about, path: [] })];
+}
+
+const valueAt = (object: ParsedObject, path: Diagnostic["path"]): unknown =>
+  path.reduce<unknown>((value, step) => (Array.isArray(value) ? value[Number(step)] : fieldsOf(value)[step]), object);
 
 /** Whether an object is configuration, known under today's or an old name of its kind. */
 export function isConfig(object: ParsedObject): boolean {

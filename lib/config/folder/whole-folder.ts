@@ -1,17 +1,10 @@
 import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
 import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
-import { noFolderSettings } from "../kinds/stated-endpoints.ts";
+import { type FolderSettings, noFolderSettings } from "../kinds/stated-endpoints.ts";
 import { readMeshConfig } from "../read-mesh-config.ts";
 import { keptInForce } from "./copies.ts";
-import {
-  areMeshSettings,
-  type LoadedDirectory,
-  meshFile,
-  networksFile,
-  settingsFile,
-  unreadableFile,
-} from "./directory.ts";
+import { isSettings, type LoadedDirectory, meshFile, networksFile, settingsFile, unreadableFile } from "./directory.ts";
 import {
   errorsIn,
   type FilesByName,
@@ -26,6 +19,7 @@ import {
 } from "./folder-state.ts";
 import { latest } from "./join-folders.ts";
 import { createMayHold } from "./may-hold.ts";
+import { settingsOver } from "./read-folder-settings.ts";
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
 export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: FolderState): LoadedDirectory {
@@ -36,6 +30,7 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
   const wholes = new Map(reads.flatMap((read) => read.wholes));
   const wholeOf = (file: string) => instead.get(file) ?? wholes.get(file);
   const areDistinct = keys.areDistinct();
+  const lastOf = (file: string) => kept.find((form) => form.key === "" && form.file === file);
   const lists = said.lists();
   const configs = latest(lists.configs, areDistinct);
   const objects = latest(lists.objects, areDistinct);
@@ -47,7 +42,7 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
     ...[...wholes].flatMap(([file, read]) => (instead.has(file) ? [] : (read.unusableSettings ?? []))),
     // Of one that cannot be opened, and never could be, nothing is known.
     ...unsettled.flatMap(([file, { problem, text }]) =>
-      problem !== undefined && text === "" && areMeshSettings(file) ? [unreadableFile(under + file, problem)] : [],
+      problem !== undefined && text === "" && isSettings(file) ? [unreadableFile(under + file, problem)] : [],
     ),
   ];
   const errors = speaking.flatMap(errorsIn);
@@ -79,14 +74,14 @@ export function wholeFolder({ under, parts, files, kept: allKept, keys, said }: 
     closed: reads.flatMap(({ closed }) => closed),
     clusters: Array.from(wholes, ([file, read]) => (instead.get(file) ?? read).clusters).flat(),
     meshConfig:
-      settledMeshConfig(
-        byName.get(meshFile)?.text,
-        kept.find(({ key, file }) => key === "" && file === meshFile),
-      ) ??
+      settledMeshConfig(byName.get(meshFile)?.text, lastOf(meshFile)) ??
       wholeOf(meshFile)?.meshConfig ??
       defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
-    settings: wholeOf(settingsFile)?.settings ?? noFolderSettings,
+    settings:
+      settledFolderSettings(byName.get(settingsFile)?.text, lastOf(settingsFile)) ??
+      wholeOf(settingsFile)?.settings ??
+      noFolderSettings,
     ...(unusableSettings.length === 0 ? {} : { unusableSettings }),
     diagnostics: [
       ...speaking.flatMap(({ diagnostics }) => diagnostics),
@@ -122,6 +117,14 @@ function settledMeshConfig(text: string | undefined, last: KeptState | undefined
   return value;
 }
 
+/** The same of `portolan.yaml`. */
+function settledFolderSettings(text: string | undefined, last: KeptState | undefined): FolderSettings | undefined {
+  if (text === undefined || last === undefined) return undefined;
+  const before = last.read().settings;
+  const now = settingsOver(text, settingsFile, last.text);
+  return JSON.stringify(now) === JSON.stringify(before) ? before : now;
+}
+
 /** Where nothing is kept, nobody asks for a file by its name. */
 const noFiles: FilesByName = new Map();
 
@@ -152,23 +155,23 @@ function withKept<T extends Placed>(present: readonly T[], kept: readonly T[]): 
 
 const halfSavedWarning = (file: string): Diagnostic =>
   warning("half-saved", fileOrigin(file), {
-    message:
-      "holds only the beginning of what it held, so it is taken as half saved; what it held goes on being served",
+    message: "holds only the beginning of what it held, so it is taken as half saved; what it held is still served",
     hint: "save it whole; to take objects out, remove their lines or the file",
   });
 
 /** @param origin the object, and the file that nobody can read; a line of what was there before would say nothing */
 const hiddenWarning = (origin: Origin): Diagnostic =>
   warning("last-valid-served", origin, {
-    message: "its form before goes on being served: this file cannot be read, and may hold it",
-    hint: "mend the file; what is to go is gone once the file can be read without it, or is deleted",
+    message:
+      "the last valid version of this object is still served, because this file cannot be read and may contain it",
+    hint: "make the file readable; delete the object from it, or the file, to remove the object",
   });
 
 /** @param origin of the refused form, or of the file that is */
 const keptWarning = (origin: Origin): Diagnostic =>
   warning("last-valid-served", origin, {
-    message: `${origin.key.kind === "" ? "what this file said" : "its form"} before goes on being served in place of what is refused`,
-    hint: "mend it, or take it out; nothing was taken down",
+    message: `${origin.key.kind === "" ? "the content of this file" : "its form"} before is still served in place of what is refused`,
+    hint: "correct or remove it; nothing was removed from what is served",
   });
 
 const warning = (code: Diagnostic["code"], origin: Origin, said: Pick<Diagnostic, "message" | "hint">): Diagnostic => ({

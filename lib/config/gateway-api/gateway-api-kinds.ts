@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { type KindSchema, kindSchema } from "../kind-schema.ts";
 import { kubernetesGatewayRules, listenerSetRules } from "./rules/listeners.ts";
-import { backendTlsPolicyRules, backendTrafficPolicyRules } from "./rules/policies.ts";
+import { backendRulesOf, backendTlsPolicyRules, backendTrafficPolicyRules } from "./rules/policies.ts";
 import { grpcRouteRules, httpRouteRules, tcpRouteRules, tlsRouteRules } from "./rules/routes.ts";
 import { gatewayClass, kubernetesGateway, listenerSet } from "./schema/gateway.ts";
-import { backendTlsPolicy, backendTrafficPolicy, referenceGrant } from "./schema/policies.ts";
+import { backendTlsPolicy, backendTrafficPolicy, kubernetesBackend, referenceGrant } from "./schema/policies.ts";
 import { gatewayGroup } from "./schema/references.ts";
 import { grpcRoute, httpRoute, tcpRoute, tlsRoute } from "./schema/routes.ts";
 
@@ -12,7 +12,8 @@ const standard = { group: gatewayGroup, versions: ["v1", "v1beta1"] } as const;
 const unread = { schema: z.unknown(), rules: () => [] };
 
 /**
- * The kinds of the Gateway API 1.5, as its custom resource definitions have them.
+ * The kinds of the Gateway API 1.5 to 1.7, as its custom resource definitions have them. Where they differ, what any of them takes is taken,
+ * since a cluster has checked its objects by those that it has.
  * @see https://gateway-api.sigs.k8s.io/reference/spec/
  */
 export const gatewayApiKinds: readonly KindSchema[] = [
@@ -59,7 +60,7 @@ export const gatewayApiKinds: readonly KindSchema[] = [
   kindSchema({
     kind: "TCPRoute",
     group: gatewayGroup,
-    versions: ["v1alpha2"],
+    versions: ["v1", "v1alpha2"],
     plural: "tcproutes",
     schema: tcpRoute,
     rules: tcpRouteRules,
@@ -67,7 +68,7 @@ export const gatewayApiKinds: readonly KindSchema[] = [
   kindSchema({
     kind: "UDPRoute",
     group: gatewayGroup,
-    versions: ["v1alpha2"],
+    versions: ["v1", "v1alpha2"],
     plural: "udproutes",
     ...unread,
     noEffect: "routes for UDP are not supported, as in Istio",
@@ -95,6 +96,31 @@ export const gatewayApiKinds: readonly KindSchema[] = [
     plural: "xbackendtrafficpolicies",
     schema: backendTrafficPolicy,
     rules: backendTrafficPolicyRules,
+  }),
+  kindSchema({
+    kind: "XBackend",
+    group: "gateway.networking.x-k8s.io",
+    versions: ["v1alpha1"],
+    plural: "xbackends",
+    schema: kubernetesBackend,
+    rules: backendRulesOf,
+  }),
+  kindSchema({
+    kind: "XMesh",
+    group: "gateway.networking.x-k8s.io",
+    versions: ["v1alpha1"],
+    plural: "xmeshes",
+    clusterScoped: true,
+    ...unread,
+    noEffect: "XMeshes are not supported, as in Istio",
+  }),
+  kindSchema({
+    kind: "XTelemetryPolicy",
+    group: "gateway.networking.x-k8s.io",
+    versions: ["v1alpha1"],
+    plural: "xtelemetrypolicies",
+    ...unread,
+    noEffect: "XTelemetryPolicies are not supported; a Telemetry of Istio's decides what is traced",
   }),
   kindSchema({
     kind: "InferencePool",

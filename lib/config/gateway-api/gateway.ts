@@ -1,4 +1,5 @@
 import type { LabelSelector } from "../kinds/selector.ts";
+import type { ListenerFilter } from "./http-route.ts";
 import type { LocalObjectReference, ObjectReference, SecretReference } from "./reference.ts";
 
 /** `gateway.networking.k8s.io` GatewayClass: which controller cares for the Gateways of a class. */
@@ -25,6 +26,8 @@ export interface GatewayAddress {
   /** `IPAddress`, `Hostname`, `NamedAddress`, or `domain/name`. */
   readonly type: string;
   readonly value?: string;
+  /** From 1.7 on: `Cluster`, `domain/name` or nothing. A statement for who gives out addresses; without effect, as Portolan gives none. */
+  readonly routability?: string;
 }
 
 export interface GatewayInfrastructure {
@@ -47,6 +50,8 @@ export interface Listener {
   readonly protocol: string;
   readonly tls?: ListenerTLS;
   readonly allowedRoutes: AllowedRoutes;
+  /** From 1.7 on: what requests pass before a route is chosen. Not supported: a listener with one is refused. */
+  readonly filters?: { readonly requests?: readonly ListenerFilter[] };
 }
 
 export interface AllowedRoutes {
@@ -68,7 +73,7 @@ export interface ListenerTLS {
 
 /** TLS of all listeners together. */
 export interface GatewayTLS {
-  /** Read, and without effect, as in Istio 1.30. */
+  /** Without effect on backends, as in Istio; since 1.31 the Gateway's status tells whether it can be used. */
   readonly backend?: { readonly clientCertificateRef?: SecretReference };
   readonly frontend?: {
     readonly default: FrontendTLS;

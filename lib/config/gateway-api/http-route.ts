@@ -61,6 +61,9 @@ export interface HTTPRouteFilter {
   readonly extensionRef?: LocalObjectReference;
 }
 
+/** Of a listener: a request passes it before a route is chosen. */
+export type ListenerFilter = Pick<HTTPRouteFilter, "type" | "externalAuth" | "extensionRef">;
+
 export interface HeaderModifier {
   readonly set?: readonly HTTPHeader[];
   readonly add?: readonly HTTPHeader[];
@@ -108,7 +111,7 @@ export interface CORS {
   readonly maxAge: number;
 }
 
-/** Not served: a route with it is refused, as in Istio 1.30. */
+/** Not served: a route with it is refused, as in Istio. */
 export interface ExternalAuth {
   readonly protocol: "HTTP" | "GRPC";
   readonly backendRef: BackendObjectReference;
@@ -121,11 +124,16 @@ export interface ExternalAuth {
   readonly forwardBody?: { readonly maxSize?: number };
 }
 
-/** Read, and without effect, as in Istio 1.30. */
+/** Read, and without effect, as in Istio. */
 export interface SessionPersistence {
   readonly sessionName?: string;
   readonly absoluteTimeout?: string;
   readonly idleTimeout?: string;
   readonly type: "Cookie" | "Header";
+  /** Until 1.6. */
   readonly cookieConfig?: { readonly lifetimeType: "Permanent" | "Session" };
+  /** From 1.7 on, for type Cookie. */
+  readonly cookie?: { readonly lifetimeType: "Permanent" | "Session"; readonly path: string; readonly name?: string };
+  /** From 1.7 on, for type Header. */
+  readonly header?: { readonly name: string };
 }

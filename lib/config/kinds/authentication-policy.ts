@@ -50,6 +50,8 @@ export interface LegacyJwt {
   readonly audiences?: readonly string[];
   readonly jwksUri?: string;
   readonly jwks?: string;
+  /** Key set that a resolver has found for `jwksUri` or `issuer`; nobody writes it. */
+  readonly resolvedJwks?: string;
   readonly jwtHeaders?: readonly string[];
   readonly jwtParams?: readonly string[];
   /** Absent: every request is checked; else those that fulfil one of the rules. */

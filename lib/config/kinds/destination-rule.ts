@@ -39,10 +39,11 @@ export interface PortTrafficPolicy {
 
 export type SimpleLB = "UNSPECIFIED" | "LEAST_CONN" | "RANDOM" | "PASSTHROUGH" | "ROUND_ROBIN" | "LEAST_REQUEST";
 
-/** At most one of `simple` and `consistentHash`. */
+/** At most one of `simple`, `consistentHash` and `backendUtilization`. */
 export interface LoadBalancerSettings {
   readonly simple?: SimpleLB;
   readonly consistentHash?: ConsistentHashLB;
+  readonly backendUtilization?: BackendUtilizationLB;
   readonly localityLbSetting?: LocalityLoadBalancerSetting;
   readonly zoneAwareLbSetting?: ZoneAwareLoadBalancerSetting;
   /** Deprecated spelling of `warmup.duration`. */
@@ -72,6 +73,19 @@ export interface HTTPCookie {
 export interface HTTPCookieAttribute {
   readonly name: string;
   readonly value?: string;
+}
+
+/** Weights of endpoints by what they report of their load (ORCA); 1.32. */
+export interface BackendUtilizationLB {
+  /** Absent: 10s. */
+  readonly weightStabilizationPeriod?: string;
+  /** Absent: 3m. */
+  readonly weightExpirationPeriod?: string;
+  /** Absent: 1s; at least 100ms. */
+  readonly weightUpdatePeriod?: string;
+  /** Absent: 0, errors do not count. */
+  readonly errorUtilizationPenaltyPercent?: number;
+  readonly metricNamesForComputingUtilization?: readonly string[];
 }
 
 export interface RingHash {
@@ -110,7 +124,7 @@ export interface LocalityFailover {
   readonly to?: string;
 }
 
-/** Newer than Istio 1.30, which ignores it. */
+/** Since Istio 1.31. */
 export interface ZoneAwareLoadBalancerSetting {
   readonly enabled?: boolean;
   readonly failover?: readonly LocalityFailover[];
@@ -151,7 +165,7 @@ export interface HTTPSettings {
   readonly http2KeepAlive?: Http2KeepAlive;
 }
 
-/** Newer than Istio 1.30, which ignores it. */
+/** Since Istio 1.31. */
 export interface Http2KeepAlive {
   readonly interval?: string;
   readonly timeout?: string;
@@ -169,6 +183,10 @@ export interface OutlierDetection {
   readonly baseEjectionTime?: string;
   readonly maxEjectionPercent?: number;
   readonly minHealthPercent?: number;
+  /** Status codes that count as errors, instead of 5xx (1.32). */
+  readonly outlierDetectionHttpErrorCodes?: readonly number[];
+  /** Wrapper. Percent of failures in an interval from which a host is ejected; absent: never for this reason (1.32). */
+  readonly failurePercentageThreshold?: number;
 }
 
 /** Client side of TLS. Absent mode: DISABLE. */
@@ -179,6 +197,8 @@ export interface ClientTLSSettings {
   readonly caCertificates?: string;
   readonly caCrl?: string;
   readonly credentialName?: string;
+  /** Secret or ConfigMap of the authorities alone (1.32). */
+  readonly caCertCredentialName?: string;
   readonly subjectAltNames?: readonly string[];
   readonly sni?: string;
   /** Wrapper: false is not absent. */
@@ -201,6 +221,6 @@ export interface RetryBudget {
   /** Wrapper; absent: 20. */
   readonly percent?: number;
   readonly minRetryConcurrency?: number;
-  /** Newer than Istio 1.30, which ignores it. */
+  /** Since Istio 1.31. */
   readonly budgetInterval?: string;
 }

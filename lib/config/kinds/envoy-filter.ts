@@ -9,6 +9,8 @@ export interface EnvoyFilter {
   readonly configPatches?: readonly EnvoyConfigObjectPatch[];
   /** Absent: 0. */
   readonly priority?: number;
+  /** Never written: types that are not known here may be passed on, as the settings of the folder say. */
+  readonly acceptsUnknownTypes?: true;
 }
 
 export type ApplyTo =
@@ -66,6 +68,8 @@ export interface FilterChainMatch {
   readonly applicationProtocols?: string;
   readonly filter?: FilterMatch;
   readonly destinationPort?: number;
+  /** Name of the transport socket; that of plain text is the one of a chain without any (1.32). */
+  readonly transportSocket?: string;
 }
 
 export interface FilterMatch {
@@ -111,6 +115,12 @@ export interface WaypointMatch {
   readonly filter?: FilterMatch;
 }
 
+/** A longer `proxyVersion` matches no proxy, from Istio 1.31 on. In characters. */
+export const longestVersionPattern = 1024;
+
+/** Targets that are filters of a list. */
+export const filterTargets: ReadonlySet<ApplyTo> = new Set(["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER"]);
+
 export type PatchOperation =
   | "INVALID"
   | "MERGE"
@@ -120,7 +130,7 @@ export type PatchOperation =
   | "INSERT_AFTER"
   | "INSERT_FIRST"
   | "REPLACE"
-  /** Newer than Istio 1.30. */
+  /** A field of 1.31: as MERGE, and lists of the patch take the place of those that are there. */
   | "MERGE_AND_REPLACE_LIST";
 
 export interface Patch {

@@ -53,8 +53,12 @@ export interface ServerTLSSettings {
   readonly minProtocolVersion?: TLSProtocol;
   readonly maxProtocolVersion?: TLSProtocol;
   readonly cipherSuites?: readonly string[];
-  /** Newer than Istio 1.30, which ignores it. */
+  /** A field of 1.31: clients are let in whose certificate no root vouches for. */
   readonly insecureSkipVerify?: boolean;
+  /** Absent: the mesh's (1.32). */
+  readonly ecdhCurves?: readonly string[];
+  /** Offered instead of the usual protocols (1.32). */
+  readonly alpnProtocols?: readonly string[];
 }
 
 export interface TLSCertificate {

@@ -54,7 +54,7 @@ export interface MeshConfig extends LegacyMeshSettings {
   readonly defaultDestinationRuleExportTo: readonly string[];
   readonly rootNamespace: string;
   readonly localityLbSetting: LocalityLoadBalancerSetting;
-  /** Newer than Istio 1.30, which ignores it. */
+  /** Before `localityLbSetting`; since Istio 1.31. */
   readonly zoneAwareLbSetting?: ZoneAwareLoadBalancerSetting;
   readonly dnsRefreshRate: string;
   readonly h2UpgradePolicy: "DO_NOT_UPGRADE" | "UPGRADE";
@@ -72,15 +72,17 @@ export interface MeshConfig extends LegacyMeshSettings {
   readonly pathNormalization: { readonly normalization?: PathNormalization };
   /** Absent: Istio's built-in policy. */
   readonly defaultHttpRetryPolicy?: HTTPRetry;
+  /** Of inbound routes; absent: Istio's built-in policy, without attempts: none (1.32). */
+  readonly defaultInboundHttpRetryPolicy?: HTTPRetry;
   readonly meshMTLS?: TLSConfig;
   readonly tlsDefaults?: TLSConfig;
-  /** Newer than Istio 1.30, which ignores it. */
+  /** Blocks for whoever states none; since Istio 1.31. */
   readonly defaultTrafficPolicy?: {
     readonly connectionPool?: ConnectionPoolSettings;
     readonly outlierDetection?: OutlierDetection;
   };
-  /** Newer than Istio 1.30, which ignores it. */
-  readonly serviceEntryVisibility?: Readonly<Record<string, unknown>>;
+  /** A field of 1.31. */
+  readonly serviceEntryVisibility?: ServiceEntryVisibility;
   /** What the operator wrote, without defaults: the v1 API has others. Absent: nothing. */
   readonly written?: WrittenMeshConfig;
 }
@@ -130,6 +132,28 @@ export interface CertificateAuthority {
   readonly requestTimeout?: string;
   readonly istiodSide?: boolean;
 }
+
+/** How far services of ServiceEntries may be seen, beside their exportTo. */
+export interface ServiceEntryVisibility {
+  /** Absent: PUBLIC. */
+  readonly defaultVisibility?: WrittenEntryVisibility;
+  /** Absent or false: it concerns neither sidecars nor gateways. */
+  readonly applyToSidecars?: boolean;
+  /** The first whose rules all match counts. */
+  readonly policies?: readonly ServiceEntryVisibilityPolicy[];
+}
+
+export interface ServiceEntryVisibilityPolicy {
+  readonly visibility?: WrittenEntryVisibility;
+  /** Absent or empty: every namespace. */
+  readonly matchingRules?: readonly { readonly namespaceSelector?: LabelSelector }[];
+}
+
+/** PUBLIC: where it is exported to; NAMESPACE: of that only its own namespace; NONE: nowhere. */
+export type EntryVisibility = "PUBLIC" | "NAMESPACE" | "NONE";
+
+/** UNSPECIFIED is PUBLIC. */
+type WrittenEntryVisibility = EntryVisibility | "UNSPECIFIED";
 
 /** Names of extension providers. */
 export interface DefaultProviders {

@@ -127,8 +127,9 @@ export interface ProxyHeaders {
   readonly xForwardedPort?: { readonly enabled?: boolean };
 }
 
-/** Newer than Istio 1.30, which ignores it. */
+/** Since Istio 1.31. 0 and false are not absent. */
 export interface ConnectionSettings {
+  /** EDGE fills what is absent, at gateways. */
   readonly profile?: "SIDECAR" | "EDGE";
   readonly listenerPerConnectionBufferLimitBytes?: number;
   readonly clusterPerConnectionBufferLimitBytes?: number;
@@ -142,9 +143,18 @@ export interface ConnectionSettings {
   readonly httpMaxConcurrentStreams?: number;
   readonly http2InitialStreamWindowSize?: number;
   readonly http2InitialConnectionWindowSize?: number;
-  readonly httpHeadersWithUnderscoresAction?: string;
+  readonly httpHeadersWithUnderscoresAction?:
+    | "HEADERS_WITH_UNDERSCORES_UNSPECIFIED"
+    | "HEADERS_WITH_UNDERSCORES_ALLOW"
+    | "HEADERS_WITH_UNDERSCORES_REJECT_REQUEST"
+    | "HEADERS_WITH_UNDERSCORES_DROP_HEADER";
   readonly httpMergeSlashes?: boolean;
-  readonly httpPathWithEscapedSlashesAction?: string;
+  readonly httpPathWithEscapedSlashesAction?:
+    | "PATH_WITH_ESCAPED_SLASHES_UNSPECIFIED"
+    | "KEEP_UNCHANGED"
+    | "REJECT_REQUEST"
+    | "UNESCAPE_AND_REDIRECT"
+    | "UNESCAPE_AND_FORWARD";
   readonly listenerConnectionLimit?: number;
   readonly globalDownstreamConnectionLimit?: number;
 }

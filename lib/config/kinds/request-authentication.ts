@@ -14,6 +14,8 @@ export interface JWTRule {
   readonly jwksUri?: string;
   /** Key set, inline. */
   readonly jwks?: string;
+  /** Key set that a resolver has found for `jwksUri` or `issuer`; nobody writes it. */
+  readonly resolvedJwks?: string;
   /** No location at all: `Authorization: Bearer` and the query parameter `access_token`. */
   readonly fromHeaders?: readonly JWTHeader[];
   readonly fromParams?: readonly string[];
@@ -24,6 +26,8 @@ export interface JWTRule {
   /** Absent: 5s. */
   readonly timeout?: string;
   readonly spaceDelimitedClaims?: readonly string[];
+  /** Whether a request must bring a token of this rule (1.32). Absent: OPTIONAL. */
+  readonly presence?: "OPTIONAL" | "REQUIRED";
 }
 
 export interface JWTHeader {

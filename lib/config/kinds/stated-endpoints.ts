@@ -1,7 +1,9 @@
+import type { CompatSettings } from "../compat/compat-settings.ts";
 import type { Origin } from "../diagnostic.ts";
 import type { GatewayApiSettings } from "../gateway-api/gateway-api-settings.ts";
 import type { Labels } from "../labels.ts";
 import type { NamedProxy } from "./named-proxy.ts";
+import type { ResolvedFacts } from "./resolved-facts.ts";
 
 /** Where something listens that a folder names, and holds no addresses of. */
 export interface StatedEndpoints {
@@ -30,10 +32,18 @@ export interface FolderSettings {
   readonly endpoints: readonly StatedEndpoints[];
   /** Proxies besides those of workloads; absent: none. */
   readonly proxies?: readonly NamedProxy[];
+  /** Which Istio the mesh is answered like; absent: the newest, with its own defaults. */
+  readonly compat?: CompatSettings;
   /** Switches of the Gateway API; what is absent is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
+  /** Which proxies get the filters that only Istio's own has; absent: `auto`. */
+  readonly proxyBuild?: "auto" | "envoy" | "istio";
   /** Whether a RequestAuthentication may hold symmetric keys in `jwks`, which are stored and published in clear text; absent: `refuse`. */
   readonly inlineSymmetricKeys?: "allow" | "refuse";
+  /** What a resolver has looked up; absent: nothing. */
+  readonly resolved?: ResolvedFacts;
+  /** Whether patches of EnvoyFilters may hold messages of types that are not known here, which nobody checks; absent: no. */
+  readonly acceptUnknownTypes?: boolean;
 }
 
 export const noFolderSettings: FolderSettings = { endpoints: [] };

@@ -92,6 +92,7 @@ export interface HTTPRedirect {
   readonly scheme?: string;
   /** Absent: 301. */
   readonly redirectCode?: number;
+  /** A field of 1.31: takes the place of the prefix that is matched. Not together with uri. */
   readonly prefixRewrite?: string;
 }
 

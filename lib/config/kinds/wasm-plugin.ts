@@ -15,6 +15,8 @@ export interface WasmConfig {
   /** `oci://`, `http(s)://`, `file://`; no scheme: oci. */
   readonly url: string;
   readonly sha256?: string;
+  /** SHA-256 of the module that a resolver has fetched; nobody writes it. */
+  readonly resolvedSha256?: string;
   readonly imagePullPolicy?: "UNSPECIFIED_POLICY" | "IfNotPresent" | "Always";
   readonly imagePullSecret?: string;
   readonly verificationKey?: string;

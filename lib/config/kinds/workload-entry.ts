@@ -1,3 +1,6 @@
+/** Of an entry that a machine made when it connected: the service account that it has proven. */
+export const registeredByAnnotation = "registration.portolan.dev/service-account";
+
 /**
  * `networking.istio.io` WorkloadEntry; also the inline endpoint of a ServiceEntry.
  * @see https://istio.io/latest/docs/reference/config/networking/workload-entry/

@@ -1,5 +1,6 @@
 import type { ParsedObject } from "../documents/parse.ts";
 import type { Finding } from "../finding.ts";
+import type { NameRule } from "../rules/metadata.ts";
 import { endpointSliceRules, endpointsRules } from "./endpoint-rules.ts";
 import { podRules } from "./pod-rules.ts";
 import { serviceRules } from "./service-rules.ts";
@@ -16,8 +17,8 @@ export interface KubernetesKind {
   /** Checks beyond single fields; they run on objects whose fields are right. */
   readonly rules: (object: ParsedObject) => Iterable<Finding>;
   readonly isClusterScoped: boolean;
-  /** Its objects may be named by any text that fits into an address, `system:node`. */
-  readonly hasFreeNames: boolean;
+  /** What the API server takes as the name of an object; `pathSegment` is any text that fits into an address, `system:node`. */
+  readonly nameRule: NameRule;
 }
 
 const noRules = (): readonly Finding[] => [];
@@ -25,7 +26,7 @@ const clusterScoped: ReadonlySet<string> = new Set(
   (
     "Namespace Node PersistentVolume StorageClass CSIDriver CSINode VolumeAttachment PriorityClass IngressClass ClusterRole " +
     "ClusterRoleBinding CustomResourceDefinition APIService CertificateSigningRequest RuntimeClass FlowSchema " +
-    "PriorityLevelConfiguration MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy " +
+    "PriorityLevelConfiguration ClusterTrustBundle MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy " +
     "ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding PodSecurityPolicy ComponentStatus"
   ).split(" "),
 );
@@ -54,8 +55,13 @@ function named(group: string, kind: string): KubernetesKind {
     versions: [],
     rules: noRules,
     isClusterScoped: clusterScoped.has(kind),
-    hasFreeNames: group === "rbac.authorization.k8s.io",
+    nameRule: nameRuleOf(group, kind),
   };
+}
+
+function nameRuleOf(group: string, kind: string): NameRule {
+  if (group === "rbac.authorization.k8s.io" || kind === "ClusterTrustBundle") return "pathSegment";
+  return group === "" && (kind === "Namespace" || kind === "Service") ? "label" : "subdomain";
 }
 
 const others: Readonly<Record<string, string>> = {
@@ -69,7 +75,7 @@ const others: Readonly<Record<string, string>> = {
     "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
   "apiextensions.k8s.io": "CustomResourceDefinition",
   "apiregistration.k8s.io": "APIService",
-  "certificates.k8s.io": "CertificateSigningRequest",
+  "certificates.k8s.io": "CertificateSigningRequest ClusterTrustBundle",
   "events.k8s.io": "Event",
   "node.k8s.io": "RuntimeClass",
   "flowcontrol.apiserver.k8s.io": "FlowSchema PriorityLevelConfiguration",

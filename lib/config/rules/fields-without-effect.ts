@@ -16,22 +16,11 @@ const field = (path: string, message: string, hint = ""): FieldWithoutEffect => 
   hint,
 });
 
-const later = (path: string): FieldWithoutEffect =>
-  field(path, "is a field of releases after 1.30, and has no effect here");
-
-const trafficPolicies = ["trafficPolicy", "subsets.[].trafficPolicy"];
-const portPolicies = [...trafficPolicies, ...trafficPolicies.map((path) => `${path}.portLevelSettings.[]`)];
-
 /**
  * By kind. Whatever else a kind's schema reads has an effect, or a rule of its own that says it has none.
  * @see docs/how-istio-does-it/kind-rules.md#fields-without-effect
  */
 const byKind: Readonly<Record<string, readonly FieldWithoutEffect[]>> = {
-  DestinationRule: [
-    ...portPolicies.map((path) => later(`${path}.connectionPool.http.http2KeepAlive`)),
-    ...portPolicies.map((path) => later(`${path}.loadBalancer.zoneAwareLbSetting`)),
-    ...trafficPolicies.map((path) => later(`${path}.retryBudget.budgetInterval`)),
-  ],
   EnvoyFilter: [
     field(
       "configPatches.[].patch.filterClass",
@@ -50,12 +39,6 @@ const byKind: Readonly<Record<string, readonly FieldWithoutEffect[]>> = {
       "has no effect on gateways: Istio 1.30 reads it for sidecars alone",
       "route by a VirtualService",
     ),
-    later("servers.[].tls.insecureSkipVerify"),
-  ],
-  Sidecar: [
-    later("inboundConnectionPool.http.http2KeepAlive"),
-    later("ingress.[].connectionPool.http.http2KeepAlive"),
-    later("ingress.[].tls.insecureSkipVerify"),
   ],
   Telemetry: [
     field(
@@ -66,7 +49,6 @@ const byKind: Readonly<Record<string, readonly FieldWithoutEffect[]>> = {
   ],
   TrafficExtension: wasmFields("wasm."),
   VirtualService: [
-    later("http.[].redirect.prefixRewrite"),
     field(
       "tcp.[].match.[].sourceSubnet",
       "has no effect: Istio 1.30 does not compare it",

@@ -1,11 +1,14 @@
 import { durationMs } from "../duration.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
 import { isIpAddress, isIpOrCidr } from "../ip-address.ts";
-import type { ExtensionProvider, MeshConfig, ProxyConfig } from "../kinds/mesh-config.ts";
+import type { ExtensionProvider, MeshConfig, ProxyConfig, ServiceEntryVisibility } from "../kinds/mesh-config.ts";
 import type { MeshNetworks } from "../kinds/mesh-networks.ts";
+import { connectionSettingsRules } from "./connection-settings.ts";
 import { isDns1123Label, isFqdn, isHostPort } from "./names.ts";
 import { retryRules } from "./routes/retry.ts";
+import { labelSelectorRules } from "./selectors.ts";
 import { clientTlsRules } from "./tls/client-tls.ts";
+import { curveRules } from "./tls/curves.ts";
 import { localityRules } from "./traffic/load-balancer.ts";
 import { connectionPoolRules, outlierDetectionRules } from "./traffic/traffic-policy.ts";
 import { duplicates, each, portRules, wildcardDomainRules } from "./values.ts";
@@ -26,7 +29,7 @@ export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
   if (mesh.enableEnvoyAccessLogService && !mesh.defaultConfig.envoyAccessLogService?.address) {
     yield warning(
       ["enableEnvoyAccessLogService"],
-      "has no service to log to: the lines of a proxy that knows none are lost",
+      "has no service to log to: the lines of a proxy that has none are lost",
       "set defaultConfig.envoyAccessLogService.address",
     );
   }
@@ -50,7 +53,25 @@ export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
     "outlierDetection",
   ]);
   yield* retryRules(mesh.defaultHttpRetryPolicy, ["defaultHttpRetryPolicy"]);
-  yield* clientTlsRules(mesh.outboundTrafficPolicy.tls, ["outboundTrafficPolicy", "tls"], mesh.rootNamespace);
+  yield* entryVisibilityRules(mesh.serviceEntryVisibility, ["serviceEntryVisibility"]);
+  yield* retryRules(mesh.defaultInboundHttpRetryPolicy, ["defaultInboundHttpRetryPolicy"]);
+  const { attempts = 0, backoff } = mesh.defaultInboundHttpRetryPolicy ?? {};
+  if (attempts === 0 && backoff !== undefined) {
+    const message = "has no meaning where attempts are 0, which switches retries off";
+    yield error(["defaultInboundHttpRetryPolicy", "backoff"], message, "state the attempts", "conflicting-fields");
+  }
+  yield* outboundTlsRules(mesh);
+}
+
+/** A credential is for proxies that somebody selects: without it connections would be plain text. */
+function* outboundTlsRules({ outboundTrafficPolicy: { tls }, rootNamespace }: MeshConfig): Generator<Finding> {
+  const path = ["outboundTrafficPolicy", "tls"];
+  yield* clientTlsRules(tls, path, rootNamespace);
+  if (tls?.mode !== "SIMPLE" && tls?.mode !== "MUTUAL") return;
+  for (const name of ["credentialName", "caCertCredentialName"] as const) {
+    if (tls[name])
+      yield error([...path, name], "is not fetched by sidecars of a whole mesh", "name files of the proxies");
+  }
 }
 
 /** Rules of the settings of proxies, the mesh's or a proxy's own, merged with the defaults. */
@@ -92,14 +113,22 @@ export function* proxySettingsRules(proxy: ProxyConfig, path: Path): Generator<F
     if (provider === undefined) yield required(at);
     else if (durationMs(provider.pollDelay ?? "0s") === 0) yield required([...at, "pollDelay"]);
   }
-  for (const [name, value] of Object.entries(connectionSettings ?? {})) {
-    if (typeof value === "number" && value < 0)
-      yield error([...path, "connectionSettings", name], `${value} must not be negative`);
-  }
+  if (connectionSettings !== undefined)
+    yield* connectionSettingsRules(connectionSettings, [...path, "connectionSettings"]);
   if (proxy.proxyMetadata.ISTIO_META_DNS_AUTO_ALLOCATE !== undefined) {
     const hint = "addresses are allocated by the control plane";
     yield warning([...path, "proxyMetadata", "ISTIO_META_DNS_AUTO_ALLOCATE"], "is deprecated", hint);
   }
+}
+
+function* entryVisibilityRules(setting: ServiceEntryVisibility | undefined, path: Path): Generator<Finding> {
+  yield* each(setting?.policies, [...path, "policies"], ({ matchingRules }, policy) =>
+    each(matchingRules, [...policy, "matchingRules"], function* ({ namespaceSelector }, at) {
+      if (namespaceSelector === undefined) {
+        yield warning(at, "selects by nothing, so its policy matches no namespace", "give namespaceSelector");
+      } else yield* labelSelectorRules(namespaceSelector, [...at, "namespaceSelector"]);
+    }),
+  );
 }
 
 function* hostPortRules(address: string | undefined, path: Path): Generator<Finding> {
@@ -111,24 +140,6 @@ function* trustDomainRules(domain: string, path: Path): Generator<Finding> {
   const labels = domain.endsWith(".") ? domain.slice(0, -1).split(".") : domain.split(".");
   if (domain === "" || !labels.every(isDns1123Label))
     yield error(path, `${JSON.stringify(domain)} is not a trust domain`);
-}
-
-const curves: ReadonlySet<string> = new Set([
-  "P-224",
-  "P-256",
-  "P-384",
-  "P-521",
-  "X25519",
-  "X25519Kyber768Draft00",
-  "X25519MLKEM768",
-]);
-
-function* curveRules(names: readonly string[], path: Path): Generator<Finding> {
-  for (const [index, name] of names.entries()) {
-    if (!curves.has(name)) yield warning([...path, index], `${JSON.stringify(name)} is ignored: unknown`);
-  }
-  for (const [index, name] of duplicates(names))
-    yield warning([...path, index], `${JSON.stringify(name)} is given twice`);
 }
 
 /** Istio only logs what is wrong with a provider, so these are warnings. */

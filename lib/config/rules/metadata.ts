@@ -17,7 +17,10 @@ export function* metadataRules(object: ParsedObject, schema: KindSchema, hasFree
     const hint = `known: ${schema.versions.join(", ")}`;
     yield error(["apiVersion"], `"${version}" is no version of ${schema.kind}`, hint, "unknown-version");
   }
-  yield* objectMetaRules(object, { isClusterScoped: schema.clusterScoped, hasFreeNames });
+  yield* objectMetaRules(object, {
+    isClusterScoped: schema.clusterScoped,
+    nameRule: hasFreeNames ? "pathSegment" : "subdomain",
+  });
   const annotations = object.metadata.annotations;
   if (typeof annotations !== "object" || annotations === null) return;
   const values: Readonly<Record<string, unknown>> = { ...annotations };
@@ -30,27 +33,40 @@ export function* metadataRules(object: ParsedObject, schema: KindSchema, hasFree
   }
 }
 
-/** Lower-case DNS labels joined by dots, at most 253. */
-const subdomain = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)*$/;
-const lowerLabel = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+/** What an API server takes as the name of an object: it depends on the kind, and most take a subdomain. */
+export type NameRule = "subdomain" | "label" | "pathSegment";
+
+/**
+ * The form of each rule. The parts of a subdomain have no limit of their own, unlike DNS labels: only the whole has one.
+ * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+ */
+const nameForms: Readonly<Record<NameRule, { readonly form: RegExp; readonly hint: string }>> = {
+  subdomain: {
+    form: /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/,
+    hint: "use lower-case letters, digits, - and ., at most 253, a letter or digit at both ends of each part",
+  },
+  label: {
+    form: /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
+    hint: "use lower-case letters, digits and -, at most 63, a letter or digit at both ends",
+  },
+  pathSegment: { form: /^(?!\.{1,2}$)[^/%]+$/, hint: "use no / and no %" },
+};
 const longestLabelValue = 63;
 
 /** What holds for the metadata of every object that an API server keeps: its name and namespace, labels and annotations. */
 export function objectMetaRules(
   { metadata }: ParsedObject,
-  kind: { readonly isClusterScoped: boolean; readonly hasFreeNames: boolean },
+  kind: { readonly isClusterScoped: boolean; readonly nameRule: NameRule },
 ): readonly Finding[] {
   const { name, namespace, labels, annotations } = metadata;
   const findings: Finding[] = [];
-  if (kind.hasFreeNames ? /[/%]/.test(name) : !subdomain.test(name)) {
-    const hint = "use lower-case letters, digits, - and ., at most 253, a letter or digit at both ends";
-    const message = `${JSON.stringify(name)} is no name of an object`;
-    findings.push(error(["metadata", "name"], message, kind.hasFreeNames ? "" : hint));
+  const { form, hint } = nameForms[kind.nameRule];
+  if (!form.test(name)) {
+    findings.push(error(["metadata", "name"], `${JSON.stringify(name)} is not a valid name of an object`, hint));
   }
-  if (namespace !== undefined && !kind.isClusterScoped && !lowerLabel.test(namespace)) {
-    const hint = "use lower-case letters, digits and -, at most 63, a letter or digit at both ends";
+  if (namespace !== undefined && !kind.isClusterScoped && !nameForms.label.form.test(namespace)) {
     const message = `${JSON.stringify(namespace)} is no name of a namespace`;
-    findings.push(error(["metadata", "namespace"], message, hint));
+    findings.push(error(["metadata", "namespace"], message, nameForms.label.hint));
   }
   return [...findings, ...labelAndAnnotationRules({ labels, annotations }, ["metadata"])];
 }

@@ -72,3 +72,6 @@ export function isHostPort(text: string): boolean {
 export function isToken(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
 }
+
+/** The host of an ExternalService of release 0.7 that names blocks of addresses alone: a ServiceEntry needs one. */
+export const hostOfBlocks = (name: string): string => `${name}.external`;

@@ -28,6 +28,17 @@ export function expressionProblem(regex: string): string | undefined {
   return `${JSON.stringify(regex)} is no regular expression that RE2 understands`;
 }
 
+export type ExpressionProblem = typeof expressionProblem;
+
+/** The same of one expression after the other, up to what one object may have of them together: the one beyond that is too large, too. */
+export function boundedExpressions(): ExpressionProblem {
+  let size = 0;
+  return (regex) => {
+    size += expressionSize(regex);
+    return size > mostTogether ? "is too large, with the regular expressions before it" : expressionProblem(regex);
+  };
+}
+
 export const isRegex = (regex: string): boolean => expressionProblem(regex) === undefined;
 
 /** Says whether all expressions of an object are too large together; none of them should be compiled then. */

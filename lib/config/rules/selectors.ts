@@ -1,5 +1,5 @@
 import { error, type Finding, type Path, warning } from "../finding.ts";
-import type { PolicyTarget, PolicyTargetReference, WorkloadSelector } from "../kinds/selector.ts";
+import type { LabelSelector, PolicyTarget, PolicyTargetReference, WorkloadSelector } from "../kinds/selector.ts";
 import type { WorkloadSelector as LabelsSelector } from "../kinds/sidecar.ts";
 import { each } from "./values.ts";
 
@@ -30,6 +30,25 @@ function* labelsRules(
       yield error([...path, key], `wildcards are not supported in label values: ${JSON.stringify(value)}`);
     }
   }
+}
+
+/** Kubernetes' label selector, beside the labels that it compares. */
+export function* labelSelectorRules(selector: LabelSelector, path: Path): Generator<Finding> {
+  yield* each(selector.matchExpressions, [...path, "matchExpressions"], function* ({ operator, values = [] }, at) {
+    const comparesValues = operator === "In" || operator === "NotIn";
+    if (!comparesValues && operator !== "Exists" && operator !== "DoesNotExist") {
+      const hint = "write In, NotIn, Exists or DoesNotExist";
+      yield error([...at, "operator"], `${JSON.stringify(operator)} is not an operator`, hint);
+    } else if (comparesValues !== values.length > 0) {
+      const what = comparesValues ? "needs at least one value" : "takes no values";
+      yield error(
+        [...at, "values"],
+        `${operator} ${what}`,
+        "",
+        comparesValues ? "missing-field" : "conflicting-fields",
+      );
+    }
+  });
 }
 
 const attachable: ReadonlySet<string> = new Set([

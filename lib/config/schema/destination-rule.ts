@@ -56,6 +56,7 @@ export const outlierDetection: z.ZodType<OutlierDetection> = message({
     splitExternalLocalOriginErrors: flag,
     maxEjectionPercent: int32,
     minHealthPercent: int32,
+    outlierDetectionHttpErrorCodes: uint32.array(),
   },
   kept: {
     consecutiveLocalOriginFailures: uint32,
@@ -63,6 +64,7 @@ export const outlierDetection: z.ZodType<OutlierDetection> = message({
     consecutive5xxErrors: uint32,
     interval: duration,
     baseEjectionTime: duration,
+    failurePercentageThreshold: uint32,
   },
 });
 
@@ -101,10 +103,20 @@ const consistentHash = message({
   },
 });
 
+const backendUtilization = message({
+  plain: { errorUtilizationPenaltyPercent: uint32, metricNamesForComputingUtilization: texts },
+  kept: {
+    weightStabilizationPeriod: anyDuration,
+    weightExpirationPeriod: anyDuration,
+    weightUpdatePeriod: anyDuration,
+  },
+});
+
 const loadBalancer: z.ZodType<LoadBalancerSettings> = message({
   kept: {
     simple: z.enum(["UNSPECIFIED", "LEAST_CONN", "RANDOM", "PASSTHROUGH", "ROUND_ROBIN", "LEAST_REQUEST"]),
     consistentHash,
+    backendUtilization,
     localityLbSetting,
     zoneAwareLbSetting,
     warmupDurationSecs: duration,
@@ -120,6 +132,7 @@ export const clientTls: z.ZodType<ClientTLSSettings> = message({
     caCertificates: text,
     caCrl: text,
     credentialName: text,
+    caCertCredentialName: text,
     subjectAltNames: texts,
     sni: text,
   },

@@ -20,6 +20,7 @@ const match = message({
             transportProtocol: text,
             applicationProtocols: text,
             destinationPort: uint32,
+            transportSocket: text,
           },
           kept: { filter },
         }),

@@ -23,6 +23,8 @@ export const serverTls: z.ZodType<ServerTLSSettings> = message({
     minProtocolVersion: tlsVersion,
     maxProtocolVersion: tlsVersion,
     cipherSuites: texts,
+    ecdhCurves: texts,
+    alpnProtocols: texts,
   },
   kept: { insecureSkipVerify: flag },
 });

@@ -12,13 +12,15 @@ import {
 import { extensionProvider } from "./extension-provider.ts";
 import { proxyConfig } from "./mesh-proxy-config.ts";
 import { message } from "./message.ts";
-import { anyDuration, flag, int32, struct, text, texts, uint32 } from "./scalars.ts";
+import { anyDuration, flag, int32, text, texts, uint32 } from "./scalars.ts";
 import { labelSelector } from "./selector.ts";
 import { httpRetry } from "./virtual-service.ts";
 
 const tlsConfig = message({
   plain: { minProtocolVersion: z.enum(["TLS_AUTO", "TLSV1_2", "TLSV1_3"]), ecdhCurves: texts, cipherSuites: texts },
 });
+
+const entryVisibility = z.enum(["UNSPECIFIED", "PUBLIC", "NAMESPACE", "NONE"]);
 
 /**
  * What may be written of a MeshConfig: any part of it, laid over the defaults. Every field keeps its zero value, because
@@ -90,10 +92,22 @@ export const meshConfig: z.ZodType<WrittenMeshConfig> = message({
       plain: { normalization: z.enum(["DEFAULT", "NONE", "BASE", "MERGE_SLASHES", "DECODE_AND_MERGE_SLASHES"]) },
     }),
     defaultHttpRetryPolicy: httpRetry,
+    defaultInboundHttpRetryPolicy: httpRetry,
     meshMTLS: tlsConfig,
     tlsDefaults: tlsConfig,
     defaultTrafficPolicy: message({ kept: { connectionPool, outlierDetection } }),
-    serviceEntryVisibility: struct,
+    serviceEntryVisibility: message({
+      plain: {
+        defaultVisibility: entryVisibility,
+        applyToSidecars: flag,
+        policies: message({
+          plain: {
+            visibility: entryVisibility,
+            matchingRules: message({ kept: { namespaceSelector: labelSelector } }).array(),
+          },
+        }).array(),
+      },
+    }),
     mixerAddress: text,
     mixerCheckServer: text,
     mixerReportServer: text,

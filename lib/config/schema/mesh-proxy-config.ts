@@ -59,8 +59,19 @@ const proxyHeaders = message({
 const connectionSettings = message({
   plain: {
     profile: z.enum(["SIDECAR", "EDGE"]),
-    httpHeadersWithUnderscoresAction: text,
-    httpPathWithEscapedSlashesAction: text,
+    httpHeadersWithUnderscoresAction: z.enum([
+      "HEADERS_WITH_UNDERSCORES_UNSPECIFIED",
+      "HEADERS_WITH_UNDERSCORES_ALLOW",
+      "HEADERS_WITH_UNDERSCORES_REJECT_REQUEST",
+      "HEADERS_WITH_UNDERSCORES_DROP_HEADER",
+    ]),
+    httpPathWithEscapedSlashesAction: z.enum([
+      "PATH_WITH_ESCAPED_SLASHES_UNSPECIFIED",
+      "KEEP_UNCHANGED",
+      "REJECT_REQUEST",
+      "UNESCAPE_AND_REDIRECT",
+      "UNESCAPE_AND_FORWARD",
+    ]),
   },
   kept: {
     listenerPerConnectionBufferLimitBytes: int32,

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { formatDuration, parseDuration } from "../duration.ts";
 
 /**
- * Scalars of proto JSON. Numbers may be written as texts, as Istio's decoder allows; durations as Go writes them.
+ * Scalars of proto JSON. Numbers may be written as texts, as Istio's decoder allows; what an API server refuses of that is found by
+ * `numbers-as-texts.ts`. Durations are as Go writes them.
  * Only what holds for every field of the type is checked here; ranges of single fields are in `lib/config/rules`.
  */
 const numeric = (min: number, max: number, name: string) => {

@@ -68,6 +68,7 @@ const jwtRule = message({
     forwardOriginalToken: flag,
     outputClaimToHeaders: message({ required: { header: text.default(""), claim: text.default("") } }).array(),
     spaceDelimitedClaims: texts,
+    presence: z.enum(["OPTIONAL", "REQUIRED"]),
   },
   kept: { timeout: duration },
 });

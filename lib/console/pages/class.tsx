@@ -35,7 +35,7 @@ export function ClassPage({ place }: PageProps) {
                   ),
                 },
                 {
-                  title: "Told by",
+                  title: "Transport",
                   cell: ({ shape }) => (shape === "poll" ? "polls (REST)" : "streams (gRPC), agents"),
                 },
                 { title: "Resources", isNumber: true, cell: ({ resources }) => number(resources) },

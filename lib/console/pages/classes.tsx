@@ -42,7 +42,7 @@ export function ClassesPage({ place }: PageProps) {
                   ),
                 },
                 { title: "Nodes", isNumber: true, cell: ({ nodes }) => number(nodes) },
-                { title: "Who", cell: (one) => <Who one={one} /> },
+                { title: "Nodes", cell: (one) => <Who one={one} /> },
                 ...(["clusters", "listeners", "routes", "endpoints"] as const).map((type) => ({
                   title: type.replace(/^./, (letter) => letter.toUpperCase()),
                   isNumber: true,

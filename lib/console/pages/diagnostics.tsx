@@ -37,7 +37,7 @@ export function DiagnosticsPage({ place }: PageProps) {
       <Shown of={answer}>
         {({ diagnostics, total }) => (
           <>
-            {total === 0 ? <p class="quiet">Nothing is said.</p> : null}
+            {total === 0 ? <p class="quiet">No messages.</p> : null}
             <ul class="said">
               {diagnostics.map((one, i) => (
                 <li key={`${i} ${one.code} ${one.object}`} class="card">

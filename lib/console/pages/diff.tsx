@@ -43,7 +43,7 @@ function OnlyOne({ entry }: { readonly entry: PublicationEntry | undefined }) {
         here then, resource by resource.
       </p>
       <p class="quiet">
-        Before anything is published, <code>portolan diff --dir my-mesh/ --base main</code> says the same of a branch.
+        Before anything is published, <code>portolan diff --dir my-mesh/ --base main</code> shows the same for a branch.
       </p>
     </section>
   );
@@ -62,7 +62,7 @@ function Compared({ place }: PageProps) {
         />
         <VersionChoice label="After" value={after} onChoose={(to) => changeQuery(place, { after: to, offset: "" })} />
         <Choice
-          label="Told by"
+          label="Transport"
           value={shape}
           of={[
             ["stream", "streams"],

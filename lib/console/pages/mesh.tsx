@@ -57,9 +57,9 @@ function Whole({ mesh, place }: PageProps & { readonly mesh: Mesh }) {
   return (
     <>
       <p class="quiet">
-        {counted(mesh.services, "service")} in {counted(mesh.namespaces.length, "namespace")}. Who sees what follows
-        from visibility and Sidecars; the wider a line, the more services. Press a caller for what it sees, a namespace
-        for its services, a service for who sees it and where routes lead from it.
+        {counted(mesh.services, "service")} in {counted(mesh.namespaces.length, "namespace")}. Visibility and Sidecars
+        decide which client sees which service; the wider a line, the more services. Select a client for what it sees, a
+        namespace for its services, a service for its clients and routes.
         {mesh.isPartial ? " The mesh is larger than what is drawn." : ""}
       </p>
       <div class="asked">
@@ -78,7 +78,9 @@ function Whole({ mesh, place }: PageProps & { readonly mesh: Mesh }) {
           </button>
         )}
       </div>
-      {isSearch ? null : <Picture label="Who sees services of whom" columns={columns} edges={edges} onPress={press} />}
+      {isSearch ? null : (
+        <Picture label="Which clients see which services" columns={columns} edges={edges} onPress={press} />
+      )}
       {speaker === undefined || (namespace === undefined && !isSearch) ? null : (
         <Services place={place} root={root} speaker={speaker} namespace={namespace ?? "*"} />
       )}

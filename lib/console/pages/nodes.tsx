@@ -20,10 +20,12 @@ export function NodesPage({ place }: PageProps) {
   const told = nodes.reply?.kind === "answer" ? nodes.reply.value : undefined;
   // A search that finds none, and a front that keeps nothing, do not say that there is none.
   const isAnybody = told !== undefined && (q !== "" || !told.isKept || told.total > 0);
+  // What a search leaves out, and what is on another page, may be in trouble.
+  const isWell = told === undefined || told.nodes.every(({ state }) => state === "synced");
   return (
     <>
       <h1>Nodes</h1>
-      <Shown of={trouble}>{(value) => <InTrouble value={value} isAnybody={isAnybody} />}</Shown>
+      <Shown of={trouble}>{(value) => <InTrouble value={value} isAnybody={isAnybody && isWell} />}</Shown>
       <Shown of={nodes}>
         {({ isKept, total, nodes: list, unread = 0 }) =>
           isKept ? (
@@ -54,6 +56,7 @@ export function NodesPage({ place }: PageProps) {
   );
 }
 
+const tones = { synced: "good", taken: "good", stale: "warn", refused: "bad", gone: "bad" } as const;
 const ways = { poll: "polls", stream: "a stream", delta: "a stream of deltas" } as const;
 
 function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readonly isSearch: boolean }) {
@@ -83,11 +86,12 @@ function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readon
           title: "Has",
           cell: ({ resources, more }) => (
             <ul class="plain">
-              {resources.map(({ type, name, version, since, refused }) => (
+              {resources.map(({ type, name, state, accepted, since, refused }) => (
                 <li key={`${type} ${name ?? ""}`}>
+                  <Badge tone={tones[state]}>{state}</Badge>{" "}
                   {refused === undefined ? null : <Badge tone="bad">refuses {refused.version.slice(0, 8)}</Badge>}
                   {type} {name === undefined ? "" : <code>{name}</code>}{" "}
-                  <code title={version}>{version.slice(0, 12)}</code>{" "}
+                  {accepted === "" ? "nothing" : <code title={accepted}>{accepted.slice(0, 12)}</code>}{" "}
                   <span class="quiet">
                     since <Time at={since} />
                   </span>
@@ -97,12 +101,24 @@ function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readon
             </ul>
           ),
         },
-        { title: "Told by", cell: ({ resources: [first] }) => (first === undefined ? "" : ways[first.transport]) },
+        {
+          title: "Seen",
+          cell: ({ presence, lastSeen }) =>
+            presence === "connected" ? (
+              <Badge tone="good">connected</Badge>
+            ) : (
+              <>
+                <Badge tone="bad">{presence}</Badge> <Time at={lastSeen} />
+              </>
+            ),
+        },
+        { title: "Transport", cell: ({ resources: [first] }) => (first === undefined ? "" : ways[first.transport]) },
       ]}
     />
   );
 }
 
+/** Refusals and nodes without a class. */
 function InTrouble({
   value: { refusals, strangers, moreRefusals, moreStrangers },
   isAnybody,
@@ -163,7 +179,7 @@ function Refusal({ one }: { readonly one: Trouble["refusals"][number] }) {
         </span>
       </p>
       {error === undefined ? (
-        <p class="quiet">Over REST a node says no word; its own log does.</p>
+        <p class="quiet">Polling Envoys do not report why they refuse. See the proxy's own log.</p>
       ) : (
         <blockquote>{error}</blockquote>
       )}

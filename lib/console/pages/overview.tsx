@@ -8,7 +8,7 @@ import { useAnswer } from "../use-answer.ts";
 
 const everyMs = 5_000;
 
-/** What is served, why, what follows and what holds it. */
+/** What needs a look, then what is served, why, what follows and what holds it. */
 export function OverviewPage() {
   const overview = useAnswer("overview", {}, everyMs);
   const history = useAnswer("history", { limit: 8 }, everyMs);
@@ -19,20 +19,16 @@ export function OverviewPage() {
         {(value) => (
           <>
             <Warnings value={value} />
+            <Attention value={value} />
+            <Unanalyzed value={value} />
             <div class="cards">
               <Served value={value} />
               <Next value={value} />
-              <section class="card">
-                <h2>Proxies</h2>
-                <p class="figure">
-                  <a href="#/classes">{counted(value.classes, "class", "classes")}</a>
-                </p>
-                <p class="quiet">Proxies that get the same answers are one class.</p>
-              </section>
+              <Proxies value={value} />
               <Said value={value} />
             </div>
             <h2>
-              Lately{" "}
+              Recent{" "}
               <a class="more" href="#/history">
                 all of the history
               </a>
@@ -61,6 +57,130 @@ function Warnings({ value: { warnings } }: Of) {
   );
 }
 
+const toneOf = { refused: "bad", stale: "warn", gone: "bad" } as const;
+const shortTexts = {
+  refused: { one: "proxy refuses what it is served", many: "proxies refuse what they are served" },
+  stale: { one: "proxy is behind, or not heard", many: "proxies are behind, or not heard" },
+  gone: { one: "proxy is gone", many: "proxies are gone" },
+} as const;
+
+/** What somebody on call has to look at, the worst first. */
+function Attention({ value }: Of) {
+  const { proxies, unmatched, refusals, behind = [], diagnostics } = value;
+  const { errors, closed, open } = diagnostics;
+  const ofState = (["refused", "stale", "gone"] as const).filter((state) => (proxies?.[state] ?? 0) > 0);
+  const hasRefusals = proxies === undefined && refusals > 0;
+  if (ofState.length + unmatched + behind.length + errors + closed + open === 0 && !hasRefusals)
+    return <Calm proxies={proxies} />;
+  return (
+    <section class="card" aria-label="Needs attention">
+      <h2>Needs attention</h2>
+      <ul class="plain">
+        {ofState.map((state) => (
+          <li key={state}>
+            <Badge tone={toneOf[state]}>{state}</Badge>{" "}
+            <a href="#/nodes">{counted(proxies?.[state] ?? 0, shortTexts[state].one, shortTexts[state].many)}</a>
+            {": "}
+            {namesOf(proxies, state)}
+          </li>
+        ))}
+        {hasRefusals ? (
+          <li>
+            <Badge tone="bad">refused</Badge> <a href="#/nodes">{counted(refusals, "refusal")}</a> of what is served
+          </li>
+        ) : null}
+        {closed === 0 ? null : (
+          <li>
+            <Badge tone="bad">closed</Badge>{" "}
+            <a href={placeText(["diagnostics"], { q: "security-closed" })}>
+              {counted(closed, "refused security object")}
+            </a>
+            : what they select is closed
+          </li>
+        )}
+        {open === 0 ? null : (
+          <li>
+            <Badge tone="bad">open</Badge>{" "}
+            <a href={placeText(["diagnostics"], { q: "security-open" })}>{counted(open, "refused security object")}</a>:
+            what they protected is open
+          </li>
+        )}
+        {unmatched === 0 ? null : (
+          <li>
+            <Badge tone="bad">unmatched</Badge>{" "}
+            <a href="#/nodes">{counted(unmatched, "node has", "nodes have")} no class of its own</a>
+          </li>
+        )}
+        {behind.map(({ name, asOf, failure }) => (
+          <li key={name}>
+            <Badge tone="warn">behind</Badge> source {name}, as of <Time at={asOf} />: {failure}
+          </li>
+        ))}
+        {errors === 0 ? null : (
+          <li>
+            <Badge tone="bad">errors</Badge>{" "}
+            <a href={placeText(["diagnostics"], { severity: "error" })}>{counted(errors, "error")}</a> in what is
+            configured
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+/** The first of those that are in a state. */
+function namesOf(proxies: Overview["proxies"], wanted: keyof typeof toneOf): string {
+  const names = (proxies?.troubled ?? []).filter(({ state }) => state === wanted).map(({ name }) => name);
+  const more = (proxies?.[wanted] ?? 0) - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${number(more)} more` : ""}`;
+}
+
+/** How to run the analysers where no compile has recorded their messages. */
+function Unanalyzed({ value: { isAnalyzed } }: Of) {
+  if (isAnalyzed) return null;
+  return (
+    <p>
+      The analysers have not run for this version, as in large meshes: run <code>portolan analyze -f FOLDER</code>, or{" "}
+      <code>portolan analyze --kube</code> for a cluster.
+    </p>
+  );
+}
+
+/** Only what is known is said to be well. */
+function Calm({ proxies }: Pick<Overview, "proxies">) {
+  if (proxies === undefined || proxies.total === 0) return null;
+  if (proxies.synced < proxies.total) return null;
+  return (
+    <p>
+      <Badge tone="good">synced</Badge> {counted(proxies.total, "proxy runs", "proxies run")} what is served.
+    </p>
+  );
+}
+
+function Proxies({ value: { proxies, classes } }: Of) {
+  const states = (["synced", "refused", "stale", "not-sent", "gone"] as const).filter(
+    (state) => (proxies?.[state] ?? 0) > 0,
+  );
+  return (
+    <section class="card">
+      <h2>Proxies</h2>
+      <p class="figure">
+        {proxies === undefined ? (
+          "Not counted here"
+        ) : (
+          <a href="#/nodes">{counted(proxies.total, "proxy", "proxies")}</a>
+        )}
+      </p>
+      <p class="quiet">
+        {states.length === 0 ? null : (
+          <>{states.map((state) => `${number(proxies?.[state] ?? 0)} ${state}`).join(", ")}. </>
+        )}
+        <a href="#/classes">{counted(classes, "class", "classes")}</a> of proxies that get the same answers.
+      </p>
+    </section>
+  );
+}
+
 function Served({ value: { served, since, generation } }: Of) {
   return (
     <section class="card">
@@ -82,10 +202,10 @@ function Served({ value: { served, since, generation } }: Of) {
   );
 }
 
-function Next({ value: { steps, pin, expired, canary, held, newest, served } }: Of) {
+function Next({ value: { steps, pin, expired, canary, held, newest, served, refusals } }: Of) {
   return (
     <section class="card">
-      <h2>What follows</h2>
+      <h2>Rollout</h2>
       {steps.length === 0 ? null : (
         <ol class="steps">
           {steps.map(({ root, at }) => (
@@ -102,7 +222,7 @@ function Next({ value: { steps, pin, expired, canary, held, newest, served } }: 
       )}
       {pin === undefined ? null : (
         <p>
-          <Badge tone="warn">pinned</Badge> by {pin.by || "somebody"} <Time at={pin.since} />: {pin.why}
+          <Badge tone="warn">pinned</Badge> by {pin.by || "an unnamed author"} <Time at={pin.since} />: {pin.why}
         </p>
       )}
       {expired === undefined ? null : <p>A pin is over: the next compile leads on.</p>}
@@ -112,7 +232,10 @@ function Next({ value: { steps, pin, expired, canary, held, newest, served } }: 
         </p>
       )}
       {steps.length === 0 && pin === undefined && canary === undefined && newest === served ? (
-        <p class="quiet">Nothing: everybody has the newest.</p>
+        <p class="quiet">
+          The newest version is served, and no other follows.
+          {refusals === 0 ? "" : ` ${counted(refusals, "refusal stands", "refusals stand")} against it.`}
+        </p>
       ) : null}
       <p>
         <a href="#/rollout">Promote, abort, roll back</a>
@@ -122,38 +245,25 @@ function Next({ value: { steps, pin, expired, canary, held, newest, served } }: 
 }
 
 function Said({ value: { diagnostics } }: Of) {
-  const { errors, warnings, infos, closed, open } = diagnostics;
+  const { errors, warnings, infos } = diagnostics;
   return (
     <section class="card">
-      <h2>What the compiler says</h2>
+      <h2>Diagnostics</h2>
       <p class="figure">
-        <a href="#/diagnostics">{errors === 0 ? "No error" : counted(errors, "error")}</a>
+        <a href="#/diagnostics">{counted(errors, "error")}</a>
       </p>
       <p class="quiet">
         {counted(warnings, "warning")}, {counted(infos, "note")}
       </p>
-      {closed === 0 ? null : (
-        <p class="problem">
-          <a href={placeText(["diagnostics"], { q: "security-closed" })}>
-            {counted(closed, "refused security object")}
-          </a>
-          : what they select is closed
-        </p>
-      )}
-      {open === 0 ? null : (
-        <p class="problem">
-          <a href={placeText(["diagnostics"], { q: "security-open" })}>{counted(open, "refused security object")}</a>:
-          what they protected is open
-        </p>
-      )}
     </section>
   );
 }
 
-function Sources({ value: { sources, compiler } }: Of) {
+function Sources({ value: { sources, compiler, release } }: Of) {
   return (
     <p class="quiet">
       Compiled by {compiler}
+      {release === undefined ? null : `, as Istio ${release}`}
       {sources.length === 0 ? null : " from "}
       {sources.map(({ name, version }, i) => (
         <span key={name}>

@@ -39,7 +39,7 @@ export function ResourcesPage({ place }: PageProps) {
                   onChoose={(type) => changeQuery(place, { type, after: "" })}
                 />
                 <Choice
-                  label="Told by"
+                  label="Transport"
                   value={place.query.shape ?? "poll"}
                   of={[
                     ["poll", "polls"],

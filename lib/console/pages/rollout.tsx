@@ -30,11 +30,11 @@ export function RolloutPage() {
         {(value) => (
           <>
             <State value={value} onAsk={setAsked} />
-            <h2>Lead everybody back</h2>
+            <h2>Roll back</h2>
             <p class="quiet">
-              A rollback leads to the configuration of an earlier version, in the same steps as any publish, and pins
-              it: configuration that is published meanwhile is recorded and served to no proxy until the pin ends.
-              Services and endpoints are the newest, and are followed.
+              A rollback serves the configuration of an earlier version, in the same stages as any publish, and pins it:
+              configuration that is published meanwhile is stored and not served until the pin ends. Services and
+              endpoints are the newest, and are followed.
             </p>
             <Shown of={history}>{({ entries }) => <Earlier value={value} entries={entries} onAsk={setAsked} />}</Shown>
             {asked === undefined ? null : <MoveDialog asked={asked} generation={value.generation} onClose={close} />}
@@ -132,7 +132,7 @@ function State({ value, onAsk }: Acting) {
               )}
               <div class="actions">
                 <button type="button" disabled={!moves.isHere} onClick={() => onAsk({ move: "unpin", root: newest })}>
-                  Let go…
+                  Unpin…
                 </button>
                 <a href={placeText(["diff"], { before: "SERVED", after: "NEWEST" })}>Compare with the newest</a>
               </div>
@@ -171,7 +171,10 @@ function Earlier({ value, entries, onAsk }: Acting & { readonly entries: readonl
         { title: "Version", cell: ({ root }) => <Version root={root} /> },
         { title: "Generation", isNumber: true, cell: ({ generation }) => number(generation) },
         { title: "Published", cell: ({ at }) => <Time at={at} /> },
-        { title: "Who and why", cell: ({ by, why }) => [by, why].filter((text) => text !== undefined).join(": ") },
+        {
+          title: "Author and reason",
+          cell: ({ by, why }) => [by, why].filter((text) => text !== undefined).join(": "),
+        },
         {
           title: "Back",
           cell: ({ root, generation }) =>

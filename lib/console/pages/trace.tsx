@@ -5,16 +5,18 @@ import type { Followed as FollowedRequest, FollowModule } from "../follow.ts";
 import type { PageProps } from "../page-props.ts";
 import { Shown } from "../parts/shown.tsx";
 import { Badge } from "../parts/texts.tsx";
+import { TracePath } from "../parts/trace-path.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 
-/** The way of a request through a proxy, decision by decision. */
+/** A request through a proxy: the picture, then each decision with its reason. */
 export function TracePage({ place }: PageProps) {
   const { node = "", url = "", method = "GET", headers = "", direction = "", root } = place.query;
+  const { from = "", principal = "", claims = "" } = place.query;
   const overview = useAnswer("overview");
   return (
     <>
-      <h1>The way of a request</h1>
+      <h1>Request trace</h1>
       <form
         class="asked"
         onSubmit={(event) => {
@@ -27,13 +29,16 @@ export function TracePage({ place }: PageProps) {
             method: text("method"),
             headers: text("headers"),
             direction: text("direction"),
+            from: text("from"),
+            principal: text("principal"),
+            claims: text("claims"),
             root,
           });
         }}
       >
         <label>
           <span>Node, pod.namespace, or a class</span>
-          <input type="text" name="node" required data-search defaultValue={node} />
+          <input type="text" name="node" size={34} required data-search defaultValue={node} />
         </label>
         <label class="wide">
           <span>URL</span>
@@ -48,15 +53,33 @@ export function TracePage({ place }: PageProps) {
           <textarea name="headers" rows={1} defaultValue={headers} />
         </label>
         <label>
-          <span>Who asks</span>
+          <span>Direction</span>
           <select name="direction" defaultValue={direction}>
-            <option value="">as the proxy is for</option>
-            <option value="outbound">the workload</option>
-            <option value="inbound">somebody asks it</option>
+            <option value="">auto</option>
+            <option value="outbound">outbound</option>
+            <option value="inbound">inbound</option>
           </select>
         </label>
+        <label>
+          <span>Client's address</span>
+          <input type="text" name="from" size={15} placeholder="203.0.113.9" defaultValue={from} />
+        </label>
+        <label>
+          <span>Client's identity</span>
+          <input
+            type="text"
+            name="principal"
+            size={30}
+            placeholder="cluster.local/ns/shop/sa/web"
+            defaultValue={principal}
+          />
+        </label>
+        <label>
+          <span>Claims of its token, JSON</span>
+          <input type="text" name="claims" placeholder={'{"iss":"https://issuer"}'} defaultValue={claims} />
+        </label>
         <button type="submit" class="main">
-          Follow
+          Trace request
         </button>
       </form>
       {overview.reply === undefined ? null : overview.reply.kind === "answer" && !overview.reply.value.isTracing ? (
@@ -74,9 +97,9 @@ export function TracePage({ place }: PageProps) {
 
 /** A front at the edge follows no requests: the page does, with what it is served. */
 function InBrowser({ place }: PageProps) {
-  const { node = "", url = "", method = "GET", headers, direction, root } = place.query;
+  const { node = "", url = "", method = "GET", headers, direction, root, from, principal, claims } = place.query;
   const [reply, setReply] = useState<Reply<Traced>>();
-  const question = JSON.stringify({ node, url, method, headers, direction, root });
+  const question = JSON.stringify({ node, url, method, headers, direction, root, from, principal, claims });
   useEffect(() => {
     const leaving = new AbortController();
     setReply(undefined);
@@ -111,12 +134,15 @@ async function followHere(asked: FollowedRequest, signal: AbortSignal): Promise<
 
 /** The same in a terminal, with the file and line of each object. */
 function Elsewhere({ place }: PageProps) {
-  const { node = "", url = "", method = "GET" } = place.query;
+  const { node = "", url = "", method = "GET", from, principal, claims } = place.query;
   const command = [
     "portolan trace",
     quoted(node || "NODE"),
     quoted(url || "URL"),
     ...(method === "GET" ? [] : ["--method", quoted(method)]),
+    ...(from ? ["--from", quoted(from)] : []),
+    ...(principal ? ["--principal", quoted(principal)] : []),
+    ...(claims ? ["--claims", quoted(claims)] : []),
     "--server",
     quoted(location.origin),
   ];
@@ -135,8 +161,8 @@ function Elsewhere({ place }: PageProps) {
 const quoted = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 function Way({ place }: PageProps) {
-  const { node, url, method, headers, direction, root } = place.query;
-  const answer = useAnswer("trace", { node, url, method, headers, direction, root });
+  const { node, url, method, headers, direction, root, from, principal, claims } = place.query;
+  const answer = useAnswer("trace", { node, url, method, headers, direction, root, from, principal, claims });
   return <Shown of={answer}>{(traced) => <Followed traced={traced} />}</Shown>;
 }
 
@@ -147,27 +173,37 @@ function Followed({ traced }: { readonly traced: Traced }) {
         {traced.direction} through{" "}
         <a href={placeText(["class", traced.class], { root: traced.root })}>{traced.class}</a>
       </p>
+      <TracePath traced={traced} />
+      <h2>Why</h2>
       <ol class="way">
         <Decisions traced={traced} of={traced.decisions} />
       </ol>
       {traced.httpFilters.length === 0 ? null : (
         <p class="quiet">
-          through {traced.httpFilters.map((name) => name.replace(/^envoy\.filters\.http\./, "")).join(", ")}
+          HTTP filters: {traced.httpFilters.map((name) => name.replace(/^envoy\.filters\.http\./, "")).join(", ")}
         </p>
       )}
       <div class="ways">
         {traced.ways.map((way, i) => (
           <section class="card" key={`${i} ${way.end}`}>
             <p>
-              <Badge tone="note">{way.sharePercent} %</Badge> {way.end}
+              <Badge tone={way.dependsOn.length === 0 ? "note" : "warn"}>
+                {way.dependsOn.length === 0 ? "" : "at most "}
+                {way.sharePercent} %
+              </Badge>{" "}
+              {way.end}
             </p>
+            {way.dependsOn.length === 0 ? null : <p>depends on {way.dependsOn.join("; ")}</p>}
             <ol class="way">
               <Decisions traced={traced} of={way.decisions} />
             </ol>
             <ul class="plain columns">
               {way.endpoints.map(({ address, sharePercent }) => (
                 <li key={address}>
-                  <code>{address}</code> {sharePercent === undefined ? "" : `${sharePercent} %`}
+                  <code>{address}</code>{" "}
+                  {sharePercent === undefined
+                    ? ""
+                    : `${sharePercent} %${way.dependsOn.length === 0 ? "" : " of those that pass"}`}
                 </li>
               ))}
             </ul>
@@ -193,11 +229,13 @@ function Causes({ causes, from }: Pick<Traced["decisions"][number], "causes" | "
   );
 }
 
+const verdictTexts = { answers: "ends it", part: "ends a part", depends: "depends" } as const;
+
 function Decisions({ traced, of }: { readonly traced: Traced; readonly of: Traced["decisions"] }) {
   return (
     <>
-      {of.map(({ step, chosen, why, place, from, causes, passedOver, morePassedOver }) => (
-        <li key={`${step} ${chosen ?? ""}`}>
+      {of.map(({ step, chosen, verdict, why, place, from, causes, passedOver, morePassedOver }, i) => (
+        <li key={`${i} ${step} ${chosen ?? ""}`}>
           {step}{" "}
           {place === undefined ? (
             <code>{chosen ?? "none"}</code>
@@ -214,6 +252,12 @@ function Decisions({ traced, of }: { readonly traced: Traced; readonly of: Trace
             >
               {chosen}
             </a>
+          )}
+          {verdict === undefined || verdict === "passes" ? null : (
+            <>
+              {" "}
+              <Badge tone={verdict === "answers" ? "bad" : "warn"}>{verdictTexts[verdict]}</Badge>
+            </>
           )}
           : {why}
           <Causes causes={causes} from={from} />

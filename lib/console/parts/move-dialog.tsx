@@ -11,18 +11,17 @@ export interface Asked {
 }
 
 const titles = {
-  rollback: "Lead everybody back",
-  unpin: "Let go of the pin",
-  promote: "Give the canary to everybody",
+  rollback: "Roll back",
+  unpin: "Unpin",
+  promote: "Promote the canary",
   abort: "End the canary",
 } as const;
 
 const effects = {
-  rollback:
-    "Everybody is led to the configuration of this version, with the newest services and endpoints, and it is pinned.",
-  unpin: "Everybody is led to the newest publish.",
-  promote: "Everybody is led to the canary's configuration.",
-  abort: "The canary's nodes go back to what the others have.",
+  rollback: "All nodes get the configuration of this version with the newest services and endpoints, and it is pinned.",
+  unpin: "All nodes get the newest version.",
+  promote: "All nodes get the canary's configuration.",
+  abort: "The canary's nodes get the version of the other nodes again.",
 } as const;
 
 /** Digits of the version that are typed, so that nobody does it by a slip. */
@@ -61,7 +60,7 @@ export function MoveDialog({
     });
     setSending(false);
     if (reply.kind === "problem") setProblem(reply.detail);
-    else onClose(`Generation ${reply.value.generation} leads everybody to ${reply.value.root.slice(0, 12)}.`);
+    else onClose(`Generation ${reply.value.generation} serves ${reply.value.root.slice(0, 12)}.`);
   };
   return (
     <dialog ref={dialog} aria-labelledby="move-title" onClose={() => onClose("")}>
@@ -77,7 +76,7 @@ export function MoveDialog({
         }}
       >
         <label>
-          <span>Why, for the history and for whoever asks later</span>
+          <span>Reason, for the history</span>
           <input
             type="text"
             required

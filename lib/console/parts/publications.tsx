@@ -26,8 +26,8 @@ export function PublicationTable({ entries }: { readonly entries: readonly Publi
           ),
         },
         { title: "Version", cell: ({ root, canary }) => <Version root={canary?.root ?? root} /> },
-        { title: "Who", cell: ({ by }) => by ?? "" },
-        { title: "Why", cell: ({ why }) => why ?? "" },
+        { title: "Author", cell: ({ by }) => by ?? "" },
+        { title: "Reason", cell: ({ why }) => why ?? "" },
       ]}
     />
   );

@@ -38,7 +38,7 @@ export function columnsOfMesh(mesh: Mesh, { caller, namespace, part }: Chosen): 
   const isMeant = (name: string) => name.toLowerCase().includes(part.toLowerCase());
   return [
     {
-      title: "Who calls",
+      title: "Clients",
       width: 250,
       room: 220,
       items: callers

@@ -2,8 +2,7 @@ import type { StreamKind } from "../../streams/due.ts";
 import { changedSet, entriesIn, namesIn, valueOf } from "../../streams/name-map.ts";
 import { secretBinary } from "../../streams/secret-binary.ts";
 import { afterTold, type SecretDue, type SecretWatch, toldOf } from "../../streams/secret-watch.ts";
-import type { Front } from "../front.ts";
-import type { SecretsOfClass } from "../secrets/secret-answer.ts";
+import type { SecretSources, SecretsOfClass } from "../secrets/secret-answer.ts";
 import { type SecretReader, secretChanges, secretsVersion } from "../secrets/secret-changes.ts";
 import { secretTtlMs } from "../secrets/secrets.ts";
 
@@ -17,7 +16,7 @@ import { secretTtlMs } from "../secrets/secrets.ts";
  * @returns undefined where nothing was looked up
  */
 export async function dueSecrets(
-  front: Pick<Front, "secrets">,
+  front: SecretSources,
   { kind, nowMs, ...reader }: SecretReader & { readonly kind: StreamKind; readonly nowMs: number },
   before: SecretWatch,
 ): Promise<SecretDue | undefined> {
@@ -39,10 +38,11 @@ export async function dueSecrets(
 }
 
 /** A look that a timer asks for may come a little early, and requests that come all the time must not put it off. */
-const isLookDue = ({ looked }: SecretWatch, { named, grants }: SecretsOfClass, nowMs: number): boolean =>
+const isLookDue = ({ looked }: SecretWatch, { named, grants, bundles }: SecretsOfClass, nowMs: number): boolean =>
   looked === undefined ||
   looked.secrets.named !== named ||
   looked.secrets.grants !== grants ||
+  looked.secrets.bundles !== bundles ||
   nowMs - looked.atMs >= secretTtlMs / 2;
 
 /** The wanted names that a look may find something new of: those that the class names, and those that the reader has. */

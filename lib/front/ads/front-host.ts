@@ -33,6 +33,8 @@ export function frontHost(
   { sources, refusals, budget }: SharedByStreams,
 ): StreamHost {
   let as: ServedAs = {};
+  /** Ends what its node was noted for. */
+  let leave: (() => void) | undefined;
   const nodeOf = ({ claims, type }: Who) => ({ ...askerOf(caller, claims), type });
   return {
     limits: front.limits,
@@ -47,6 +49,7 @@ export function frontHost(
       if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
       const force = await inForce(front, served, reader, { kind, caller });
       as = { classId: force?.classId, root: served.apart };
+      if (force !== undefined) leave ??= front.nodes.streams?.(askerOf(caller, claims));
       return { state: served.state, force };
     },
     waitForChange: (state, timeoutMs, signal) => front.heads.waitForChange(state, timeoutMs, signal),
@@ -56,7 +59,10 @@ export function frontHost(
     settled() {},
     refused: (who, refusal) => refusals.refused(nodeOf(who), refusal),
     mended: (who) => refusals.mended(nodeOf(who)),
-    counted: (difference) => front.metrics.stream?.(difference),
+    counted(difference) {
+      front.metrics.stream?.(difference);
+      if (difference < 0) leave?.();
+    },
     sending: (type) => front.metrics.poll(type, "changed"),
   };
 }

@@ -4,6 +4,7 @@ import { endCall, type Written, writeMessages } from "../../streams/grpc-framing
 import { messagesOf } from "../../streams/read-messages.ts";
 import type { Caller } from "../auth/caller.ts";
 import { refusalOf } from "../auth/guard.ts";
+import { peerCertificateOf } from "../auth/peer-certificate.ts";
 import { toConnectError } from "../connect/calls.ts";
 import { gzip } from "../connect/gzip.ts";
 import type { Front } from "../front.ts";
@@ -52,12 +53,12 @@ export function answerStream(
 }
 
 /** Before anything of a stream is read, it is known who opens it. @throws ConnectError for whoever may not */
-async function callerOf(front: Front, { headers }: Http2ServerRequest): Promise<Caller> {
+async function callerOf(front: Front, request: Http2ServerRequest): Promise<Caller> {
   const header = (name: string) => {
-    const value = headers[name];
+    const value = request.headers[name];
     return typeof value === "string" ? value : value?.join(", ");
   };
-  const found = await front.authentication.identify({ header });
+  const found = await front.authentication.identify({ header, certificate: () => peerCertificateOf(request) });
   const refusal = refusalOf(found, "node");
   if (found.kind === "identified" && refusal === undefined) return found.caller;
   const code = { 401: Code.Unauthenticated, 503: Code.Unavailable }[refusal?.status ?? 401] ?? Code.PermissionDenied;

@@ -2,8 +2,14 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
-import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import {
+  type DeltaQuestion,
+  DeltaQuestionSchema,
+  type DiscoveryQuestion,
+  DiscoveryQuestionSchema,
+} from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { createBudget } from "../../limits/budget.ts";
+import { createGate } from "../../limits/gate.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { typeUrlOf } from "../../snapshot/resource-type.ts";
@@ -12,35 +18,61 @@ import type { Written } from "../../streams/grpc-framing.ts";
 import { beginningOf, createResourceRuns, runOf } from "../../streams/messages.ts";
 import { discoveryStream, type SecretsAnswer, type StreamAnswer, type StreamRequest } from "../../streams/stream.ts";
 import { readOptions } from "../connect/calls.ts";
+import { debugAnswers } from "../debug/debug-answers.ts";
 import type { Front } from "../front.ts";
+import { healthUrl, type Registration } from "../registration/registrations.ts";
+import { emptyTable, lacksTable } from "./empty-table.ts";
 import { frontHost } from "./front-host.ts";
 import { answerStream } from "./grpc-stream.ts";
 import { deltaRequest, wholeRequest } from "./requests.ts";
 import { createSaidRefusals } from "./said-refusals.ts";
+import { trustBundles } from "./trust-bundles.ts";
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
 /** Envoy's aggregated discovery over gRPC by its paths: state of the world and delta, from the `stream` shape of snapshots. */
 export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
-  const { reader, differences, limits } = front;
+  const { reader, differences, limits, authority } = front;
   const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
   front.heard.push(refusals);
   const sources = { reader, differences, known: new WeakMap() };
   const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };
+  const debugRoom = createGate(limits.apiCalls);
 
-  function listen<I extends DescMessage>(
+  function listen<I extends typeof DiscoveryQuestionSchema | typeof DeltaQuestionSchema>(
     kind: StreamKind,
     maxBytes: number,
     input: I,
     read: (question: MessageShape<I>, limits: Limits) => StreamRequest,
   ): Listener {
     return answerStream(front, maxBytes, ({ caller, messages, signal }) => {
+      const bundles =
+        authority && trustBundles({ kind, roots: () => authority.roots(), onError: (cause) => front.onError(cause) });
+      const debug = debugAnswers(front, kind, caller, { tryEnter: () => debugRoom.tryEnter(1) });
       async function* requests(): AsyncGenerator<StreamRequest> {
-        for await (const message of messages) yield read(questionOf(input, message), limits);
+        let isFirst = true;
+        let registration: Registration | undefined;
+        try {
+          for await (const message of messages) {
+            const question = questionOf(input, message);
+            // istioctl is no node: nothing is noted of it.
+            if (await debug.asked(question.typeUrl, namesIn(question))) continue;
+            // The stream itself answers nothing of that type, and is told of it: it may be the first that its node says.
+            bundles?.asked(question.typeUrl);
+            const request = read(question, limits);
+            if (isFirst && caller.kind === "node")
+              registration = front.registrations?.connected(caller, request.claims());
+            isFirst = false;
+            if (question.typeUrl === healthUrl) registration?.health(question.errorDetail === undefined);
+            yield request;
+          }
+        } finally {
+          registration?.ended();
+        }
       }
-      const write = async (answer: StreamAnswer) => {
-        const run = await runs.of(answer);
+      const write = async (due: StreamAnswer) => {
+        const { answer, run } = lacksTable(due) ? emptyTable(due) : { answer: due, run: await runs.of(due) };
         const leave = await front.answers.enter(run.length, signal);
         return { message: [beginningOf({ ...answer, typeUrl: typeUrlOf(answer.type) }), run], leave };
       };
@@ -50,7 +82,8 @@ export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
         return [beginningOf({ ...answer, typeUrl: secretTypeUrl }), runOf(kind, secretTypeUrl, values, changed)];
       };
       const host = frontHost(front, kind, caller, shared);
-      return discoveryStream(host, requests(), { kind, signal, write, writeSecrets });
+      const stream = discoveryStream(host, requests(), { kind, signal, write, writeSecrets });
+      return debug.among(bundles?.among(stream) ?? stream);
     });
   }
   const { streamAggregatedResources, deltaAggregatedResources } = AggregatedDiscoveryService.method;
@@ -69,3 +102,6 @@ function questionOf<I extends DescMessage>(input: I, message: Uint8Array): Messa
     throw new ConnectError(`the message cannot be read: ${String(cause)}`, Code.InvalidArgument);
   }
 }
+
+const namesIn = (question: DiscoveryQuestion | DeltaQuestion): readonly string[] =>
+  "resourceNames" in question ? question.resourceNames : question.resourceNamesSubscribe;

@@ -11,6 +11,7 @@ import { answerClass, answerClasses } from "./classes.ts";
 import { answerDiagnostics, createDiagnosticLists } from "./diagnostics.ts";
 import { answerDiff, createDiffs } from "./diff.ts";
 import { answerHistory } from "./history.ts";
+import { answerLookups } from "./lookups.ts";
 import { answerMesh, createMeshOfRoots } from "./mesh/calls.ts";
 import { answerMeshServices } from "./mesh/services.ts";
 import { answerMove, movesHere } from "./moves.ts";
@@ -31,13 +32,16 @@ const rememberedBytes = 16 * 1024 * 1024;
 /** The API that the console reads, and whoever else: `/api/…`. Everything in it is for operators. */
 export function apiApp(front: Front): Hono {
   const browser = { heads: front.heads, reader: front.browsing, nodes: front.nodes };
-  const lists = createDiagnosticLists(browser.reader, rememberedBytes / 4);
+  const lists = createDiagnosticLists(browser.reader, rememberedBytes / 4, front.analysis);
   const members = createMembersOfRoots(browser.reader, rememberedBytes / 4);
   const meshes = createMeshOfRoots(browser, members, rememberedBytes / 8);
   const diffs = createDiffs(browser, members, rememberedBytes / 4);
   const handlers: Handlers = {
     overview: () =>
-      answerOverview(browser, lists, { moves: movesHere(front), isTracing: front.loadTracer !== undefined }),
+      answerOverview(front, browser, lists, {
+        moves: movesHere(front),
+        isTracing: front.loadTracer !== undefined,
+      }),
     history: (asked) => answerHistory(browser, asked),
     diagnostics: (asked) => answerDiagnostics(browser, lists, asked),
     classes: (asked) => answerClasses(browser, members, asked),
@@ -48,6 +52,7 @@ export function apiApp(front: Front): Hono {
     resourceDiff: (asked) => answerResourceDiff(browser, asked),
     nodes: (asked) => answerNodes(front, browser, asked),
     trouble: (asked) => answerTrouble(front, asked),
+    lookups: (asked) => answerLookups(front, asked),
     mesh: (asked) => answerMesh(browser, meshes, asked),
     meshServices: (asked) => answerMeshServices(browser, members, asked),
     trace: (asked) => answerTrace(browser, front, asked),

@@ -1,21 +1,44 @@
 import { type Diagnostic, keyText } from "../../config/diagnostic.ts";
+import { pathText } from "../../config/path-text.ts";
 import { type Served, servedInstead } from "../../snapshot/refusals.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
+import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
+import type { Front } from "../front.ts";
 import { type Answered, type Asked, found, matcher, pageOf } from "./asked.ts";
 import { type Browser, browsed } from "./browsed.ts";
 import type { Diagnostics, Overview } from "./schema/answers.ts";
 
-/** Lists of diagnostics by their blob. */
-export type DiagnosticLists = LoadCache<string, readonly Diagnostic[]>;
+/** Messages of a version, by its root and the blob of what its compile reported. */
+export type DiagnosticLists = (root: string, blob: string) => Promise<DiagnosticList>;
 
-export const createDiagnosticLists = (reader: SnapshotReader, maxBytes: number): DiagnosticLists =>
-  createLoadCache<string, readonly Diagnostic[]>({
+export interface DiagnosticList {
+  /** Those of the compile, then those of the analysers. */
+  readonly messages: readonly Diagnostic[];
+  readonly isAnalyzed: boolean;
+}
+
+export function createDiagnosticLists(
+  reader: SnapshotReader,
+  maxBytes: number,
+  analysisOf: Front["analysis"],
+): DiagnosticLists {
+  const stored = createLoadCache<string, readonly Diagnostic[]>({
     nameOf: (hash) => hash,
     maxBytes,
     load: async (hash) => JSON.parse(await reader.text(hash)),
     sizeOf: (list) => list.reduce((sum, { message, hint }) => sum + 600 + 2 * (message.length + hint.length), 100),
   });
+  // Written after the root, so that one which is absent is asked for again.
+  let last: { readonly root: string; readonly analysis: readonly Diagnostic[] } | undefined;
+  return async (root, blob) => {
+    const [compiled, analysis] = await Promise.all([
+      stored.get(blob),
+      last?.root === root ? last.analysis : analysisOf(root),
+    ]);
+    if (analysis !== undefined) last = { root, analysis };
+    return { messages: [...compiled, ...(analysis ?? [])], isAnalyzed: analysis !== undefined };
+  };
+}
 
 /** How many there are of each severity. */
 export function countedDiagnostics(list: readonly Diagnostic[]): Overview["diagnostics"] {
@@ -30,7 +53,7 @@ export function countedDiagnostics(list: readonly Diagnostic[]): Overview["diagn
   };
 }
 
-/** What the compiler said of a version's objects, in its order. */
+/** Diagnostics of a version's objects, in its order. */
 export async function answerDiagnostics(
   browser: Browser,
   lists: DiagnosticLists,
@@ -41,7 +64,7 @@ export async function answerDiagnostics(
   const { hash, root } = version.value;
   const severity = asked.value("severity") || undefined;
   const isMeant = matcher(asked.value("q"));
-  const list = await lists.get(root.diagnostics);
+  const { messages: list } = await lists(hash, root.diagnostics);
   const all = list.filter(
     (one) =>
       (severity === undefined || one.severity === severity) &&
@@ -69,10 +92,3 @@ function told(one: Diagnostic, served: Served | undefined): Diagnostics["diagnos
     ...(served === undefined ? {} : { instead: served.instead }),
   };
 }
-
-/** `spec.http[0].route`. */
-const pathText = (path: Diagnostic["path"]): string =>
-  path.reduce<string>(
-    (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`),
-    "",
-  );

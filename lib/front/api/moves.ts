@@ -56,7 +56,7 @@ function otherOrigin({ caller, header }: Asked): string | undefined {
   if (!isOwn) return "a move is sent by the console's own page, or by a program";
   const isForwarded = header("x-forwarded-for") !== undefined || header("forwarded") !== undefined;
   if (caller.kind === "anyone" && (isForwarded || !isLoopback(hostName(host))))
-    return `nobody proves who he is here, so moves are for this machine, and not for ${hostName(host).slice(0, 100)}`;
+    return `there is no authentication here, so only this machine may move HEAD, and not ${hostName(host).slice(0, 100)}`;
   return undefined;
 }
 

@@ -1,7 +1,7 @@
-import { parseNodeId } from "../../snapshot/classifier.ts";
 import type { Front } from "../front.ts";
 import type { ExplainedRefusal } from "../nodes/explain-refusal.ts";
-import { type ResourceState, standingOf } from "../nodes/in-force.ts";
+import { refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
+import type { NodeState, RefusedPart } from "../nodes/node-state.ts";
 import { strangerRemedy } from "../nodes/stranger-remedy.ts";
 import { type Answered, type Asked, found, pageOf } from "./asked.ts";
 import { type Browser, nothingPublished } from "./browsed.ts";
@@ -19,22 +19,7 @@ export async function answerNodes(front: Front, browser: Browser, asked: Asked):
   if (report === undefined) return found({ isKept: false, total: 0, nodes: [] });
   const head = await browser.heads.current();
   if (head === undefined) return nothingPublished;
-  const inForce = { reader: browser.reader, head, nowMs: browser.heads.timeMs() };
-  const standing = await standingOf(inForce, report.nodes.slice(offset));
-  const nodes = standing.map(({ node, cluster, class: classId, resources, notSent }) => {
-    const count = (wanted: ResourceState) => resources.filter(({ state }) => state === wanted).length;
-    return {
-      node,
-      name: parseNodeId(node)?.name ?? node,
-      ...(cluster === undefined ? {} : { cluster }),
-      ...(classId === undefined ? {} : { class: classId }),
-      resources: resources.slice(0, maxResources),
-      more: Math.max(resources.length - maxResources, 0),
-      refuses: count("refused"),
-      stale: count("stale"),
-      notSent,
-    };
-  });
+  const nodes = (await statesOf(front, head, report.nodes.slice(offset))).map(toldNode);
   const { unread } = report;
   return found({
     isKept: true,
@@ -47,8 +32,7 @@ export async function answerNodes(front: Front, browser: Browser, asked: Asked):
 /** Nodes that refuse what they were served, with their words, and nodes without a class of their own. */
 export async function answerTrouble(front: Front, asked: Asked): Promise<Answered<Trouble>> {
   const { offset, limit } = pageOf(asked);
-  const refusals = await front.explainRefusals();
-  const strangers = front.strangers.standing();
+  const [refusals, strangers] = await Promise.all([refusalsKnown(front), strangersKnown(front)]);
   return found({
     refusals: refusals.slice(offset, offset + limit).map(toldRefusal),
     moreRefusals: Math.max(refusals.length - offset - limit, 0),
@@ -81,5 +65,19 @@ function toldRefusal(refusal: ExplainedRefusal) {
     isGone: suspects === undefined,
   };
 }
+
+/** A node as the API tells it: the model, and of each list a bounded beginning. */
+function toldNode({ resources, ...node }: NodeState): Nodes["nodes"][number] {
+  return {
+    ...node,
+    resources: resources.slice(0, maxResources).map(({ refused, ...resource }) => ({
+      ...resource,
+      ...(refused === undefined ? {} : { refused: { ...refused, parts: refused.parts.map(toldPart) } }),
+    })),
+    more: Math.max(resources.length - maxResources, 0),
+  };
+}
+
+const toldPart = ({ resource, from, at }: RefusedPart) => ({ resource, from, at });
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();

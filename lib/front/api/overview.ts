@@ -1,6 +1,9 @@
 import { statusOf } from "../../snapshot/head/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/head/history.ts";
-import type { Step } from "../../snapshot/root.ts";
+import type { Head, Step } from "../../snapshot/root.ts";
+import type { Front } from "../front.ts";
+import { refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
+import { countedNodes, type NodeState } from "../nodes/node-state.ts";
 import { type Answered, found } from "./asked.ts";
 import { type Browser, nothingPublished } from "./browsed.ts";
 import { countedDiagnostics, type DiagnosticLists } from "./diagnostics.ts";
@@ -11,8 +14,30 @@ const maxHeld = 20;
 /** How far back to look for what led to the version in force. */
 const maxEntries = 200;
 
-/** What is served, what follows, what holds it, and how well. */
+/** Proxies that are named. */
+const maxTroubled = 20;
+
+/** The first to look at first. */
+const troubledFirst = ["refused", "stale", "gone"] as const;
+
+/** Proxies by state; undefined where this front keeps none. */
+async function proxiesNow(front: Front, head: Head): Promise<Overview["proxies"]> {
+  const report = await front.nodes.report?.({ part: "", limit: front.limits.statusNodes });
+  if (report === undefined) return undefined;
+  const states = await statesOf(front, head, report.nodes);
+  const troubled = troubledFirst.flatMap((wanted) => states.filter(({ state }) => state === wanted));
+  return {
+    total: states.length + report.more,
+    ...countedNodes(states),
+    troubled: troubled.slice(0, maxTroubled).map(troubledOf),
+  };
+}
+
+const troubledOf = ({ node, name, state, presence }: NodeState) => ({ node, name, state, presence });
+
+/** What is served, what follows, what holds it, how well, and which proxies do not have it. */
 export async function answerOverview(
+  front: Front,
   browser: Browser,
   lists: DiagnosticLists,
   here: Pick<Overview, "moves" | "isTracing">,
@@ -23,6 +48,9 @@ export async function answerOverview(
   const { since, pin, expired, canary, held, ...status } = await statusOf(reader, head, heads.timeMs(), maxEntries);
   const { root, classes } = await reader.root(status.served);
   const { warnings, headAgeMs } = await heads.health();
+  const behind = await front.behindSources?.();
+  const proxies = await proxiesNow(front, head);
+  const { messages, isAnalyzed } = await lists(status.served, root.diagnostics);
   return found({
     ...status,
     steps: status.steps.map(stepOf),
@@ -32,9 +60,15 @@ export async function answerOverview(
     ...(canary === undefined ? {} : { canary }),
     held: held.slice(0, maxHeld).map(entryOf),
     compiler: root.compiler,
+    ...(root.release === undefined ? {} : { release: root.release }),
     sources: root.sources,
     classes: classes.size,
-    diagnostics: countedDiagnostics(await lists.get(root.diagnostics)),
+    diagnostics: countedDiagnostics(messages),
+    isAnalyzed,
+    ...(proxies === undefined ? {} : { proxies }),
+    unmatched: (await strangersKnown(front)).length,
+    refusals: (await refusalsKnown(front)).length,
+    ...(behind === undefined ? {} : { behind }),
     warnings,
     ...(headAgeMs === undefined ? {} : { headAgeMs }),
     ...here,

@@ -46,6 +46,7 @@ export const apiPaths = {
   },
   nodes: { method: "get", path: "/api/nodes", query: { q: "text", ...page } },
   trouble: { method: "get", path: "/api/trouble", query: page },
+  lookups: { method: "get", path: "/api/lookups", query: page },
   mesh: { method: "get", path: "/api/mesh", query: version },
   meshServices: { method: "get", path: "/api/mesh/services", query: { ...searched, class: "text", namespace: "text" } },
   trace: {
@@ -59,6 +60,9 @@ export const apiPaths = {
       headers: "text",
       direction: ["inbound", "outbound"],
       mutual: ["true", "false"],
+      from: "text",
+      principal: "text",
+      claims: "text",
       shape: "text",
     },
   },

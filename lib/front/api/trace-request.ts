@@ -4,8 +4,9 @@ import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
 import { findResource } from "../../streams/select-resources.ts";
+import type { ResourceTexts } from "../../trace/node-resources.ts";
 import type { FindCauses, PassedResource } from "../tracing/causes.ts";
-import { headersIn, type TracedAnswer, toldTrace } from "../tracing/told.ts";
+import { fromAt, headersIn, type TracedAnswer, toldTrace } from "../tracing/told.ts";
 import type { LoadTracer } from "../tracing/tracer.ts";
 import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from "./asked.ts";
 import { askedProxy } from "./asked-proxy.ts";
@@ -49,6 +50,9 @@ export async function answerTrace(
     headers: headersIn(asked.value("headers") ?? ""),
     direction: asked.value("direction"),
     isMutual: asked.value("mutual") === "true",
+    from: asked.value("from") ?? "",
+    principal: asked.value("principal") ?? "",
+    claims: asked.value("claims") ?? "",
   });
   if (answer.kind === "refused") return refused(400, answer.reason);
   const whose = { classId, shape, answer, namespace: namespaceOf(asked.value("node") ?? "") };
@@ -59,9 +63,7 @@ export async function answerTrace(
   });
 }
 
-const types = ["listeners", "routes", "clusters", "endpoints"] as const;
-
-type Texts = Readonly<Record<(typeof types)[number], readonly string[]>>;
+const types = ["listeners", "routes", "clusters", "endpoints", "name_tables"] as const;
 
 /** @returns undefined where it is too much */
 async function textsOf(
@@ -69,7 +71,7 @@ async function textsOf(
   { root, classes }: LoadedRoot,
   classId: string,
   shape: ShapeName,
-): Promise<Texts | undefined> {
+): Promise<ResourceTexts | undefined> {
   let left = maxTextBytes;
   const texts = new Map<ResourceType, readonly string[]>();
   for (const type of types) {
@@ -84,7 +86,13 @@ async function textsOf(
     texts.set(type, found);
   }
   const of = (type: ResourceType) => texts.get(type) ?? [];
-  return { listeners: of("listeners"), routes: of("routes"), clusters: of("clusters"), endpoints: of("endpoints") };
+  return {
+    listeners: of("listeners"),
+    routes: of("routes"),
+    clusters: of("clusters"),
+    endpoints: of("endpoints"),
+    nameTables: of("name_tables"),
+  };
 }
 
 interface Answering {
@@ -116,7 +124,7 @@ async function told(
   }
   const causesOf = await findCauses?.(loaded.root.sources, [...passed.values()], namespace);
   return toldTrace(answer, (place) => ({
-    from: (passed.get(keyOf(place))?.from ?? []).slice(0, maxFrom),
+    from: fromAt(place, passed.get(keyOf(place))?.from ?? []).slice(0, maxFrom),
     causes: (causesOf?.(place) ?? []).slice(0, maxFrom),
   }));
 }

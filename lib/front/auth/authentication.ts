@@ -4,6 +4,8 @@ import type { Caller } from "./caller.ts";
 export interface Credentials {
   /** Reads one header; names are lower-case. */
   header(name: string): string | undefined;
+  /** The certificate whose key the sender holds, as DER: of a connection that this server ends itself. */
+  readonly certificate?: (() => Uint8Array | undefined) | undefined;
   /** Lambda's event, where the front is a Lambda function. */
   readonly platform?: unknown;
   /** Cloudflare's `request.cf`, where the front is a Worker. */
@@ -18,6 +20,8 @@ export type Identified =
 export interface Authentication {
   /** For the log at start. */
   readonly description: string;
+  /** Whether the port with TLS asks clients for certificates. */
+  readonly asksForCertificates?: boolean;
   /** At once where nothing has to be waited for: of what a front does for a poll, waiting is a good part. */
   identify(credentials: Credentials): Identified | Promise<Identified>;
 }
@@ -27,7 +31,7 @@ export type Method = (credentials: Credentials) => Identified | Promise<Identifi
 
 /** Everybody is anyone: for loopback, and for networks that let in whom they should. */
 export const noAuthentication: Authentication = {
-  description: "off: whoever can connect is served",
+  description: "off: every client that can connect is served",
   identify: () => anyone,
 };
 
@@ -36,20 +40,25 @@ const anyone: Identified = { kind: "identified", caller: { kind: "anyone" } };
 
 /** Nobody is served: for a platform that is open to the world, until somebody has decided. */
 export const undecidedAuthentication: Authentication = {
-  description: "not configured: nobody is served",
+  description: "not configured: no request is served",
   identify: () => refused(503, "authentication is not configured: set it, or set it to off"),
 };
 
 /** The first method that a request tries decides; it is not asked again in another way. */
-export function authenticateBy(description: string, methods: readonly Method[]): Authentication {
+export function authenticateBy(
+  description: string,
+  methods: readonly Method[],
+  asksForCertificates = false,
+): Authentication {
   return {
     description,
+    asksForCertificates,
     identify(credentials) {
       for (const method of methods) {
         const tried = method(credentials);
         if (tried !== undefined) return tried;
       }
-      return refused(401, "the request proves nobody's identity");
+      return refused(401, "the request proves no identity");
     },
   };
 }

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 
 /** What a certificate proves about its bearer, or why it proves nothing. */
 export type CertificateIdentity =
-  | { readonly kind: "proven"; readonly spiffeId: string; readonly expiresSeconds: number }
+  | { readonly kind: "proven"; readonly spiffeId: string; readonly serial: string; readonly expiresSeconds: number }
   | { readonly kind: "unproven"; readonly reason: string };
 
 /** Longest certificate that is read: base64 of 10 KiB, the most that Cloudflare passes on, and the lines of PEM. */
@@ -37,7 +37,7 @@ export function identityIn(
     return unproven("is not for clients: its extended key usage lacks clientAuth");
   const spiffeId = onlyUriOf(leaf.subjectAltName ?? "");
   if (spiffeId?.startsWith("spiffe://") !== true) return unproven("has no one SPIFFE id");
-  return { kind: "proven", spiffeId, expiresSeconds: untilMs / 1_000 };
+  return { kind: "proven", spiffeId, serial: leaf.serialNumber.toLowerCase(), expiresSeconds: untilMs / 1_000 };
 }
 
 /** What a certificate of a client is for, where it says so: `clientAuth`, or everything. */

@@ -16,7 +16,7 @@ const proxyHeader = "x-portolan-proxy";
 export function forwardedCertificates(proxy: TrustedProxy, subjects: Subjects): Method {
   const identify = async (certificates: string, secret: string | undefined): Promise<Identified> => {
     if (secret === undefined || !proxy.secretHashes.has(hashOf(secret)))
-      return refused(401, `${certificateHeader} comes from nobody who may say it`);
+      return refused(401, `${certificateHeader} does not come from a trusted proxy`);
     const id = spiffeIdOf(certificates);
     if (id === undefined) return refused(401, "the client's certificate has no one SPIFFE id");
     return callerOfSpiffeId(id, proxy, subjects);

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { problem } from "../polls/responses.ts";
 import type { Authentication, Credentials, Identified } from "./authentication.ts";
 import { type Caller, mayUse, type Scope } from "./caller.ts";
+import { peerCertificateOf } from "./peer-certificate.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
@@ -29,6 +30,7 @@ export function guard(authentication: Authentication): MiddlewareHandler {
 /** The request's headers, and the fields that its platform adds and no client can write. */
 const credentialsOf = (c: Context): Credentials => ({
   header: (name) => c.req.header(name),
+  certificate: () => peerCertificateOf(Object(c.env).incoming),
   platform: c.env,
   // The runtime's own, which the types of browsers do not know.
   cf: Reflect.get(c.req.raw, "cf"),
@@ -37,7 +39,7 @@ const credentialsOf = (c: Context): Credentials => ({
 /** Whom the guard has let pass. @throws when no guard stood before the handler, which is a bug of ours */
 export function callerOf(c: Context): Caller {
   const caller = c.get("caller");
-  if (caller === undefined) throw new Error("nobody has asked who calls");
+  if (caller === undefined) throw new Error("the caller was not authenticated");
   return caller;
 }
 
@@ -60,7 +62,12 @@ export function refusalOf(found: Identified, scope: Scope): Response | undefined
  */
 function scopeOf(path: string): Scope | undefined {
   if (path === "/healthz" || isShell(path)) return undefined;
-  if (/^\/(?:v3\/|envoy\.service\.[A-Za-z.0-9]+\/|portolan\.v1\.SnapshotService\/)/.test(path)) return "node";
+  if (
+    /^\/(?:v3\/|envoy\.service\.[A-Za-z.0-9]+\/|portolan\.v1\.SnapshotService\/|istio\.v1\.auth\.IstioCertificateService\/)/.test(
+      path,
+    )
+  )
+    return "node";
   // Lists of everything, and statistics, are for operators; what one node asks is not, nor are the endpoints of one service.
   if (/^\/v1\/(?:(?:clusters|listeners|routes|az)\/|registration\/[^/]+$)/.test(path)) return "v1";
   return "operator";

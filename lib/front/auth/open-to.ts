@@ -16,7 +16,7 @@ export function authenticationFor(
   if (setting !== undefined && setting !== "") return readAuthentication(setting, options);
   if (isLoopback(host)) return noAuthentication;
   throw new PortolanError(
-    `${host} is open to other machines, and nothing says who may read: set PORTOLAN_AUTHENTICATION (docs/security.md), or to off to serve whoever can connect`,
+    `${host} is open to other machines without authentication: set PORTOLAN_AUTHENTICATION (docs/security.md), or set it to off to serve every client that can connect`,
   );
 }
 

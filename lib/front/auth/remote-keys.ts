@@ -75,6 +75,10 @@ function holdsKeys(text: string): boolean {
   }
 }
 
+/** Keys that come in clear text could be anybody's, but on the machine itself. */
+export const isSafeKeysUrl = ({ protocol, hostname }: URL): boolean =>
+  protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname));
+
 /** With a key that is no object none of the set could be used. */
 export function isKeySet(value: unknown): value is JSONWebKeySet {
   return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);

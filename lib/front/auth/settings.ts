@@ -12,16 +12,22 @@ import {
   isCertificatePlatform,
   type PlatformCertificates,
 } from "./client-certificate.ts";
+import { discoveredKeys } from "./discovered-keys.ts";
 import { forwardedCertificates } from "./forwarded-certificate.ts";
 import { type Issuer, issuedTokens, ownTokens } from "./jwt.ts";
-import { type FetchKeys, isKeySet, remoteKeys } from "./remote-keys.ts";
+import { type FetchKeys, isKeySet, isSafeKeysUrl, remoteKeys } from "./remote-keys.ts";
 import type { Grant, Subjects } from "./subjects.ts";
+import { type ClusterApi, tokenReview } from "./token-review.ts";
 
 export interface AuthenticationOptions {
   /** Name of the setting, for messages. */
   readonly name?: string;
   readonly now?: () => number;
   readonly fetchKeys?: FetchKeys;
+  /** The API server of a context of this process's kubeconfig, of its own cluster without one; absent: there is neither. */
+  readonly clusterApi?: ((context: string | undefined) => ClusterApi) | undefined;
+  /** Certificates of the mesh's CA that sign, PEM; absent: there is none here, and no port with TLS that asks for them. */
+  readonly authorityIssuers?: (() => Promise<readonly string[]>) | undefined;
   /** Hears why the keys of an issuer could not be read where those of before are believed. */
   readonly onStaleKeys?: (cause: unknown) => void;
 }
@@ -33,7 +39,8 @@ export interface AuthenticationOptions {
  */
 export function readAuthentication(text: string, options: AuthenticationOptions = {}): Authentication {
   const { name = "PORTOLAN_AUTHENTICATION", now = Date.now, fetchKeys = (url, init) => fetch(url, init) } = options;
-  const { onStaleKeys = () => {} } = options;
+  const { onStaleKeys = () => {}, clusterApi, authorityIssuers } = options;
+  const remote: RemoteKeys = (url, how) => remoteKeys(url, how, now, onStaleKeys);
   if (text.trim() === "off") return noAuthentication;
   const wrong: Wrong = (path, what) => new PortolanError(`${name}: ${path === "" ? "it" : path} ${what}`);
   const known = ["tokens", "issuers", "proxy", "certificates", "iam", "subjects"];
@@ -41,56 +48,110 @@ export function readAuthentication(text: string, options: AuthenticationOptions 
   const subjects = readSubjects(settings.subjects, wrong);
   const methods: Method[] = [];
   const said: string[] = [];
+  let asksForCertificates = false;
   if (settings.tokens !== undefined) {
     methods.push(ownTokens(localKeys(settings.tokens, "tokens", wrong), now));
     said.push("tokens of our own");
   }
-  for (const [index, value] of list(settings.issuers, "issuers", wrong).entries()) {
-    const issuer = readIssuer(value, `issuers[${index}]`, wrong, (url) => remoteKeys(url, fetchKeys, now, onStaleKeys));
-    methods.push(issuedTokens(issuer, subjects, now));
-    said.push(`tokens of ${issuer.issuer}`);
+  const issuers = list(settings.issuers, "issuers", wrong).map((value, index) =>
+    readIssuer(value, `issuers[${index}]`, wrong, { remote, fetchKeys, clusterApi }),
+  );
+  for (const alike of Map.groupBy(issuers, ({ issuer, header }) => `${header} ${issuer}`).values()) {
+    methods.push(issuedTokens(alike, subjects, now));
+    said.push(`tokens of ${alike[0]?.issuer}${alike.length === 1 ? "" : `, which ${alike.length} clusters have`}`);
   }
   if (settings.proxy !== undefined) {
     methods.push(forwardedCertificates(readProxy(settings.proxy, wrong), subjects));
     said.push("certificates that a proxy has checked");
   }
   if (settings.certificates !== undefined) {
-    const certificates = readCertificates(settings.certificates, wrong);
-    methods.push(clientCertificates(certificates, subjects, now));
-    said.push(`certificates that ${certificates.platform} has verified`);
+    const certificates = readCertificates(settings.certificates, wrong, authorityIssuers);
+    const method = clientCertificates(certificates, subjects, now);
+    asksForCertificates = certificates.platform === "tls";
+    // As istiod: a certificate that does not hold is refused, whatever the request brings besides.
+    if (asksForCertificates) methods.unshift(method);
+    else methods.push(method);
+    said.push(
+      asksForCertificates ? "certificates over TLS" : `certificates that ${certificates.platform} has verified`,
+    );
   }
   if (settings.iam !== undefined && typeof settings.iam !== "boolean") throw wrong("iam", "is neither true nor false");
   if (settings.iam === true) {
     methods.push(awsIam(subjects));
     said.push("AWS IAM");
   }
-  if (methods.length === 0) throw wrong("", "names no way to prove who one is; write off to serve anybody");
-  return authenticateBy(`by ${said.join(", ")}`, methods);
+  if (methods.length === 0) throw wrong("", "names no method of authentication; write off to serve every client");
+  return authenticateBy(`by ${said.join(", ")}`, methods, asksForCertificates);
 }
 
 type Wrong = (path: string, what: string) => PortolanError;
 
-function readIssuer(value: unknown, path: string, wrong: Wrong, remote: (url: string) => JWTVerifyGetKey): Issuer {
-  const known = ["issuer", "audience", "jwks", "jwksUri", "header", "subjectClaim", "clusterId"];
+type RemoteKeys = (url: string, fetchKeys: FetchKeys) => JWTVerifyGetKey;
+
+/** How keys are read over a network. */
+interface KeyReaders extends Pick<AuthenticationOptions, "clusterApi"> {
+  readonly remote: RemoteKeys;
+  readonly fetchKeys: FetchKeys;
+}
+
+function readIssuer(value: unknown, path: string, wrong: Wrong, readers: KeyReaders): Issuer {
+  const known = [
+    "issuer",
+    "audience",
+    "jwks",
+    "jwksUri",
+    "discovery",
+    "context",
+    "header",
+    "subjectClaim",
+    "clusterId",
+  ];
   const settings = record(value, path, wrong, known);
-  const { jwks, jwksUri, header = "authorization", subjectClaim = "sub", clusterId } = settings;
-  if ((jwks === undefined) === (jwksUri === undefined)) throw wrong(path, "needs one of jwks and jwksUri");
-  const url = jwksUri === undefined ? "" : required(jwksUri, `${path}.jwksUri`, wrong);
-  if (jwksUri !== undefined && (!URL.canParse(url) || !isSafe(new URL(url))))
-    throw wrong(`${path}.jwksUri`, "is no https URL");
+  const { audience, header = "authorization", subjectClaim = "sub", clusterId } = settings;
   return {
     issuer: required(settings.issuer, `${path}.issuer`, wrong),
-    audience: required(settings.audience, `${path}.audience`, wrong),
+    audience: Array.isArray(audience)
+      ? texts(audience, `${path}.audience`, wrong)
+      : [required(audience, `${path}.audience`, wrong)],
     header: required(header, `${path}.header`, wrong).toLowerCase(),
     subjectClaim: required(subjectClaim, `${path}.subjectClaim`, wrong),
     ...clusterIn(clusterId, path, wrong),
-    keys: jwksUri === undefined ? localKeys(jwks, `${path}.jwks`, wrong) : remote(url),
+    proof: proofOf(settings, path, wrong, readers),
   };
 }
 
-/** Keys that come in clear text could be anybody's, but on the machine itself. */
-const isSafe = ({ protocol, hostname }: URL): boolean =>
-  protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname));
+/** Where a cluster's API server has the keys of its service account tokens. */
+const clusterKeysUrl = "https://kubernetes.default.svc/openid/v1/jwks";
+
+function proofOf(settings: JsonRecord, path: string, wrong: Wrong, readers: KeyReaders): Issuer["proof"] {
+  const { issuer, jwks, jwksUri, discovery, context } = settings;
+  const { remote, fetchKeys, clusterApi } = readers;
+  if ([jwks, jwksUri, discovery].filter((one) => one !== undefined).length !== 1)
+    throw wrong(path, "needs one of jwks, jwksUri and discovery");
+  if (context !== undefined && discovery !== "cluster" && discovery !== "review")
+    throw wrong(`${path}.context`, "is for the discovery cluster or review");
+  if (jwks !== undefined) return { keys: localKeys(jwks, `${path}.jwks`, wrong) };
+  if (jwksUri !== undefined) return { keys: remote(safeUrl(jwksUri, `${path}.jwksUri`, wrong), fetchKeys) };
+  if (discovery === "issuer") {
+    const url = safeUrl(issuer, `${path}.issuer`, wrong);
+    return { keys: remote(url, discoveredKeys(url, fetchKeys)) };
+  }
+  if (discovery !== "cluster" && discovery !== "review")
+    throw wrong(`${path}.discovery`, "is none of issuer, cluster and review");
+  if (clusterApi === undefined)
+    throw wrong(
+      `${path}.discovery`,
+      `is ${discovery}, which a server in a pod or with KUBECONFIG can ask; write issuer, jwksUri or jwks`,
+    );
+  const api = clusterApi(context === undefined ? undefined : required(context, `${path}.context`, wrong));
+  return discovery === "review" ? { review: tokenReview(api) } : { keys: remote(clusterKeysUrl, api.fetchKeys) };
+}
+
+function safeUrl(value: unknown, path: string, wrong: Wrong): string {
+  const url = required(value, path, wrong);
+  if (!URL.canParse(url) || !isSafeKeysUrl(new URL(url))) throw wrong(path, "is no https URL");
+  return url;
+}
 
 function readProxy(value: unknown, wrong: Wrong) {
   const settings = record(value, "proxy", wrong, ["secrets", "trustDomains", "clusterId"]);
@@ -108,18 +169,36 @@ function readProxy(value: unknown, wrong: Wrong) {
 /** More authorities than a change of two needs are a mistake. */
 const maxAuthorities = 8;
 
-function readCertificates(value: unknown, wrong: Wrong): PlatformCertificates {
+/** More are a list of its own: end the CA that signed them. */
+const maxRevoked = 1_000;
+
+function readCertificates(
+  value: unknown,
+  wrong: Wrong,
+  authorityIssuers: AuthenticationOptions["authorityIssuers"],
+): PlatformCertificates {
   const path = "certificates";
-  const known = ["platform", "issuers", "trustDomains", "clusterId"];
+  const known = ["platform", "issuers", "trustDomains", "clusterId", "revoked"];
   const settings = record(value, path, wrong, known);
   const platform = required(settings.platform, `${path}.platform`, wrong);
   if (!isCertificatePlatform(platform))
     throw wrong(`${path}.platform`, `is none of ${certificatePlatforms.join(" and ")}`);
-  const authorities = texts(settings.issuers, `${path}.issuers`, wrong);
+  if (platform === "tls" && authorityIssuers === undefined)
+    throw wrong(`${path}.platform`, "is tls, which a server with PORTOLAN_CA on can ask for");
+  const isNamed = platform !== "tls" || settings.issuers !== undefined;
+  const authorities = isNamed ? texts(settings.issuers, `${path}.issuers`, wrong) : [];
+  const revoked = settings.revoked === undefined ? [] : texts(settings.revoked, `${path}.revoked`, wrong);
+  if (revoked.length > maxRevoked) throw wrong(`${path}.revoked`, `holds more than ${maxRevoked}`);
   if (authorities.length > maxAuthorities) throw wrong(`${path}.issuers`, `holds more than ${maxAuthorities}`);
+  const issuers = authorities.map((pem, index) => readAuthority(pem, `${path}.issuers[${index}]`, wrong));
   return {
     platform,
-    issuers: authorities.map((pem, index) => readAuthority(pem, `${path}.issuers[${index}]`, wrong)),
+    issuers:
+      authorityIssuers === undefined || platform !== "tls"
+        ? issuers
+        : async () => [...(await authorityIssuers()).flatMap((pem) => readCertificate(pem) ?? []), ...issuers],
+    // As people write serial numbers: with colons, and in capitals.
+    revoked: new Set(revoked.map((one) => (one.startsWith("spiffe://") ? one : one.replaceAll(":", "").toLowerCase()))),
     trustDomains: new Set(texts(settings.trustDomains, `${path}.trustDomains`, wrong)),
     ...clusterIn(settings.clusterId, path, wrong),
   };

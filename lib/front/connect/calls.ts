@@ -7,26 +7,24 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createContextKey } from "@connectrpc/connect";
-import { ClusterDiscoveryService } from "../../../gen/envoy/service/cluster/v3/cds_pb.ts";
-import { EndpointDiscoveryService } from "../../../gen/envoy/service/endpoint/v3/eds_pb.ts";
-import { ExtensionConfigDiscoveryService } from "../../../gen/envoy/service/extension/v3/config_discovery_pb.ts";
-import { ListenerDiscoveryService } from "../../../gen/envoy/service/listener/v3/lds_pb.ts";
-import { RouteDiscoveryService } from "../../../gen/envoy/service/route/v3/rds_pb.ts";
-import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
-import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
+import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { Credentials } from "../auth/authentication.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { whyUnread } from "../why-unread.ts";
-import { type Call, fetchType } from "./answers.ts";
-import { deltaFetch, type SecretBinary } from "./delta-fetch.ts";
+import type { Call } from "./answers.ts";
+import type { SecretBinary } from "./delta-fetch.ts";
 
 /** A method that can be called, whichever protocol the call comes by. */
 export interface DiscoveryCall {
   /** `/<service>/<method>`. */
   readonly path: string;
-  /** What a call in JSON asks for; undefined for `DeltaFetch`, which every front answers in JSON (`polls/discovery-call.ts`). */
+  /**
+   * What a call in JSON asks for; undefined for `DeltaFetch`, which every front answers in JSON (`polls/discovery-call.ts`), and for
+   * certificates.
+   */
   readonly json: ResourceType | "secrets" | undefined;
   /** Most that a request may have, as read and as decompressed. */
   readonly maxBytes: number;
@@ -42,6 +40,15 @@ export const roomKey = createContextKey<Call["room"]>(() => Promise.resolve());
 /** `Call.caller` of a call that comes by a router; nobody before somebody has asked. */
 export const callerKey = createContextKey<Caller | undefined>(undefined);
 
+/** The certificate of whoever calls, as `Credentials` has it; none where no router says so. */
+export const certificateKey = createContextKey<Credentials["certificate"]>(undefined);
+
+/** Who sends a call, by what it and its connection bring. */
+export const credentialsOf = ({ header, contextValues }: UniversalServerRequest): Credentials => ({
+  header: (name) => header.get(name) ?? undefined,
+  certificate: contextValues?.get(certificateKey),
+});
+
 /** Secrets in binary, where the descriptors for that can be carried. */
 export interface BinarySecrets {
   readonly write: SecretBinary;
@@ -49,27 +56,7 @@ export interface BinarySecrets {
   call(front: Front): DiscoveryCall;
 }
 
-/** Envoy's unary Fetch methods, and `DeltaFetch`. @param secrets absent: these are told in JSON only */
-export function discoveryCalls(front: Front, secrets?: BinarySecrets): readonly DiscoveryCall[] {
-  const { pollBytes, deltaBytes } = front.limits;
-  const fetch = (type: ResourceType, rpc: Rpc<typeof ClusterDiscoveryService.method.fetchClusters.output>) =>
-    callOf(front, rpc, type, pollBytes, DiscoveryQuestionSchema, (question, call) =>
-      fetchType(front, type, question, call),
-    );
-  return [
-    fetch("clusters", ClusterDiscoveryService.method.fetchClusters),
-    fetch("endpoints", EndpointDiscoveryService.method.fetchEndpoints),
-    fetch("listeners", ListenerDiscoveryService.method.fetchListeners),
-    fetch("routes", RouteDiscoveryService.method.fetchRoutes),
-    fetch("extension_configs", ExtensionConfigDiscoveryService.method.fetchExtensionConfigs),
-    callOf(front, SnapshotService.method.deltaFetch, undefined, deltaBytes, DeltaQuestionSchema, (question, call) =>
-      deltaFetch(front, question, call, secrets?.write),
-    ),
-    ...(secrets === undefined ? [] : [secrets.call(front)]),
-  ];
-}
-
-type Rpc<O extends DescMessage> = DescMethodUnary<DescMessage, O>;
+export type Rpc<O extends DescMessage> = DescMethodUnary<DescMessage, O>;
 
 /** Nothing is kept of fields that are not read, and nothing recurses without end. */
 export const readOptions = { readUnknownFields: false, recursionLimit: 100 };
@@ -102,7 +89,7 @@ export function callOf<I extends DescMessage, O extends DescMessage>(
         method,
         async (questions: AsyncIterable<MessageShape<I>>, { signal, values }): Promise<MessageInitShape<O>> => {
           const caller = values.get(callerKey);
-          if (caller === undefined) throw new ConnectError("nobody has asked who calls", Code.Unauthenticated);
+          if (caller === undefined) throw new ConnectError("the caller was not authenticated", Code.Unauthenticated);
           return guarded(await onlyOne(questions), { caller, signal, room: values.get(roomKey) });
         },
       );

@@ -65,7 +65,7 @@ async function secretParts(
   secretBinary: SecretBinary | undefined,
 ): Promise<DeltaParts> {
   if (secretBinary === undefined)
-    throw new ConnectError("secrets are told in JSON here, not in binary", Code.Unimplemented);
+    throw new ConnectError("secrets are given in JSON here, not in binary", Code.Unimplemented);
   const now = orRefuse(await secretsNow(front, loaded, request, caller));
   const { version, classId, removed } = now;
   const speaker = { node: request.node, caller, type: "secrets", shape: "stream", version, classId } as const;

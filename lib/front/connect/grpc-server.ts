@@ -1,12 +1,16 @@
 import {
   constants,
+  createSecureServer,
   createServer,
+  type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type Http2Session,
+  type SecureServerOptions,
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { Code, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { getRequestListener } from "@hono/node-server";
@@ -16,10 +20,12 @@ import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { adsListeners } from "../ads/handlers.ts";
 import { guard } from "../auth/guard.ts";
+import { peerCertificateOf } from "../auth/peer-certificate.ts";
 import type { Front } from "../front.ts";
 import { lastAnswersMs, portCloser, type RunningServer } from "../node-server.ts";
 import { problem } from "../polls/responses.ts";
-import { discoveryCalls } from "./calls.ts";
+import { certificateKey } from "./calls.ts";
+import { discoveryCalls } from "./discovery-calls.ts";
 import { framesWithin } from "./frames.ts";
 import { guarded } from "./guarded.ts";
 import { gzip } from "./gzip.ts";
@@ -28,15 +34,38 @@ import { mountConnect } from "./mount.ts";
 import { reflectionHandlers } from "./reflection.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 import { binarySecrets } from "./secret-call.ts";
+import type { KeptCertificate, ServerPair } from "./server-certificate.ts";
 
-/** Serves gRPC, gRPC-Web and Connect over HTTP/2 without TLS, on a port of its own. */
-export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): Promise<RunningServer> {
+/**
+ * Serves gRPC, gRPC-Web and Connect over HTTP/2, on a port of its own.
+ *
+ * @param certificate absent: without TLS
+ */
+export function serveGrpc(
+  front: Front,
+  port: number,
+  hostname = "127.0.0.1",
+  certificate?: KeptCertificate,
+): Promise<RunningServer> {
   const { limits } = front;
   const withStreams = new Set<Http2Session>();
   const listener = callListener(front, withStreams);
   const sessions = new Set<Http2Session>();
   const settings = { maxConcurrentStreams: limits.streams, maxHeaderListSize: limits.headerBytes };
-  const server = createServer({ settings }, listener);
+  const server =
+    certificate === undefined
+      ? createServer({ settings }, listener)
+      : secureServer(
+          {
+            settings,
+            handshakeTimeout: limits.headersMs,
+            // What a certificate proves is decided with each request; here a client shows that it has its key.
+            requestCert: front.authentication.asksForCertificates === true,
+            rejectUnauthorized: false,
+          },
+          listener,
+          certificate,
+        );
   server.maxConnections = limits.connections;
   server.on("session", (session) => {
     sessions.add(session);
@@ -54,10 +83,11 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
       // `once` of node:events would reject, unheard, for the first error that the server goes on after.
       const closed = new Promise<void>((close) => server.once("close", close));
       resolve({
-        url: `http://${hostname}:${address.port}`,
+        url: `${certificate === undefined ? "http" : "https"}://${hostname}:${address.port}`,
         stopListening,
         async close() {
           await stopListening();
+          certificate?.close();
           const deadline = setTimeout(() => {
             for (const session of sessions) session.destroy();
           }, lastAnswersMs);
@@ -69,6 +99,18 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
       });
     });
   });
+}
+
+/** A server with TLS that takes each new certificate for the connections that come after it. */
+function secureServer(
+  options: SecureServerOptions,
+  listener: Listener,
+  certificate: KeptCertificate,
+): Http2SecureServer {
+  const secrets = ({ certificate: cert, key }: ServerPair) => ({ cert, key, minVersion: "TLSv1.2" as const });
+  const server = createSecureServer({ ...options, ...secrets(certificate.first) }, listener);
+  certificate.follow((pair) => server.setSecureContext(secrets(pair)));
+  return server;
 }
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
@@ -100,6 +142,7 @@ function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
   const calls = withinLimits(front.limits, (request, response) => {
     const handler = handlers.get(pathOf(request));
     if (handler !== undefined && isRpc(request)) answerRpc(front, handler, request, response);
+    else if (isGrpc(request)) refuseUnknown(response);
     else answerConnect(request, response);
   });
   return (request, response) => {
@@ -114,6 +157,17 @@ const byPath = (handlers: readonly UniversalHandler[]): ReadonlyMap<string, Univ
 const pathOf = ({ url }: Http2ServerRequest): string => url.split("?", 1)[0] ?? "";
 /** Not gRPC-Web's kind of stream, which nobody here speaks. */
 const isRpc = ({ headers }: Http2ServerRequest): boolean => /^application\/grpc\b/.test(headers["content-type"] ?? "");
+
+const isGrpc = ({ headers }: Http2ServerRequest): boolean =>
+  /^application\/grpc(?![-\w])/.test(headers["content-type"] ?? "");
+
+/** The answer to a method that is not served: clients of gRPC read 404 as another error, and ask again. */
+function refuseUnknown({ stream }: Http2ServerResponse): void {
+  const unimplemented = { "grpc-status": String(Code.Unimplemented), "grpc-message": "there is no such method here" };
+  stream.respond({ ":status": 200, "content-type": "application/grpc", ...unimplemented }, { endStream: true });
+  // Nothing of the request is read; without this its sender would go on sending.
+  stream.close(constants.NGHTTP2_NO_ERROR);
+}
 
 /**
  * Streams that last, by their paths: what ends them is a reader that takes nothing, a connection on which nobody answers, and their
@@ -204,7 +258,12 @@ function answerRpc(
 ): void {
   // Whoever names no authority gets no further than whoever goes away meanwhile: the stream is over.
   const answer = async () => {
-    const asked = universalRequestFromNodeRequest(request, response, undefined, undefined);
+    const asked = universalRequestFromNodeRequest(
+      request,
+      response,
+      undefined,
+      createContextValues().set(certificateKey, () => peerCertificateOf(request)),
+    );
     const body = framesWithin(asked.body, front.bodies, () => response.stream.close(constants.NGHTTP2_CANCEL));
     await universalResponseToNodeResponse(await handler(isStream ? { ...asked, body } : asked), response);
   };

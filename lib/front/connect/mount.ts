@@ -6,7 +6,8 @@ import type { Front } from "../front.ts";
 import { isJson } from "../polls/discovery-call.ts";
 import { problem } from "../polls/responses.ts";
 import { callBinary } from "./binary-call.ts";
-import { type BinarySecrets, callerKey, discoveryCalls } from "./calls.ts";
+import { type BinarySecrets, callerKey } from "./calls.ts";
+import { discoveryCalls } from "./discovery-calls.ts";
 import { callJson } from "./json-call.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 

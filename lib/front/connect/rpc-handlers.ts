@@ -4,7 +4,7 @@ import { bytesOf, readChunks } from "../../limits/read-body.ts";
 import { identified } from "../auth/authentication.ts";
 import { refusalOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
-import { callerKey, type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
+import { callerKey, credentialsOf, type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
 import { roomIn } from "./room.ts";
 
@@ -34,10 +34,7 @@ function limited(front: Front, handler: UniversalHandler, maxBytes: number): Uni
   const handle: UniversalHandler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
     // Before anything of the message is read, unless an app's guard knew it.
     const known = request.contextValues?.get(callerKey);
-    const found =
-      known === undefined
-        ? await front.authentication.identify({ header: (name) => request.header.get(name) ?? undefined })
-        : identified(known);
+    const found = known === undefined ? await front.authentication.identify(credentialsOf(request)) : identified(known);
     const refusal = refusalOf(found, "node");
     // gRPC's own codes follow from HTTP's: 401 is unauthenticated, 403 permission denied.
     if (found.kind === "refused" || refusal !== undefined) return { status: refusal?.status ?? 401 };

@@ -9,6 +9,7 @@ import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import { confirmerOf } from "../heads/confirmations.ts";
 import type { Outcome } from "../metrics.ts";
+import { askerOf } from "../nodes/asker.ts";
 import { placeNode } from "../nodes/place-node.ts";
 import type { Asking } from "../polls/asking.ts";
 import type { ChunkedBody } from "../polls/discovery-body.ts";
@@ -99,7 +100,8 @@ async function answerResources(
       return { kind: "changed", body: { ...(await deltaBody(front.reader, type, force, delta)), sent: leave } };
     }
     const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
-    const waiting = { untilMs, bytes, signal, confirmed };
+    const who = { ...askerOf(caller, node), type, name: "" };
+    const waiting = { untilMs, bytes, who, signal, confirmed };
     if (!(await stillHolding(front, served.state, waiting))) return { kind: "unchanged" };
   }
 }

@@ -16,6 +16,8 @@ export interface DeltaAsked extends Subscription {
   readonly held: HeldVersion | undefined;
   /** What its Envoy refuses of that version; undefined when it takes all of it. */
   readonly complaint: Complaint | undefined;
+  /** `accepted_version`, a member of ours: what an agent's Envoy has taken last, "" for nothing; undefined where a reader does not say. */
+  readonly accepted: string | undefined;
 }
 
 /** One that may be held. */
@@ -47,6 +49,9 @@ export function readDelta(body: string, limits: Limits, lists?: ExtensionLists):
   if (!isName(typeUrl, limits)) return { problem: `type_url is not a text of at most ${limits.nameBytes} bytes` };
   if (!isName(nonce, limits)) return { problem: `response_nonce is not a text of at most ${limits.nameBytes} bytes` };
   if (!isRecord(known)) return { problem: "initial_resource_versions is not a map of texts" };
+  const accepted = json.accepted_version ?? json.acceptedVersion;
+  if (accepted !== undefined && !isName(accepted, limits))
+    return { problem: `accepted_version is not a text of at most ${limits.nameBytes} bytes` };
   const subscription = readSubscription(
     json.resource_names_subscribe ?? json.resourceNamesSubscribe ?? [],
     json.resource_names_unsubscribe ?? json.resourceNamesUnsubscribe ?? [],
@@ -61,6 +66,7 @@ export function readDelta(body: string, limits: Limits, lists?: ExtensionLists):
       ...subscription,
       held: nonce === "" ? undefined : readNonce(nonce),
       complaint: readComplaint(json.error_detail ?? json.errorDetail, limits),
+      accepted,
       bytes,
     },
   };
@@ -81,6 +87,7 @@ export function readDeltaQuestion(
     ...wanted,
     held: nonce === "" ? undefined : readNonce(nonce),
     complaint: errorDetail && { words: errorDetail.message, names: [] },
+    accepted: undefined,
   };
 }
 

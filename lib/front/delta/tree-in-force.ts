@@ -68,17 +68,16 @@ export interface Speaker extends Pick<TreeQuestion, "node" | "caller" | "shape">
 export function hear(
   front: Front,
   { node, caller, type, shape, version, classId, root, apart }: Speaker,
-  { held, complaint }: Pick<DeltaRequest, "held" | "complaint">,
+  { held, complaint, accepted }: Pick<DeltaRequest, "held" | "complaint" | "accepted">,
   isNew: boolean,
 ): void {
   const who = { ...askerOf(caller, node), type };
-  if (complaint === undefined && isNew) {
-    // Of what it refuses in part it has what it had.
-    front.nodes.has({ ...who, name: "" }, held?.version, shape === "poll" ? "poll" : "delta", { classId, root: apart });
-    front.said.mended(who);
-  }
+  // Of what it refuses in part it has what it had; an agent holds more than its Envoy has taken, and says so.
+  const has = accepted ?? (complaint === undefined ? held?.version : undefined);
+  if (isNew) front.nodes.has({ ...who, name: "" }, has, shape === "poll" ? "poll" : "delta", { classId, root: apart });
+  if (complaint === undefined && isNew) front.said.mended(who);
   if (complaint !== undefined && held?.version === version) {
     const { words: error, names } = complaint;
-    front.said.refused(who, { answer: { version, kept: undefined, classId, root }, names, error });
+    front.said.refused(who, { answer: { version, kept: accepted || undefined, classId, root }, names, error });
   }
 }

@@ -6,25 +6,11 @@ import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot
 import type { Head } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { selectResources } from "../../streams/select-resources.ts";
+import { askerKey } from "./asker.ts";
+import type { ExplainedRefusal } from "./explain-refusal.ts";
+import { type HeldAgainst, type NodeState, nodeStateOf, type RefusedPart } from "./node-state.ts";
 import type { NodeResource, NodeStatus } from "./node-watch.ts";
 import { placeIn, placeNamed } from "./place-node.ts";
-
-/**
- * `synced`: it has what is in force for it. `stale`: it has something else. `refused`: it was served what is in force, and keeps what it
- * has. `taken`: it has it, and what is in force of it no snapshot says, as of secrets.
- */
-export type ResourceState = "synced" | "stale" | "refused" | "taken";
-
-export interface StandingResource extends NodeResource {
-  readonly state: ResourceState;
-}
-
-/** A node, held against HEAD. */
-export interface NodeStanding extends NodeStatus {
-  readonly resources: readonly StandingResource[];
-  /** Types of which there is something for it, and of which it has nothing. */
-  readonly notSent: readonly ResourceType[];
-}
 
 /** What is served to whom, at a time. */
 export interface InForce {
@@ -64,12 +50,25 @@ export async function classFor(
   return placement.kind === "placed" ? placement.classId : undefined;
 }
 
+/** What is known beside the nodes' own statuses. */
+export interface KnownOfNodes {
+  /** On the clock of the statuses. */
+  readonly nowMs: number;
+  /** Refusals that stand; absent: none are known. */
+  readonly refusals?: readonly ExplainedRefusal[] | undefined;
+}
+
 /** Holds nodes against what is in force for them, one after the other: of many that are alike each question is answered once. */
-export async function standingOf(inForce: InForce, nodes: readonly NodeStatus[]): Promise<readonly NodeStanding[]> {
+export async function nodeStates(
+  inForce: InForce,
+  nodes: readonly NodeStatus[],
+  { nowMs: hereMs, refusals = [] }: KnownOfNodes,
+): Promise<readonly NodeState[]> {
   const { reader, head, nowMs } = inForce;
   const known = new Map<string, string | undefined>();
+  const explained = new Map(refusals.map((one) => [`${one.type} ${one.name} ${askerKey(one)}`, one]));
   const ahead = [head, ...cohortsOf(head)].flatMap((way) => gatedOf(way, nowMs));
-  const standing: NodeStanding[] = [];
+  const states: NodeState[] = [];
   for (const node of nodes) {
     const shape = shapeOf(node);
     const placed = async (root: string) => {
@@ -84,15 +83,28 @@ export async function standingOf(inForce: InForce, nodes: readonly NodeStatus[])
       if (!known.has(key)) known.set(key, await versionIn(reader, of, type, name));
       return known.get(key);
     };
-    const resources: StandingResource[] = [];
-    for (const resource of node.resources) resources.push(await stood(resource, [now, ...later], versionOf));
+    const asker = { nodeId: node.node, ...(node.cluster === undefined ? {} : { clusterId: node.cluster }) };
+    const resources: HeldAgainst[] = [];
+    for (const resource of node.resources) {
+      const refusal = explained.get(`${resource.type} ${resource.name ?? ""} ${askerKey(asker)}`);
+      const served = await servedOf(resource, [now, ...later], versionOf);
+      resources.push({ resource, served, parts: refusal === undefined ? [] : partsOf(refusal) });
+    }
     const has = new Set(node.resources.map(({ type }) => type));
     const notSent: ResourceType[] = [];
     for (const type of resourceTypes) if (!has.has(type) && (await isThere(reader, now, type))) notSent.push(type);
-    standing.push({ ...node, ...(now.classId === undefined ? {} : { class: now.classId }), resources, notSent });
+    states.push(nodeStateOf(node, { class: now.classId, resources, notSent }, hereMs));
   }
-  return standing;
+  return states;
 }
+
+const maxParts = 20;
+const maxFrom = 10;
+
+const partsOf = ({ suspects = [] }: ExplainedRefusal): readonly RefusedPart[] =>
+  suspects
+    .slice(0, maxParts)
+    .map(({ name, from, at = [] }) => ({ resource: name, from: from.slice(0, maxFrom), at: at.slice(0, maxFrom) }));
 
 /** A node in a root. */
 interface Placed {
@@ -107,18 +119,19 @@ const shapeOf = ({ resources }: NodeStatus): ShapeName =>
   resources.some(({ transport }) => transport !== "poll") ? "stream" : "poll";
 
 /** @param of the node in the root in force for it, and in those that it may have been served before their time */
-async function stood(resource: NodeResource, of: readonly Placed[], versionOf: VersionOf): Promise<StandingResource> {
-  const { refused, ...rest } = resource;
-  const { name = "", version } = resource;
-  const type = resourceTypes.find((one) => one === resource.type);
-  if (type === undefined) return { ...resource, state: refused === undefined ? "taken" : "refused" };
-  const inForce: (string | undefined)[] = [];
-  for (const one of of) inForce.push(await versionOf(one, type, name));
-  if (inForce.includes(version)) return { ...rest, state: "synced" };
-  return { ...resource, state: refused !== undefined && inForce.includes(refused.version) ? "refused" : "stale" };
+async function servedOf(
+  { type: named, name = "" }: NodeResource,
+  of: readonly Placed[],
+  versionOf: VersionOf,
+): Promise<HeldAgainst["served"]> {
+  const type = resourceTypes.find((one) => one === named);
+  if (type === undefined) return undefined;
+  const served: (string | undefined)[] = [];
+  for (const one of of) served.push(await versionOf(one, type, name));
+  return served;
 }
 
-/** The version of a type, or of one resource of it, as nodes are told it; undefined where there is none for it. */
+/** The version of a type, or of one resource of it, as nodes get it; undefined where there is none for it. */
 async function versionIn(
   reader: SnapshotReader,
   { loaded, classId, shape }: Placed,

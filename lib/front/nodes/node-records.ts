@@ -6,6 +6,7 @@ import { isRecord } from "../../snapshot/classifier.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { askerKey } from "./asker.ts";
+import { presenceOf } from "./node-state.ts";
 import { createNodeVersions } from "./node-versions.ts";
 import type { NodeQuestion, NodeReport, NodeResource, NodeStatus, NodeWatch } from "./node-watch.ts";
 
@@ -14,6 +15,13 @@ const recordPrefix = "status/";
 
 /** How long a record counts. A front that lives writes its own again in half of it. */
 const recordMs = 24 * 3_600_000;
+
+/** Beside its records, and how often a front writes there that it lives: a record is written when something changes, and says nothing of that. */
+const aliveName = "alive";
+const aliveMs = 60_000;
+
+/** A front that has not written for so long has ended: its nodes ask another one, or none. */
+const endedMs = 3 * aliveMs;
 
 /** Nodes of a front are spread over so many records, by their ids. */
 const parts = 16;
@@ -61,6 +69,9 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
   const changed = new Set<number>();
   /** When each part was last written. */
   const writtenMs = new Map<number, number>();
+  /** Who was heard when its record was last written, by key. */
+  let heard: ReadonlySet<string> = new Set();
+  let aliveAtMs = Number.NEGATIVE_INFINITY;
   const versions = createNodeVersions(now, (nodeId) => changed.add(partOf(nodeId)), options.limits);
   const isShared = options.front !== undefined;
   const prefix = `${recordPrefix}${encodeKeyPart(options.front ?? "")}/`;
@@ -68,12 +79,20 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
 
   async function writeChanged(): Promise<void> {
     for (const [part, atMs] of writtenMs) if (now() - atMs > recordMs / 2) changed.add(part);
+    const standing = versions.standing();
+    const isHeard = (one: NodeStatus) => presenceOf(one, now()) === "connected";
+    const heardNow = new Set(standing.filter(isHeard).map(keyOf));
+    for (const one of standing) if (heardNow.has(keyOf(one)) !== heard.has(keyOf(one))) changed.add(partOf(one.node));
+    heard = heardNow;
     const due = [...changed];
     changed.clear();
-    const standing = due.length === 0 ? [] : versions.standing();
     for (const part of due) {
-      const nodes = sorted(standing.filter(({ node }) => partOf(node) === part));
-      const record: NodeRecord = { at: new Date(now()).toISOString(), nodes };
+      // Of a node that is heard a record says so until another one does not.
+      const nodes = sorted(standing.filter(({ node }) => partOf(node) === part)).map((one) => ({
+        ...one,
+        isOpen: heardNow.has(keyOf(one)),
+      }));
+      const record: NodeRecord = { at: timeOf(now()), nodes };
       const key = `${prefix}${part}`;
       try {
         if (nodes.length === 0) await store.delete(key);
@@ -85,6 +104,9 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
         throw cause;
       }
     }
+    if (writtenMs.size === 0 || now() - aliveAtMs < aliveMs) return;
+    await store.put(`${prefix}${aliveName}`, new TextEncoder().encode(JSON.stringify({ at: timeOf(now()) })));
+    aliveAtMs = now();
   }
 
   function write(): Promise<void> {
@@ -98,7 +120,11 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
   return {
     has: versions.has,
     refused: versions.refused,
+    streams: versions.streams,
+    holds: versions.holds,
+    isAsking: versions.isAsking,
     standing: versions.standing,
+    own: async () => joined([versions.standing(), (await options.siblings?.()) ?? []]),
     async report({ part, limit }) {
       const found = isShared ? othersIn(store, prefix, now(), patience()) : Promise.resolve(noRecords);
       const others = await found.catch((cause: unknown) => {
@@ -168,7 +194,7 @@ async function othersIn(
   const giveUp = () => late.resolve("late");
   patience.addEventListener("abort", giveUp);
   const keys: string[] = [];
-  const found = new Map<string, readonly NodeStatus[]>();
+  const found = new Map<string, NodeRecord>();
   let [listed, bytes, read] = [0, 0, 0];
 
   async function listKeys(): Promise<void> {
@@ -187,8 +213,23 @@ async function othersIn(
     if (result.kind !== "found") return;
     bytes += result.bytes.length;
     const record = readRecord(result.bytes);
-    if (record !== undefined && nowMs - Date.parse(record.at) < recordMs) found.set(key, record.nodes);
+    if (record === undefined || nowMs - Date.parse(record.at) >= recordMs) return;
+    if (key.endsWith(`/${aliveName}`)) aliveAt.set(frontOf(key), Date.parse(record.at));
+    else found.set(key, record);
   }
+
+  /** What a record says of nodes that were heard holds as long as its front lives. */
+  function nodesOf(key: string): readonly NodeStatus[] {
+    const record = found.get(key);
+    if (record === undefined) return [];
+    const lastMs = Math.max(Date.parse(record.at), aliveAt.get(frontOf(key)) ?? 0);
+    const isAlive = nowMs - lastMs < endedMs;
+    return record.nodes.map((one) =>
+      one.isOpen ? { ...one, isOpen: isAlive, seen: timeOf(isAlive ? nowMs : lastMs) } : one,
+    );
+  }
+
+  const aliveAt = new Map<string, number>();
 
   const all = listKeys().then(() => inParallel(keys, readKey));
   let isLate = false;
@@ -200,7 +241,7 @@ async function othersIn(
     all.catch(() => {});
   }
   // In the order of the keys, whichever came first.
-  return { records: keys.flatMap((key) => [found.get(key) ?? []]), unread: Math.max(listed - read, isLate ? 1 : 0) };
+  return { records: keys.map(nodesOf), unread: Math.max(listed - read, isLate ? 1 : 0) };
 }
 
 /** @returns undefined for what no front of this version wrote */
@@ -208,11 +249,18 @@ function readRecord(bytes: Uint8Array): NodeRecord | undefined {
   try {
     const record: Partial<NodeRecord> = JSON.parse(new TextDecoder().decode(bytes));
     const { at, nodes } = record;
-    return typeof at === "string" && Array.isArray(nodes) ? { at, nodes: nodes.filter(isStatus) } : undefined;
+    if (typeof at !== "string") return undefined;
+    // Fronts of earlier versions did not write who is heard: theirs are while they live.
+    const heard = { seen: at, isOpen: true, pauseMs: 0 };
+    const kept = Array.isArray(nodes) ? nodes.filter(isStatus) : [];
+    return { at, nodes: kept.map((one) => ({ ...heard, ...one })) };
   } catch {
     return undefined;
   }
 }
+
+const frontOf = (key: string): string => key.slice(0, key.lastIndexOf("/"));
+const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** What is read of a status here and by whoever reports it: without it, it is no status. */
 const isStatus = (value: unknown): value is NodeStatus =>
@@ -241,10 +289,15 @@ function joined(lists: readonly (readonly NodeStatus[])[]): readonly NodeStatus[
         if (before === undefined || before.since < resource.since) known.set(key, resource);
       }
       const resources = [...known].sort(([a], [b]) => byCodePoint(a, b)).map(([, resource]) => resource);
-      return { ...last, resources };
+      const seen = said.reduce((latest, one) => (latest < one.seen ? one.seen : latest), "");
+      const heard = { seen, isOpen: said.some(({ isOpen }) => isOpen), pauseMs: pauseOf(said) };
+      return { ...last, ...heard, resources };
     }),
   );
 }
+
+/** A node on streams has none of what it once had with polls. */
+const pauseOf = (said: readonly NodeStatus[]): number => Math.max(...said.map(({ pauseMs }) => pauseMs));
 
 const lastSaid = ({ resources }: NodeStatus): string =>
   resources.reduce((last, { since }) => (last < since ? since : last), "");

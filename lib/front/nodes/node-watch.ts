@@ -26,6 +26,14 @@ export interface NodeWatch {
   has(who: NodeSubscription, version: string | undefined, transport: NodeTransport, as?: ServedAs): void;
   /** To be told of every refusal, once. */
   refused(refusal: Refusal): void;
+  /** To be told of a stream that opens. @returns what to call when it ends */
+  streams?(who: Asker): () => void;
+  /** To be told of a request that is held. @returns what to call when it is held no more */
+  holds?(who: NodeSubscription): () => void;
+  /** Whether a node goes on asking for something; true of a node that is not known. */
+  isAsking?(who: NodeSubscription): boolean;
+  /** What this front's own nodes have, those of processes beside this one among them. */
+  own?(): Promise<readonly NodeStatus[]>;
   /** For `GET /status/nodes`, if anything is kept. */
   report?(question: NodeQuestion): Promise<NodeReport>;
 }
@@ -55,6 +63,12 @@ export interface NodeStatus {
   readonly class?: string;
   /** The root that was last in force for it, where that was not everybody's. */
   readonly root?: string;
+  /** When it was last heard, RFC 3339. */
+  readonly seen: string;
+  /** Whether it has a stream or a held request open. */
+  readonly isOpen: boolean;
+  /** Longest usual pause between two of its requests, in milliseconds; 0 of a node on streams, which end when it does. */
+  readonly pauseMs: number;
   readonly resources: readonly NodeResource[];
 }
 
@@ -63,7 +77,7 @@ export interface NodeResource {
   readonly type: string;
   /** Absent for a type that comes whole. */
   readonly name?: string;
-  /** "" where it has refused the first it was served, and has none. */
+  /** What it has accepted last; "" where it has refused the first it was served, and has none. */
   readonly version: string;
   /** When it first said so, RFC 3339. */
   readonly since: string;

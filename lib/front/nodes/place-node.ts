@@ -1,4 +1,5 @@
 import {
+  buildFor,
   type Classifier,
   clusterMember,
   defaultKey,
@@ -9,6 +10,7 @@ import {
   textOf,
 } from "../../snapshot/classifier.ts";
 import { readQualified } from "../../snapshot/node-names.ts";
+import { isIstioClass } from "../../snapshot/proxy-build.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type Caller, clusterOf, completed, indexKeys, misfit } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
@@ -31,6 +33,9 @@ export type Placement =
  * Finds the class of a node: by its projection, by name or address in the node index, else the default class of its type and
  * namespace. A pod whose name was proven is looked for in the index first: there nothing depends on what it says. A cluster and a
  * service account that were proven are part of both questions, so that neither leads to a class of another's nodes.
+ *
+ * No stock Envoy gets a class of Istio's own proxies: it would refuse everything. What the index has for a name may be of the other
+ * build; one of Istio's gets a stock Envoy's class of its own until there is a better one.
  */
 export async function placeNode(
   reader: SnapshotReader,
@@ -43,25 +48,44 @@ export async function placeNode(
   const projected = () => byProjection(loaded.classifier, completed(caller, claims));
   const indexed = () => byIndex(reader, loaded, indexKeys(caller, claims), clusterOf(caller, claims));
   const isProven = caller.kind === "node" && caller.pod !== undefined;
-  return placeBy(isProven ? [indexed, projected] : [projected, indexed], loaded, claims, caller);
+  const build = buildFor(loaded.classifier, claims);
+  const ways = isProven ? [indexed, projected] : [projected, indexed];
+  if (build === undefined) return placeBy(ways, loaded, claims, caller);
+  const takesIstio = build === "istio";
+  const own = (way: Way) => async () => {
+    const classId = await way();
+    return classId !== undefined && isIstioClass(classId) === takesIstio ? classId : undefined;
+  };
+  // What a pod says of its build leads it no more than anything else to a class that is not the one of its proven name.
+  const isKnown = isProven && (await indexed()) !== undefined;
+  const placement = isKnown
+    ? await placeBy(takesIstio ? [indexed] : [own(indexed)], loaded, claims, caller)
+    : await placeBy(ways.map(own), loaded, claims, caller, takesIstio ? indexed : undefined);
+  const isOfOthers = placement.kind === "placed" && isIstioClass(placement.classId) && !takesIstio;
+  return isOfOthers ? { kind: "unplaced", reason: reasonFor(claims) } : placement;
 }
 
 type Way = () => string | undefined | Promise<string | undefined>;
 
-/** By the first of the ways that leads to a class, else by default. */
+/**
+ * By the first of the ways that leads to a class, else by default.
+ *
+ * @param almost leads to a class that is the node's own but for its build: it is asked for as by default
+ */
 async function placeBy(
   ways: readonly Way[],
   loaded: LoadedRoot,
   claims: NodeClaims,
   caller: Caller,
+  almost?: Way,
 ): Promise<Placement> {
   const defaultWay = () => byDefault(loaded.classifier, claims);
-  for (const way of [...ways, defaultWay]) {
+  for (const way of [...ways, ...(almost === undefined ? [] : [almost]), defaultWay]) {
     const classId = await way();
     if (classId === undefined || !loaded.classes.has(classId)) continue;
     if (caller.kind === "node" && caller.classes?.includes(classId) === false)
       return { kind: "forbidden", reason: `${caller.subject} may not be of class "${classId}"` };
-    const type = way === defaultWay ? defaultKey(claims) : undefined;
+    const type = way === defaultWay || way === almost ? defaultKey(claims) : undefined;
     return { kind: "placed", classId, ...(type === undefined ? {} : { byDefault: type }) };
   }
   return { kind: "unplaced", reason: reasonFor(claims) };
@@ -132,5 +156,5 @@ function reasonFor(claims: NodeClaims): string {
 /** The index is looked up by cluster: of a name that two clusters have, a node has to say in which one it runs. */
 function clusterText({ metadata }: NodeClaims): string {
   const clusterId = textOf(metadata[clusterMember]);
-  return clusterId === "" ? " (or is in several clusters, and says no CLUSTER_ID)" : ` of cluster ${shown(clusterId)}`;
+  return clusterId === "" ? " (or is in several clusters, and has no CLUSTER_ID)" : ` of cluster ${shown(clusterId)}`;
 }

@@ -5,7 +5,7 @@ import type { Stranger } from "./strangers.ts";
 export function strangerRemedy({ nodeId, kind }: Stranger): string {
   const parsed = parseNodeId(nodeId);
   if (parsed === undefined)
-    return "start it with what `portolan bootstrap POD.NAMESPACE` prints, whose node.id says who it is";
+    return "start it with what `portolan bootstrap POD.NAMESPACE` prints, whose node.id is pod and namespace";
   const { name } = parsed;
   if (kind === "default")
     return `if ${name} is a pod of this mesh, publish it with its labels; \`portolan bootstrap\` lists the proxies that have a class`;

@@ -1,6 +1,7 @@
 import type { Front } from "../front.ts";
 import type { Alike } from "../heads/alike.ts";
 import type { Confirmer } from "../heads/confirmations.ts";
+import type { NodeSubscription } from "../nodes/node-watch.ts";
 
 /** Time left for the answer to travel when a poll is held. */
 const marginMs = 5_000;
@@ -14,6 +15,8 @@ export interface Waiting {
   readonly untilMs: number;
   /** What it takes to remember the request meanwhile. */
   readonly bytes: number;
+  /** Who waits, and for what; absent where that is not kept. */
+  readonly who?: NodeSubscription | undefined;
   /** Asked for once it is to wait. */
   readonly signal: () => AbortSignal | undefined;
   /** Whose confirmation ends the wait too: a step to come may be for it then. `count` is what it was before the answer was made. */
@@ -35,10 +38,11 @@ export const holdUntilMs = (front: Front, patienceMs: number): number => perform
  * @returns false when there is no time left to wait, or too much waits already: the answer at hand is the last word
  */
 export async function stillHolding(front: Front, state: string, waiting: Waiting): Promise<boolean> {
-  const { untilMs, bytes, signal, confirmed, alike } = waiting;
+  const { untilMs, bytes, who, signal, confirmed, alike } = waiting;
   const leftMs = untilMs - performance.now();
   if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;
   front.metrics.held(1);
+  const leave = who && front.nodes.holds?.(who);
   const gone = signal();
   const news = confirmed && new AbortController();
   const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news?.abort());
@@ -51,6 +55,7 @@ export async function stillHolding(front: Front, state: string, waiting: Waiting
     return isChanged || (news?.signal.aborted === true && gone?.aborted !== true);
   } finally {
     unwatch?.();
+    leave?.();
     front.held.give(openBytes + bytes);
     front.metrics.held(-1);
   }

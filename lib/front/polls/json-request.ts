@@ -3,15 +3,15 @@ import { type ExtensionLists, noExtensionLists } from "./extension-lists.ts";
 
 /** A request in proto JSON. */
 export interface JsonRequest {
-  /** With or without what its node's list of extensions holds, which nobody reads. */
+  /** With what its node's list of extensions holds, or with a shorter one that says as much to whoever reads it. */
   readonly json: JsonRecord;
   /** Length of its text, were that list empty. */
   readonly bytes: number;
 }
 
 /**
- * Parses a discovery request. A list of extensions that is known to be one, to the last character, is passed over: what is left is
- * JSON if and only if the whole is, and says the same but for what that list holds.
+ * Parses a discovery request. A list of extensions that is known to be one, to the last character, is passed over, and a short one read in its
+ * place: that is JSON if and only if the whole is, and says the same of whose build the node is.
  */
 export function parseRequest(
   body: string,
@@ -21,8 +21,11 @@ export function parseRequest(
   const key = body.indexOf(listKey);
   if (key === -1 || depthAt(body, key, maxDepth) !== depthOfMembers) return parseWhole(body, maxDepth);
   const from = key + listKey.length;
-  const known = lists.lengthAt(body, from);
-  if (known !== undefined) return parseWhole(body.slice(0, from) + emptyList + body.slice(from + known), maxDepth);
+  const known = lists.listAt(body, from);
+  if (known !== undefined) {
+    const around = parseWhole(body.slice(0, from) + known.short + body.slice(from + known.length), maxDepth);
+    return "problem" in around ? around : { ...around, bytes: around.bytes - known.short.length + emptyList.length };
+  }
   const parsed = parseWhole(body, maxDepth);
   const end = "problem" in parsed ? undefined : endOfList(body, from);
   if ("problem" in parsed || end === undefined) return parsed;
@@ -30,7 +33,7 @@ export function parseRequest(
   return { json: parsed.json, bytes: from + emptyList.length + body.length - end };
 }
 
-export const emptyList = "[]";
+const emptyList = "[]";
 
 /**
  * Before its list. Where a text with this in it is JSON, it is a key: within a text its first quote would end that text, and no letter

@@ -2,7 +2,7 @@ import { createByteCache } from "../../limits/byte-cache.ts";
 import type { Limits } from "../../limits/limits.ts";
 import type { WholeBody } from "../../limits/read-body.ts";
 import type { ExtensionLists } from "./extension-lists.ts";
-import { depthAt, depthOfMembers, emptyList, listKey } from "./json-request.ts";
+import { depthAt, depthOfMembers, listKey } from "./json-request.ts";
 import { type ReadPoll, readPoll } from "./poll-request.ts";
 
 /** Reads polls, and knows those again that came before: an Envoy sends the same bytes until it has accepted something new. */
@@ -23,7 +23,7 @@ const lookedAt = { first: 192, last: 64 } as const;
 /** Each connection holds its last poll, however many there are: only one that is not longer. */
 const maxLastBytes = 4_096;
 
-/** A poll, and all bytes of it but those of a list that nobody reads: before the list and behind it. */
+/** A poll, and all bytes of it but those of the node's list of extensions: before the list and behind it. */
 interface KnownPoll {
   readonly start: Buffer;
   readonly rest: Buffer;
@@ -49,16 +49,16 @@ export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPo
     return known;
   }
 
-  /** A poll around a list that is known: read as if that were empty, where it is one that nobody reads. */
-  function readAround(start: Buffer, rest: Buffer): ReadPoll | undefined {
-    const name = nameOf("around", start, rest);
+  /** A poll around a list that is known: read with one in its place that says as much, where it is the node's. */
+  function readAround(start: Buffer, rest: Buffer, short: string): ReadPoll | undefined {
+    const name = nameOf(`around ${short.length}`, start, rest);
     const known = knownAs(name, start, rest);
     if (known !== undefined) return known.poll;
     const text = new TextDecoder().decode(start);
     if (depthAt(text, text.length, limits.depth) !== depthOfMembers) return undefined;
     // A mark of byte order has a meaning at the start of a text alone.
     const end = new TextDecoder("utf-8", { ignoreBOM: true }).decode(rest);
-    return remember(name, start, rest, readPoll(text + emptyList + end, limits)).poll;
+    return remember(name, start, rest, readPoll(text + short + end, limits)).poll;
   }
 
   return {
@@ -71,9 +71,8 @@ export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPo
       const [first = nothing] = parts;
       const key = first.indexOf(listKeyBytes);
       const from = key + listKeyBytes.length;
-      const length = key === -1 ? undefined : lists.bytesAt(parts, from);
-      const around =
-        length === undefined ? undefined : readAround(first.subarray(0, from), behind(parts, from + length));
+      const list = key === -1 ? undefined : lists.bytesAt(parts, from);
+      const around = list && readAround(first.subarray(0, from), behind(parts, from + list.length), list.short);
       if (around !== undefined) return around;
       const whole = parts.length === 1 ? first : Buffer.concat(parts);
       // With a list that is not known yet, the same poll comes another way next time.
@@ -93,7 +92,7 @@ const nothing = Buffer.alloc(0);
 const copyOf = (bytes: Buffer): Buffer => Buffer.from(new Uint8Array(bytes).buffer);
 
 /** Latin 1 has a character for every byte. */
-function nameOf(how: "around" | "whole", start: Buffer, rest: Buffer): string {
+function nameOf(how: string, start: Buffer, rest: Buffer): string {
   const end = rest.length > 0 ? rest : start;
   const first = start.toString("latin1", 0, lookedAt.first);
   const last = end.toString("latin1", Math.max(end.length - lookedAt.last, 0));

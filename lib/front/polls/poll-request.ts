@@ -1,7 +1,7 @@
 import type { Limits } from "../../limits/limits.ts";
 import { isRecord, type JsonRecord, localityText, type NodeClaims, textOf } from "../../snapshot/classifier.ts";
 import { distinctNames, excessOfNode, isName } from "../excess.ts";
-import type { ExtensionLists } from "./extension-lists.ts";
+import { buildOfList, type ExtensionLists } from "./extension-lists.ts";
 import { parseRequest } from "./json-request.ts";
 
 /** What a poll asks, and who asks. Nothing in it is authenticated. */
@@ -54,11 +54,13 @@ export type ReadNode = { readonly claims: NodeClaims } | { readonly problem: str
  */
 export function readNode(json: unknown, bytes: number, limits: Limits): ReadNode {
   if (!isRecord(json) || typeof json.id !== "string" || json.id === "") return { problem: "node has no id" };
-  const claims = {
+  const build = buildOfList(json.extensions);
+  const claims: NodeClaims = {
     id: json.id,
     cluster: typeof json.cluster === "string" ? json.cluster : "",
     metadata: isRecord(json.metadata) ? json.metadata : {},
     locality: isRecord(json.locality) ? localityOf(json.locality) : "",
+    ...(build === undefined ? {} : { build }),
   };
   const problem = excessOfNode(claims, bytes, limits);
   return problem === undefined ? { claims } : { problem };

@@ -96,7 +96,7 @@ async function answerInTime(front: Front, asking: Sender, question: Question): P
       if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
       const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
       const alike = confirmed === undefined ? alikeOf(front, served, question, answer) : undefined;
-      const waiting = { untilMs, bytes: request.bytes, signal: asking.signal, confirmed, alike };
+      const waiting = { untilMs, bytes: request.bytes, who: subscription, signal: asking.signal, confirmed, alike };
       if (!(await stillHolding(front, served.state, waiting))) return answer;
     }
   } finally {

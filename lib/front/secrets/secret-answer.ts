@@ -7,6 +7,7 @@ import { placeOfName } from "../../snapshot/name-search.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { SecretGrant } from "../../snapshot/root.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import { readBundleName, type TrustBundle } from "../../snapshot/trust-bundle.ts";
 import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
@@ -63,7 +64,8 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
         root: served.apart,
       });
     if (answer.kind !== "unchanged") return answer;
-    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
+    const who = { ...askerOf(poll.caller, node), type: "secrets", name };
+    const waiting = { untilMs, bytes: request.bytes, who, signal: poll.signal };
     if (!(await stillHoldingSecret(front, served.state, waiting))) return answer;
   }
 }
@@ -94,11 +96,17 @@ export interface SecretsOfClass {
   readonly named: readonly string[];
   /** What ReferenceGrants let gateways have of other namespaces. */
   readonly grants: readonly SecretGrant[];
+  /** Blob with the certificates in ConfigMaps that its root has; undefined: none. */
+  readonly bundles: string | undefined;
 }
+
+/** What a front has secrets, and certificates, from. */
+export type SecretSources = Pick<Front, "secrets" | "trustBundles">;
 
 export const secretsOf = ({ root, classes }: LoadedRoot, classId: string): SecretsOfClass => ({
   named: classes.get(classId)?.secrets ?? none,
   grants: root.secretGrants ?? none,
+  bundles: root.trustBundles,
 });
 
 /** One list for all: streams tell by the lists whether their class names other secrets now. */
@@ -106,14 +114,23 @@ const none: readonly never[] = [];
 
 /** A secret for whoever asks, over any transport. */
 export async function secretFor(
-  front: Pick<Front, "secrets">,
+  front: SecretSources,
   caller: Caller,
-  { named, grants }: SecretsOfClass,
+  { named, grants, bundles }: SecretsOfClass,
   name: string,
 ): Promise<SecretFor> {
+  const bundle = readBundleName(name);
+  if (bundle !== undefined) {
+    if (named[placeOfName(named, name, (one) => one)] !== name)
+      return refuse(404, "unknown-name", `nothing that the node is served names ${shown(name)}`);
+    const { namespace = caller.kind === "node" ? caller.namespace : "" } = bundle;
+    const found =
+      bundles === undefined ? undefined : (await front.trustBundles(bundles))[`${namespace}/${bundle.name}`];
+    if (found === undefined) return refuse(404, "unknown-name", `no source has certificates for ${shown(name)}`);
+    return { kind: "found", resource: bundleResource(name, found) };
+  }
   if (front.secrets === undefined) return refuse(404, "unknown-name", "no secrets are served here");
-  if (caller.kind !== "node")
-    return refuse(403, "forbidden", "secrets are for nodes that prove who they are, and for nobody else");
+  if (caller.kind !== "node") return refuse(403, "forbidden", "secrets are only for nodes that prove their identity");
   const question = readSecretName(name);
   if (question === undefined || named[placeOfName(named, name, (one) => one)] !== name)
     return refuse(404, "unknown-name", `nothing that the node is served names the secret ${shown(name)}`);
@@ -127,7 +144,11 @@ export async function secretFor(
     return refuse(403, "forbidden", `${shown(name)} is in another namespace than ${caller.subject}`);
   const found = await findNow(front.secrets, namespace, question, name);
   if (found === "unreadable")
-    return refuse(503, "unavailable", `the secret ${shown(name)} cannot be opened now; the front's log says why`);
+    return refuse(
+      503,
+      "unavailable",
+      `the secret ${shown(name)} cannot be opened now; see the front's log for the reason`,
+    );
   if (found === undefined) return refuse(404, "unknown-name", `there is no secret ${shown(name)} in ${namespace}`);
   const isMeant =
     found.serviceAccounts?.includes(caller.serviceAccount ?? "") !== false &&
@@ -135,6 +156,16 @@ export async function secretFor(
   if (!isMeant) return refuse(403, "forbidden", `${shown(name)} is not for ${caller.subject}`);
   return { kind: "found", resource: found.resource };
 }
+
+/** Certificates as Envoy takes them. They are no secret, so whoever is served what names them may have them. */
+const bundleResource = (name: string, { ca, crl }: TrustBundle): object => ({
+  "@type": secretTypeUrl,
+  name,
+  validation_context: {
+    trusted_ca: { inline_string: ca },
+    ...(crl === undefined ? {} : { crl: { inline_string: crl } }),
+  },
+});
 
 /** Why a secret cannot be read or opened is the operator's to know, and in the log by then. */
 async function findNow(feed: SecretFeed, ...asked: Parameters<SecretFeed["find"]>) {

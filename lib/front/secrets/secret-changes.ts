@@ -1,9 +1,8 @@
 import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { Front } from "../front.ts";
 import type { Refused } from "../polls/outcome.ts";
-import { type SecretsOfClass, secretFor } from "./secret-answer.ts";
+import { type SecretSources, type SecretsOfClass, secretFor } from "./secret-answer.ts";
 
 /** Who wants secrets, and what root and caller let it have. */
 export interface SecretReader {
@@ -27,7 +26,7 @@ const isMissing = "";
 
 /** Compares secrets with what a reader has, by the rules of polls for each of them. @param names sorted */
 export async function secretChanges(
-  front: Pick<Front, "secrets">,
+  front: SecretSources,
   { caller, secrets }: SecretReader,
   names: readonly string[],
   before: ReadonlyMap<string, string>,

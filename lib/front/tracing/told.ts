@@ -13,12 +13,23 @@ export type BehindPlace = Pick<ToldDecision, "from" | "causes">;
 
 const maxEndpoints = 50;
 
+/** Of the objects behind a resource those that count at a place: a filter's policies, or all of them. */
+export function fromAt({ behind }: Place, from: readonly string[]): readonly string[] {
+  if (behind === undefined) return from;
+  const kinds = behind.flatMap((one) =>
+    one.kind === "kind" ? [one.name] : one.kind === "issuer" ? ["RequestAuthentication"] : [],
+  );
+  const keys = new Set(behind.flatMap((one) => (one.kind === "object" ? [one.key] : [])));
+  return from.filter((key) => keys.has(key) || kinds.some((kind) => key.startsWith(`${kind}/`)));
+}
+
 /** The way of a request as `/api/trace` tells it. */
 export function toldTrace({ trace, direction }: TracedAnswer, behind: (place: Place) => BehindPlace): Told {
   type Decided = (typeof trace.decisions)[number];
-  const decisionTold = ({ step, chosen, why, place, passedOver, morePassedOver }: Decided): ToldDecision => ({
+  const decisionTold = ({ step, chosen, verdict, why, place, passedOver, morePassedOver }: Decided): ToldDecision => ({
     step,
     ...(chosen === undefined ? {} : { chosen }),
+    ...(verdict === undefined ? {} : { verdict }),
     why,
     ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
     ...(place === undefined ? { from: [], causes: [] } : behind(place)),
@@ -29,11 +40,12 @@ export function toldTrace({ trace, direction }: TracedAnswer, behind: (place: Pl
     direction,
     decisions: trace.decisions.map(decisionTold),
     httpFilters: trace.httpFilters,
-    ways: trace.ways.map(({ sharePercent, decisions, end }) => {
+    ways: trace.ways.map(({ sharePercent, decisions, dependsOn, end }) => {
       const endpoints = end.kind === "endpoints" ? end.endpoints : [];
       return {
         sharePercent,
         decisions: decisions.map(decisionTold),
+        dependsOn,
         end: endText(end),
         endpoints: endpoints.slice(0, maxEndpoints).map(({ address, port, sharePercent: share }) => ({
           address: port === 0 ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`,

@@ -1,10 +1,10 @@
-import { RE2JS } from "re2js";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { Trace } from "../../trace/decision.ts";
 import { usualDirection, withDestination } from "../../trace/destination.ts";
 import { nodeResources, type ResourceTexts } from "../../trace/node-resources.ts";
 import { trace } from "../../trace/trace.ts";
-import { requestOf } from "../../trace/traced-request.ts";
+import { claimsOf, requestOf } from "../../trace/traced-request.ts";
+import { readRegex } from "./read-regex.ts";
 
 /** A request, as the console asks for its way. */
 export interface AskedRequest {
@@ -14,6 +14,12 @@ export interface AskedRequest {
   /** What the proxy is for, where it is neither of the two. */
   readonly direction: string | undefined;
   readonly isMutual: boolean;
+  /** The client's address; "" where it is not known. */
+  readonly from: string;
+  /** Of the proxy whose mutual TLS it comes in; "" for none. */
+  readonly principal: string;
+  /** Claims of a good token, as JSON; "" for none. */
+  readonly claims: string;
 }
 
 export type TracerAnswer =
@@ -30,11 +36,19 @@ export type LoadTracer = () => Promise<Tracer>;
 
 /** Follows requests through what a class has; patterns are matched by RE2, in linear time. */
 export const tracer: Tracer = {
-  trace(texts, { url, method, headers, direction: wanted, isMutual }) {
+  trace(texts, { url, method, headers, direction: wanted, isMutual, from, principal, claims }) {
     const resources = nodeResources(texts);
     const direction = wanted === "inbound" || wanted === "outbound" ? wanted : usualDirection(resources);
     try {
-      const asked = requestOf(url, { direction, method: method.toUpperCase(), headers, isMutual });
+      const asked = requestOf(url, {
+        direction,
+        method: method.toUpperCase(),
+        headers,
+        isMutual: isMutual || principal !== "",
+        ...(from === "" ? {} : { source: { address: from } }),
+        ...(principal === "" ? {} : { identity: principal }),
+        ...(claims === "" ? {} : { claims: claimsOf(claims) }),
+      });
       const request = withDestination(resources, asked, new URL(url.replace(/^[^:]+/, "http")).hostname);
       return { kind: "traced", trace: trace(resources, request, readRegex), direction };
     } catch (cause) {
@@ -43,12 +57,3 @@ export const tracer: Tracer = {
     }
   },
 };
-
-function readRegex(pattern: string): ((text: string) => boolean) | undefined {
-  try {
-    const compiled = RE2JS.compile(pattern);
-    return (text) => compiled.matches(text);
-  } catch {
-    return undefined;
-  }
-}

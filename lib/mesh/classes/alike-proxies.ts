@@ -1,10 +1,10 @@
-import type { Memo } from "../memo/memo.ts";
-import { objectNumber } from "../memo/object-number.ts";
-import { pass } from "../memo/pass.ts";
-import { plainText } from "../memo/plain-text.ts";
-import { Slots } from "../memo/slots.ts";
-import { step } from "../memo/step.ts";
-import type { Question } from "../memo/traced-step.ts";
+import { CacheEntries } from "../../incremental/cache-entries.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { objectNumber } from "../../incremental/object-number.ts";
+import { plainText } from "../../incremental/plain-text.ts";
+import { query } from "../../incremental/query.ts";
+import type { Question } from "../../incremental/tracked-query.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
@@ -51,17 +51,14 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
   }
 }
 
-const firstsOf = step(
+const firstsOf = query(
   "first of alike proxies",
-  { groups: "identity" },
   ({ groups }: { readonly groups: readonly AlikeProxies[] }): readonly Proxy[] => groups.map(({ first }) => first),
 );
 
-const askedLast = new Slots<AskedOfProxies>("asked of proxies");
+const askedLast = new CacheEntries<AskedOfProxies>("asked of proxies");
 
-const readsOf = step("class reads", { asked: "identity" }, ({ asked }: { readonly asked: AskedOfProxies }) =>
-  classReads(asked),
-);
+const readsOf = query("class reads", ({ asked }: { readonly asked: AskedOfProxies }) => classReads(asked));
 
 /** In the order of the first members. */
 function alikeProxies(
@@ -77,17 +74,14 @@ function alikeProxies(
 const nothingServed: ProxyAnswers["targets"] = [];
 
 /** The answers of each proxy of a census that serves other things, or is asked others. */
-const answersOfCensus = step(
-  "answers of a census",
-  { census: "identity", targets: "identity", asked: "identity" },
-  ({ census, targets, asked }: CensusInputs, memo: Memo) =>
-    answersOfAll(
-      memo,
-      "census",
-      census,
-      { questions: questionsOf(memo, { asked }) },
-      (_proxy, at) => targets[at] ?? nothingServed,
-    ),
+const answersOfCensus = query("answers of a census", ({ census, targets, asked }: CensusInputs, memo: Memo) =>
+  answersOfAll(
+    memo,
+    "census",
+    census,
+    { questions: questionsOf(memo, { asked }) },
+    (_proxy, at) => targets[at] ?? nothingServed,
+  ),
 );
 
 interface CensusInputs {
@@ -98,9 +92,8 @@ interface CensusInputs {
 }
 
 /** The answers of each proxy, as a text: proxies of one text have the same. */
-const answersOfAll = pass(
+const answersOfAll = mappedList(
   "answers of proxies",
-  { questions: "identity" },
   (
     proxy: Proxy,
     targets: ProxyAnswers["targets"],
@@ -121,9 +114,8 @@ type QuestionLists = ReadonlyMap<string, readonly Question[]>;
 
 const nothing: readonly Question[] = [];
 
-const questionsOf = step(
+const questionsOf = query(
   "questions of namespaces",
-  { asked: "identity" },
   ({ asked }: { readonly asked: AskedOfProxies }): QuestionLists =>
     new Map(Array.from(asked.byNamespace, ([namespace, questions]) => [namespace, [...questions.values()]])),
 );
@@ -138,17 +130,13 @@ interface GroupInputs {
   readonly answers: readonly string[];
 }
 
-const groups = step(
-  "alike proxies",
-  { census: "identity", answers: "identity" },
-  ({ census, answers }: GroupInputs): readonly AlikeProxies[] => {
-    const found = new Map<string, { readonly first: Proxy; readonly members: number[] }>();
-    for (const [position, proxy] of census.entries()) {
-      const key = answers[position] ?? "";
-      const group = found.get(key);
-      if (group === undefined) found.set(key, { first: proxy, members: [position] });
-      else group.members.push(position);
-    }
-    return [...found.values()];
-  },
-);
+const groups = query("alike proxies", ({ census, answers }: GroupInputs): readonly AlikeProxies[] => {
+  const found = new Map<string, { readonly first: Proxy; readonly members: number[] }>();
+  for (const [position, proxy] of census.entries()) {
+    const key = answers[position] ?? "";
+    const group = found.get(key);
+    if (group === undefined) found.set(key, { first: proxy, members: [position] });
+    else group.members.push(position);
+  }
+  return [...found.values()];
+});

@@ -1,6 +1,6 @@
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
-import type { Question } from "../memo/traced-step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import type { Question } from "../../incremental/tracked-query.ts";
 import type { AskedOfProxy, ProxyAnswers } from "../views/proxy-answers.ts";
 
 /** What selecting asked the proxies of each namespace. */
@@ -28,7 +28,7 @@ interface Askings {
 }
 
 /** All that was asked of some proxies. */
-export const allAsked = step(
+export const allAsked = query(
   "all that was asked",
   { asked: "elements" },
   ({ asked }: Askings, memo: Memo): AskedOfProxies => {
@@ -65,8 +65,7 @@ export function united(known: AskedOfProxies, more: AskedOfProxies): AskedOfProx
   return size === known.size ? known : { byNamespace, size };
 }
 
-const textsOf = step(
+const textsOf = query(
   "texts of questions",
-  { questions: "identity" },
   ({ questions }: { readonly questions: readonly Question[] }): readonly string[] => questions.map(questionText),
 );

@@ -1,7 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import type { Question } from "../../incremental/tracked-query.ts";
 import { networkLabel, nodeLabel, regionLabel, subzoneLabel, zoneLabel } from "../../registry/labels.ts";
 import { accountMember, type LabelKeys } from "../../snapshot/classifier.ts";
-import type { Question } from "../memo/traced-step.ts";
 import type { ProxyAnswers } from "../views/proxy-answers.ts";
 import type { AskedOfProxies } from "./asked.ts";
 
@@ -61,7 +61,7 @@ const attributeOfField = {
   addresses: undefined,
   targets: undefined,
 } as const satisfies Readonly<
-  Record<Exclude<QuestionField, "label" | "annotation" | "metadata" | "proxyConfig">, string | undefined>
+  Record<Exclude<QuestionField, "label" | "annotation" | "build" | "metadata" | "proxyConfig">, string | undefined>
 >;
 
 const isField = (field: string): field is keyof typeof attributeOfField => Object.hasOwn(attributeOfField, field);
@@ -73,6 +73,7 @@ function claimOf({ field, args }: Question): { readonly attribute?: string | und
     case "label":
       return { label: key, attribute: topologyAttributes.get(key) };
     case "annotation":
+    case "build":
     case "metadata":
     case "proxyConfig":
       return { attribute: `${name}:${key}` };

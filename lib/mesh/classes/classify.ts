@@ -1,10 +1,10 @@
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import { keepList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
 import { accountKey, type Classifier, projectorOf } from "../../snapshot/classifier.ts";
-import type { Memo } from "../memo/memo.ts";
-import { sameList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { below } from "../views/view-columns.ts";
@@ -41,12 +41,12 @@ export interface CensusNode {
  * @param memo the one that the mesh was built with
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
-  const census = sameList(memo, "census", proxies);
+  const census = keepList(memo, "census", proxies);
   const { groups, views, reads } = groupByAnswers(mesh, census, memo);
   const defaults = defaultsOf(memo, { census, meshConfig: mesh.config });
   const all = below(memo, views, tracedViewsOf(mesh, defaults, memo, "defaults").views);
   const entered = enterAll([...groups.map(({ first }) => first), ...defaults], all, memo);
-  const ids = sameList(memo, "class ids", entered.ids.slice(0, groups.length));
+  const ids = keepList(memo, "class ids", entered.ids.slice(0, groups.length));
   const ofDefaults = defaults.map(({ type, namespace }, at): [string, string | undefined] => [
     `${type}/${namespace}`,
     entered.ids[groups.length + at],
@@ -66,9 +66,8 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
 }
 
 /** Each once. */
-const saidOfViews = step(
+const saidOfViews = query(
   "diagnostics of views",
-  { diagnostics: "identity" },
   ({ diagnostics }: { readonly diagnostics: readonly (readonly Diagnostic[])[] }): readonly Diagnostic[] => [
     ...new Set(diagnostics.flat()),
   ],
@@ -82,11 +81,11 @@ interface Placed {
 }
 
 /** Projection of what each node would send → class; without those that stand for several. */
-const projectionTable = step(
+const projectionTable = query(
   "table of projections",
-  { census: "identity", groups: "identity", ids: "identity", reads: "identity" },
   ({ census, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
     const table = new Map<string, string | undefined>();
+    const named = new Map<string, string | undefined>();
     const wanted = new Map<string, string | undefined>();
     const projector = projectorFor(memo, { reads });
     for (const [at, { members }] of groups.entries()) {
@@ -94,42 +93,42 @@ const projectionTable = step(
         const proxy = census[position];
         const projection = proxy && projectionOf(memo, { projector, proxy });
         if (proxy === undefined || projection === undefined) continue;
-        const rows = proxy.isWanted === true ? wanted : table;
+        const rows = proxy.isWanted === true ? wanted : proxy.isNamed === true ? named : table;
         rows.set(projection, !rows.has(projection) || rows.get(projection) === ids[at] ? ids[at] : undefined);
       }
     }
-    // What a node has asked for takes nothing from the workloads that are known.
-    return sortedRecord(new Map([...wanted, ...table]));
+    // What a node has asked for, or somebody has named, takes nothing from the workloads that are known.
+    return sortedRecord(new Map([...wanted, ...named, ...table]));
   },
 );
 
-const projectorFor = step("projector", { reads: "identity" }, ({ reads }: { readonly reads: ClassReads }) =>
-  projectorOf(reads),
-);
+const projectorFor = query("projector", ({ reads }: { readonly reads: ClassReads }) => projectorOf(reads));
 
-const projectionOf = step(
+const projectionOf = query(
   "projection of a proxy",
-  { projector: "identity", proxy: "identity" },
   ({ projector, proxy }: { readonly projector: ReturnType<typeof projectorOf>; readonly proxy: Proxy }) =>
     projector(claimsOf(proxy)),
 );
 
-const nodesOf = step(
-  "nodes of a census",
-  { census: "identity", groups: "identity", ids: "identity" },
-  ({ census, groups, ids }: Placed): readonly CensusNode[] => {
-    const idOf: string[] = [];
-    for (const [at, { members }] of groups.entries()) for (const position of members) idOf[position] = ids[at] ?? "";
-    const nodes: CensusNode[] = [];
-    for (const [position, proxy] of census.entries()) {
-      if (proxy.isWanted !== true) {
-        const { clusterId } = proxy;
-        nodes.push({ keys: keysOf(proxy), classId: idOf[position] ?? "", clusterId });
-      }
+const nodesOf = query("nodes of a census", ({ census, groups, ids }: Placed): readonly CensusNode[] => {
+  const idOf: string[] = [];
+  for (const [at, { members }] of groups.entries()) for (const position of members) idOf[position] = ids[at] ?? "";
+  const nodes: CensusNode[] = [];
+  const taken = census.some(({ isNamed }) => isNamed === true) ? keysOfWorkloads(census) : undefined;
+  for (const [position, proxy] of census.entries()) {
+    if (proxy.isWanted !== true) {
+      const { clusterId } = proxy;
+      const all = keysOf(proxy);
+      const keys = proxy.isNamed === true ? all.filter((key) => taken?.has(key) !== true) : all;
+      nodes.push({ keys, classId: idOf[position] ?? "", clusterId });
     }
-    return nodes;
-  },
-);
+  }
+  return nodes;
+});
+
+/** By which workloads are found. Whoever may name a proxy must not give theirs another class, which may lack their policies. */
+const keysOfWorkloads = (census: readonly Proxy[]): ReadonlySet<string> =>
+  new Set(census.flatMap((proxy) => (proxy.isNamed === true || proxy.isWanted === true ? [] : keysOf(proxy))));
 
 function keysOf({ id, alias, addresses, serviceAccount }: Proxy): readonly string[] {
   const names = alias === undefined ? [id] : [id, alias];
@@ -140,9 +139,8 @@ function keysOf({ id, alias, addresses, serviceAccount }: Proxy): readonly strin
   return keys;
 }
 
-const defaultsOf = step(
+const defaultsOf = query(
   "default sidecars",
-  { census: "identity", meshConfig: "identity" },
   ({ census, meshConfig }: { readonly census: readonly Proxy[]; readonly meshConfig: MeshConfig }) =>
     defaultSidecars(census, meshConfig),
 );

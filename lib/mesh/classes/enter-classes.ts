@@ -1,17 +1,18 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { column } from "../memo/column.ts";
-import type { Memo } from "../memo/memo.ts";
-import { fingerprint, plainText } from "../memo/plain-text.ts";
-import { together, valuesOf } from "../memo/rearranged.ts";
-import { sameList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import { column } from "../../incremental/column.ts";
+import { keepList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { fingerprint, plainText } from "../../incremental/plain-text.ts";
+import { query } from "../../incremental/query.ts";
+import { together, valuesOf } from "../../incremental/rearranged.ts";
+import { classPrefix } from "../../snapshot/proxy-build.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { eachOf, type ProxyViews, rowsInOrder, type ViewColumns } from "../views/view-columns.ts";
-import type { View } from "../views/views.ts";
+import type { OutboundClusterView, View } from "../views/views.ts";
 
 /** Proxies that get the same answers. */
 export interface ProxyClass {
-  /** `<type>-<hash of what was selected>`: the same as long as the class selects the same things. */
+  /** `<type>-<hash of what was selected>`, and `<type>-istio-…` for Istio's own proxies: the same as long as the class selects the same things. */
   readonly id: string;
   /** One of them; any would do. */
   readonly proxy: Proxy;
@@ -55,7 +56,7 @@ interface Entered {
  * @param views a row for each proxy
  */
 export function enterAll(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): Entered {
-  const all = sameList(memo, "proxies of classes", proxies);
+  const all = keepList(memo, "proxies of classes", proxies);
   const names = namesOf(all, views, memo);
   // As a rule each has a class of its own, the one of before.
   const { ids, firsts } = namedApart(memo, { names }) ?? namedByViews(names, views, memo);
@@ -73,7 +74,7 @@ function namesOf(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): rea
     listeners: keysOf("listeners", envoys.listeners),
     routes: keysOf("routes", envoys.routes),
     names: keysOf("names", envoys.names),
-    type: typesOf(envoyRows),
+    prefix: prefixes(memo, "envoys", { type: typesOf(envoyRows), view: envoys.outbound }),
   });
   const viewsOf = (type: "clusters" | "endpoints" | "listeners" | "routes") =>
     keysOf(
@@ -86,16 +87,24 @@ function namesOf(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): rea
     listeners: viewsOf("listeners"),
     routes: viewsOf("routes"),
     names: programs.map(() => undefined),
-    type: typesOf(programRows),
+    prefix: typesOf(programRows),
   });
   return together(memo, { rows: envoyRows, values: ofEnvoys }, { rows: programRows, values: ofPrograms });
 }
 
-const types = step(
+const types = query(
   "types of proxies",
-  { proxies: "identity", rows: "identity" },
   ({ proxies, rows }: { readonly proxies: readonly Proxy[]; readonly rows: readonly number[] }) =>
     rows.flatMap((row) => proxies[row]?.type ?? []),
+);
+
+interface PrefixRow {
+  readonly type: Proxy["type"];
+  readonly view: OutboundClusterView;
+}
+
+const prefixes = column("prefixes of class names", ["type", "view"], ({ type, view: { proxy } }: PrefixRow): string =>
+  classPrefix(type, proxy.build),
 );
 
 /** As texts: a view that is made anew has as a rule the key of before. */
@@ -113,9 +122,8 @@ interface Named extends Pick<Entered, "ids"> {
 }
 
 /** @returns undefined where two have one name */
-const namedApart = step(
+const namedApart = query(
   "proxies of different names",
-  { names: "identity" },
   ({ names }: { readonly names: readonly string[] }, memo: Memo): Named | undefined =>
     new Set(names).size < names.length ? undefined : { ids: names, firsts: orderOf(memo, { ids: names }) },
 );
@@ -133,10 +141,10 @@ function namedByViews(names: readonly string[], views: ViewColumns, memo: Memo):
     }
   });
   const firsts = [...classes.values()];
-  const order = orderOf(memo, { ids: sameList(memo, "ids of found classes", [...classes.keys()]) });
+  const order = orderOf(memo, { ids: keepList(memo, "ids of found classes", [...classes.keys()]) });
   return {
-    ids: sameList(memo, "ids of proxies", ids),
-    firsts: sameList(
+    ids: keepList(memo, "ids of proxies", ids),
+    firsts: keepList(
       memo,
       "firsts of classes",
       order.flatMap((at) => firsts[at] ?? []),
@@ -145,7 +153,7 @@ function namedByViews(names: readonly string[], views: ViewColumns, memo: Memo):
 }
 
 /** The places of ids when they are sorted: most changes leave all classes where they are. */
-const orderOf = step("order of classes", { ids: "identity" }, ({ ids }: { readonly ids: readonly string[] }) =>
+const orderOf = query("order of classes", ({ ids }: { readonly ids: readonly string[] }) =>
   [...ids.keys()].sort((a, b) => byCodePoint(ids[a] ?? "", ids[b] ?? "")),
 );
 
@@ -156,15 +164,16 @@ interface ClassName {
   readonly listeners: string | undefined;
   readonly routes: string | undefined;
   readonly names: string | undefined;
-  readonly type: Proxy["type"];
+  /** What sort of proxies it is of. */
+  readonly prefix: string;
 }
 
 const namesOfClasses = column(
   "names of classes",
-  ["clusters", "endpoints", "listeners", "routes", "names", "type"],
-  ({ clusters, endpoints, listeners, routes, names, type }: ClassName) => {
+  ["clusters", "endpoints", "listeners", "routes", "names", "prefix"],
+  ({ clusters, endpoints, listeners, routes, names, prefix }: ClassName) => {
     const keys = [clusters, endpoints, listeners, routes, ...(names === undefined ? [] : [names])];
-    return `${type}-${fingerprint(plainText(keys))}`;
+    return `${prefix}-${fingerprint(plainText(keys))}`;
   },
 );
 

@@ -1,15 +1,17 @@
 import type { Config } from "../../config/config.ts";
+import { formatDuration, parseDuration } from "../../config/duration.ts";
+import type { KubernetesBackend } from "../../config/gateway-api/backend.ts";
 import type { BackendTLSPolicy, BackendTrafficPolicy } from "../../config/gateway-api/backend-policy.ts";
 import type { PolicyTarget } from "../../config/gateway-api/reference.ts";
 import type { ClientTLSSettings, RetryBudget } from "../../config/kinds/destination-rule.ts";
-import { tracedStep } from "../memo/traced-step.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { Draft, Drafts } from "./conditions.ts";
 import type { PolicySource } from "./policy-source.ts";
 import { type Problem, problem } from "./problem.ts";
 
 /** A policy for backends, with what it says of each of them. */
 export interface MadePolicy {
-  readonly config: Config<BackendTLSPolicy> | Config<BackendTrafficPolicy>;
+  readonly config: Config<BackendTLSPolicy> | Config<BackendTrafficPolicy> | Config<KubernetesBackend>;
   readonly settings: readonly BackendSettings[];
   readonly ancestors: readonly Ancestor[];
 }
@@ -35,7 +37,7 @@ export interface Ancestor {
 
 /** Keeps a policy from being read. */
 const ignoreAnnotation = "istio.io/ignore-policy-attachment";
-const valid = "Configuration is valid";
+export const valid = "Configuration is valid";
 
 function isIgnored({ meta }: Config): boolean {
   return meta.annotations[ignoreAnnotation]?.toLowerCase() === "true";
@@ -59,16 +61,15 @@ const refOf = ({ group, kind, name, sectionName }: PolicyTarget): Readonly<Recor
 });
 
 /** One that its annotation takes out of force: every target is told so. */
-const ignoredPolicy = (config: MadePolicy["config"]): MadePolicy => ({
+const ignoredPolicy = (config: Config<BackendTLSPolicy> | Config<BackendTrafficPolicy>): MadePolicy => ({
   config,
   settings: [],
   ancestors: config.spec.targetRefs.map((target) => ({ ref: refOf(target), isGateway: false, conditions: ignored })),
 });
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/backend_policies.go, BackendTLSPolicyCollection */
-export const madeTlsPolicy = tracedStep(
+export const madeTlsPolicy = trackedQuery(
   "TLS policy of the Gateway API",
-  { config: "identity" },
   ({ config }: { readonly config: Config<BackendTLSPolicy> }, source: PolicySource): MadePolicy => {
     const { spec, meta } = config;
     if (isIgnored(config)) return ignoredPolicy(config);
@@ -104,7 +105,7 @@ export const madeTlsPolicy = tracedStep(
   },
 );
 
-function tlsSettings(
+export function tlsSettings(
   { hostname, subjectAltNames = [] }: BackendTLSPolicy["validation"],
   credentialName: string,
 ): ClientTLSSettings {
@@ -166,11 +167,18 @@ function isReferenceThere(kind: string, namespace: string, name: string, source:
       return source.entryHosts(namespace, name) !== undefined;
     case "/ConfigMap":
       return source.configMapRootProblem(namespace, name) !== "not found";
+    case "certificates.k8s.io/ClusterTrustBundle":
+      return source.clusterRootProblem(name) !== "not found";
     case "/Secret":
       return source.hasSecret(namespace, name);
     default:
       return undefined;
   }
+}
+
+interface TlsValidated {
+  readonly spec: Pick<BackendTLSPolicy, "validation">;
+  readonly meta: Pick<Config["meta"], "namespace">;
 }
 
 /** Where the certificates are that a backend's are checked against. */
@@ -183,9 +191,9 @@ interface TrustedCredential {
 }
 
 /** Names no certificate, so that no connection is made. */
-const invalidCredential = "invalid://";
+export const invalidCredential = "invalid://";
 
-function credentialOf({ spec, meta }: Config<BackendTLSPolicy>, source: PolicySource): TrustedCredential {
+export function credentialOf({ spec, meta }: TlsValidated, source: PolicySource): TrustedCredential {
   const { wellKnownCACertificates: known, caCertificateRefs = [] } = spec.validation;
   const accepted: Draft = { reason: "Accepted", message: valid };
   const resolved: Draft = { reason: "ResolvedRefs", message: valid };
@@ -211,16 +219,21 @@ function credentialOf({ spec, meta }: Config<BackendTLSPolicy>, source: PolicySo
       ? refused("InvalidKind", `Certificate reference not supported: ${missing}`, missing)
       : refused("InvalidCACertificateRef", `Certificate reference not found: ${missing}`, missing);
   }
-  if (ref.kind !== "ConfigMap") {
+  // Istio takes ConfigMaps alone.
+  const isOfCluster = ref.kind === "ClusterTrustBundle";
+  if (ref.kind !== "ConfigMap" && !isOfCluster) {
     const why = `unsupported reference kind: ${ref.kind}`;
     return refused("InvalidKind", `Certificate reference invalid: ${why}`, why);
   }
-  const wrong = source.configMapRootProblem(meta.namespace, ref.name);
+  const wrong = isOfCluster
+    ? source.clusterRootProblem(ref.name)
+    : source.configMapRootProblem(meta.namespace, ref.name);
   // Whether they can be read is not asked: Envoy says so.
   if (wrong !== "" && wrong !== unreadableBundle) {
     return refused("InvalidCACertificateRef", `Certificate invalid: ${wrong}`, wrong);
   }
-  return { name: `configmap://${meta.namespace}/${ref.name}`, accepted: told, resolved, problem: undefined };
+  const name = isOfCluster ? `clustertrustbundle://${ref.name}` : `configmap://${meta.namespace}/${ref.name}`;
+  return { name, accepted: told, resolved, problem: undefined };
 }
 
 const unreadableBundle = "the bundle is malformed";
@@ -229,9 +242,8 @@ const unreadableBundle = "the bundle is malformed";
 const unsupported = `${valid}, but Istio does not support the following fields: sessionPersistence`;
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/backend_policies.go, BackendTrafficPolicyCollection */
-export const madeTrafficPolicy = tracedStep(
+export const madeTrafficPolicy = trackedQuery(
   "traffic policy of the Gateway API",
-  { config: "identity" },
   ({ config }: { readonly config: Config<BackendTrafficPolicy> }, source: PolicySource): MadePolicy => {
     const { spec, meta } = config;
     const { namespace, domain } = meta;
@@ -239,7 +251,7 @@ export const madeTrafficPolicy = tracedStep(
     const settings: BackendSettings[] = [];
     const ancestors: Ancestor[] = [];
     const message = spec.sessionPersistence === undefined ? valid : unsupported;
-    const retryBudget = retryBudgetOf(spec);
+    const retryBudget = retryBudgetOf(spec, source);
     let wrong: Problem | undefined;
     for (const target of spec.targetRefs) {
       const { kind, name } = target;
@@ -264,8 +276,13 @@ export const madeTrafficPolicy = tracedStep(
   },
 );
 
-function retryBudgetOf({ retryConstraint }: BackendTrafficPolicy): RetryBudget | undefined {
+function retryBudgetOf({ retryConstraint }: BackendTrafficPolicy, source: PolicySource): RetryBudget | undefined {
   if (retryConstraint === undefined) return undefined;
   const { budget, minRetryRate } = retryConstraint;
-  return { percent: budget.percent, minRetryConcurrency: minRetryRate.count ?? 10 };
+  const interval = source.readsBudgetInterval() ? parseDuration(budget.interval) : undefined;
+  return {
+    percent: budget.percent,
+    minRetryConcurrency: minRetryRate.count ?? 10,
+    ...(interval === undefined ? {} : { budgetInterval: formatDuration(interval) }),
+  };
 }

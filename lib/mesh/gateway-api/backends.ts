@@ -1,14 +1,21 @@
+import { type KubernetesBackend, portOfBackend } from "../../config/gateway-api/backend.ts";
 import type { BackendObjectReference } from "../../config/gateway-api/reference.ts";
 import type { Destination } from "../../config/kinds/virtual-service.ts";
 import type { GrantSource } from "./grants.ts";
 import { type Problem, problem } from "./problem.ts";
 
-/** What the rules of routes may ask of the rest of the world; every answer is recorded (`lib/mesh/memo/traced-step.ts`). */
+/** What the rules of routes may ask of the rest of the world; every answer is recorded (`lib/incremental/tracked-query.ts`). */
 export interface BackendSource extends GrantSource {
   /** Whether there is a service of Kubernetes. */
   hasService(namespace: string, name: string): boolean;
+  /** Whether XBackends count. */
+  readsBackends(): boolean;
+  /** What an XBackend says; undefined: there is none. */
+  backend(namespace: string, name: string): KubernetesBackend | undefined;
   /** Whether a namespace has a service of a host, of whatever registry. */
   hasHost(namespace: string, hostname: string): boolean;
+  /** What a rule of an HTTPRoute without backends is answered with. */
+  statusWithoutBackends(): 404 | 500;
 }
 
 /** A rule of a route that is translated: where it stands, and whom it asks. */
@@ -55,22 +62,52 @@ export function backendOf(ref: BackendObjectReference, context: RuleContext): Ba
     case "networking.istio.io/Hostname":
       if (ref.namespace !== undefined) return refused("namespace may not be set with Hostname type");
       return placed(ref, name, context.source.hasHost(namespace, name));
+    case "gateway.networking.x-k8s.io/XBackend":
+      return atBackend(ref, namespace, context.source);
     case "inference.networking.k8s.io/InferencePool": {
       const message =
         "InferencePool is not enabled. To enable, set ENABLE_GATEWAY_API_INFERENCE_EXTENSION to true in istiod";
       return { kind: "lost", destination: nowhere, problem: problem("InvalidKind", message) };
     }
-    default: {
-      const message = `referencing unsupported backendRef: group "${group}" kind "${kind}"`;
-      return { kind: "lost", destination: nowhere, problem: problem("InvalidKind", message) };
-    }
+    default:
+      return unsupported(ref);
   }
+}
+
+function unsupported({ group, kind }: BackendObjectReference): Backend {
+  const message = `referencing unsupported backendRef: group "${group}" kind "${kind}"`;
+  return { kind: "lost", destination: nowhere, problem: problem("InvalidKind", message) };
 }
 
 const refused = (message: string): Backend => ({ kind: "refused", problem: problem("InvalidDestination", message) });
 
 function atService(ref: BackendObjectReference, namespace: string, { domain, source }: RuleContext): Backend {
   return placed(ref, `${ref.name}.${namespace}.svc.${domain}`, source.hasService(namespace, ref.name));
+}
+
+/** @see https://github.com/istio/istio/blob/86c9f01fd735/pilot/pkg/config/kube/gateway/conversion.go */
+function atBackend(ref: BackendObjectReference, namespace: string, source: BackendSource): Backend {
+  const { name, port } = ref;
+  const lost = (reason: string, message: string, destination = nowhere): Backend => ({
+    kind: "lost",
+    destination,
+    problem: problem(reason, message),
+  });
+  if (!source.readsBackends()) return unsupported(ref);
+  const backend = source.backend(namespace, name);
+  if (backend === undefined) return lost("BackendNotFound", `backend(${name}) not found`);
+  const host = backend.externalHostname?.hostname;
+  if (host === undefined) {
+    return lost("InvalidKind", `backend(${name}) type: expected ExternalHostname, got ${backend.type}`);
+  }
+  const number = portOfBackend(backend);
+  if (port !== undefined && port !== number) {
+    const message = `backend(${name}) does not expose port ${port}, expected ${number}`;
+    return lost("BackendNotFound", message);
+  }
+  const destination = { host, port: { number } };
+  if (source.hasHost(namespace, host)) return { kind: "found", destination };
+  return lost("BackendNotFound", `backend(${host}) not found`, destination);
 }
 
 function placed({ port }: BackendObjectReference, host: string, isThere: boolean): Backend {

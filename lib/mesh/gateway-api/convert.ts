@@ -4,13 +4,17 @@ import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-se
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import { keepList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
 import type { ConfigsOf } from "../index/configs-by-kind.ts";
-import type { Memo } from "../memo/memo.ts";
-import { sameList } from "../memo/same.ts";
+import type { ReleaseRules } from "../release-rules.ts";
 import { type MadePolicy, madeTlsPolicy, madeTrafficPolicy } from "./backend-policies.ts";
+import { madeBackend } from "./backend-resource.ts";
 import { classOwners } from "./classes.ts";
-import { type MadeGateway, type MadeListenerSet, madeGateway, madeListenerSet } from "./gateway.ts";
+import { type MadeGateway, type MadeListenerSet, madeGateway, madeListenerSet, takesListeners } from "./gateway.ts";
 import { type Grants, grantsOf } from "./grants.ts";
+import { type GatewayConflicts, listenerConflicts, noConflicts } from "./listener-conflicts.ts";
+import type { ListenerSource } from "./listener-source.ts";
 import { destinationRulesOf } from "./policy-rules.ts";
 import { type MadeRoute, mergedParts, routeAmong } from "./route.ts";
 import type { RouteConfig } from "./route-kinds.ts";
@@ -58,7 +62,7 @@ const nothing: ConvertedGatewayApi = {
   },
 };
 
-function objectsIn(of: ConfigsOf, { alphaKinds }: GatewayApiSettings): GatewayApiObjects {
+function objectsIn(of: ConfigsOf, { alphaKinds }: GatewayApiSettings, rules: ReleaseRules): GatewayApiObjects {
   return {
     classes: of("GatewayClass.gateway.networking.k8s.io"),
     gateways: of("Gateway.gateway.networking.k8s.io"),
@@ -66,10 +70,11 @@ function objectsIn(of: ConfigsOf, { alphaKinds }: GatewayApiSettings): GatewayAp
     httpRoutes: of("HTTPRoute.gateway.networking.k8s.io"),
     grpcRoutes: of("GRPCRoute.gateway.networking.k8s.io"),
     tlsRoutes: of("TLSRoute.gateway.networking.k8s.io"),
-    tcpRoutes: alphaKinds ? of("TCPRoute.gateway.networking.k8s.io") : [],
+    tcpRoutes: alphaKinds || rules.tcpRoutesAreStable ? of("TCPRoute.gateway.networking.k8s.io") : [],
     grants: of("ReferenceGrant.gateway.networking.k8s.io"),
     tlsPolicies: of("BackendTLSPolicy.gateway.networking.k8s.io"),
     trafficPolicies: alphaKinds ? of("XBackendTrafficPolicy.gateway.networking.x-k8s.io") : [],
+    backends: alphaKinds ? of("XBackend.gateway.networking.x-k8s.io") : undefined,
     serviceEntries: of("ServiceEntry"),
   };
 }
@@ -82,17 +87,17 @@ function objectsIn(of: ConfigsOf, { alphaKinds }: GatewayApiSettings): GatewayAp
  */
 export function convertGatewayApi(of: ConfigsOf, around: Surroundings, memo: Memo): ConvertedGatewayApi {
   const { settings } = around.api;
-  const objects = objectsIn(of, settings);
+  const objects = objectsIn(of, settings, around.rules);
   const { serviceEntries: _others, ...own } = objects;
-  if (Object.values(own).every(({ length }) => length === 0)) return nothing;
+  if (Object.values(own).every((objects) => (objects ?? []).length === 0)) return nothing;
   const grants = grantsOf(memo, { configs: objects.grants });
   const parts = madeParts(objects, around, grants, memo);
   const listeners = [...parts.gateways, ...parts.listenerSets].flatMap((one) => one.listeners);
   return {
-    gateways: listeners.filter(({ isValid }) => isValid).map(({ gateway }) => gateway),
+    gateways: listeners.filter(({ isValid, hasServer }) => isValid && hasServer).map(({ gateway }) => gateway),
     virtualServices: [
       ...parts.routes.flatMap(({ virtualServices }) => virtualServices),
-      ...mergedParts(memo, parts.routes),
+      ...mergedParts(memo, parts.routes, around.form.grpcNamesakesLeftOut),
     ],
     destinationRules: destinationRulesOf(memo, parts.policies),
     parts,
@@ -100,23 +105,31 @@ export function convertGatewayApi(of: ConfigsOf, around: Surroundings, memo: Mem
 }
 
 function madeParts(objects: GatewayApiObjects, around: Surroundings, grants: Grants, memo: Memo): ConvertedParts {
+  const { rules } = around;
   const { settings } = around.api;
   const ownerOf = classOwners(objects.classes, settings);
   const listenerSource = listenerSourceOf(around, grants, memo);
-  const gateways = objects.gateways
-    .filter(({ spec }) => ownerOf(spec.gatewayClassName) === "ours")
-    .map((config) => madeGateway(memo, { config, settings }, listenerSource).value);
+  const ours = objects.gateways.filter(({ spec }) => ownerOf(spec.gatewayClassName) === "ours");
+  const conflictsOf = gatewayConflicts(ours, objects.listenerSets, rules, listenerSource);
+  const gateways = ours.map((config) => {
+    const conflicts = conflictsOf(config)?.ofGateway ?? noConflicts;
+    return madeGateway(memo, { config, settings, rules, conflicts }, listenerSource).value;
+  });
   const byKey = new Map(gateways.map((gateway) => [objectKey(gateway.config), gateway]));
   const remoteGateways = objects.gateways.filter(({ spec }) => ownerOf(spec.gatewayClassName) === "remote");
   const remote = new Map(remoteGateways.map((config) => [objectKey(config), config.spec.gatewayClassName]));
   const listenerSets = objects.listenerSets.flatMap((config): readonly MadeListenerSet[] => {
     const gateway = byKey.get(parentKey(config));
-    return gateway === undefined ? [] : [madeListenerSet(memo, { config, gateway, settings }, listenerSource).value];
+    if (gateway === undefined) return [];
+    const conflicts = conflictsOf(gateway.config)?.ofListenerSets.get(config) ?? noConflicts;
+    return [madeListenerSet(memo, { config, gateway, settings, rules, conflicts }, listenerSource).value];
   });
   const source = routeSourceOf(memo, {
+    rules,
+    backends: objects.backends,
     serviceEntries: objects.serviceEntries,
-    gateways: sameList(memo, "gateways of the Gateway API", gateways),
-    listenerSets: sameList(memo, "listener sets of the Gateway API", listenerSets),
+    gateways: keepList(memo, "gateways of the Gateway API", gateways),
+    listenerSets: keepList(memo, "listener sets of the Gateway API", listenerSets),
     services: around.services,
     domain: around.domain,
     grants,
@@ -129,11 +142,29 @@ function madeParts(objects: GatewayApiObjects, around: Surroundings, grants: Gra
       const className = remote.get(parentKey(config));
       return className === undefined ? [] : [{ config, className }];
     }),
-    gateways: sameList(memo, "gateways of the Gateway API", gateways),
-    listenerSets: sameList(memo, "listener sets of the Gateway API", listenerSets),
-    routes: sameList(memo, "routes of the Gateway API", routes),
-    policies: sameList(memo, "policies of the Gateway API", madePolicies(objects, around, routes, memo)),
+    gateways: keepList(memo, "gateways of the Gateway API", gateways),
+    listenerSets: keepList(memo, "listener sets of the Gateway API", listenerSets),
+    routes: keepList(memo, "routes of the Gateway API", routes),
+    policies: keepList(memo, "policies of the Gateway API", madePolicies(objects, around, routes, memo)),
   };
+}
+
+/** Those of each Gateway; undefined where the release knows none. */
+function gatewayConflicts(
+  gateways: readonly Config<KubernetesGateway>[],
+  listenerSets: readonly Config<ListenerSet>[],
+  { refusesConflictingListeners }: ReleaseRules,
+  source: ListenerSource,
+): (gateway: Config<KubernetesGateway>) => GatewayConflicts | undefined {
+  if (!refusesConflictingListeners) return () => undefined;
+  const byGateway = Map.groupBy(listenerSets, parentKey);
+  const found = gateways.map((gateway) => {
+    const attached = byGateway.get(objectKey(gateway)) ?? [];
+    const taken = attached.filter(({ meta }) => takesListeners(gateway, meta.namespace, source));
+    return [gateway, listenerConflicts(gateway, taken)] as const;
+  });
+  const conflicts = new Map(found);
+  return (gateway) => conflicts.get(gateway);
 }
 
 function madePolicies(
@@ -142,12 +173,13 @@ function madePolicies(
   routes: readonly MadeRoute[],
   memo: Memo,
 ): readonly MadePolicy[] {
-  const { tlsPolicies, trafficPolicies } = objects;
-  if (tlsPolicies.length + trafficPolicies.length === 0) return [];
+  const { tlsPolicies, trafficPolicies, backends = [] } = objects;
+  if (tlsPolicies.length + trafficPolicies.length + backends.length === 0) return [];
   const source = policySourceOf(objects, around, routes, memo);
   return [
     ...tlsPolicies.map((config) => madeTlsPolicy(memo, { config }, source).value),
     ...trafficPolicies.map((config) => madeTrafficPolicy(memo, { config }, source).value),
+    ...backends.map((config) => madeBackend(memo, { config }, source).value),
   ];
 }
 

@@ -2,7 +2,7 @@ import { isIpAddress } from "../../config/ip-address.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { serviceAddresses } from "../hosts/service-address.ts";
 
-/** What runs, as far as the status of a Gateway tells of it; every answer is recorded (`lib/mesh/memo/traced-step.ts`). */
+/** What runs, as far as the status of a Gateway tells of it; every answer is recorded (`lib/incremental/tracked-query.ts`). */
 export interface PlaceSource {
   service(hostname: string, namespace: string): Service | undefined;
   /** Namespaces that have a service of a host, sorted. */

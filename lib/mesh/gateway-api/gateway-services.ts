@@ -3,6 +3,7 @@ import type { KubernetesGateway } from "../../config/gateway-api/gateway.ts";
 import { type Problem, problem } from "./problem.ts";
 
 const nameOverride = "gateway.istio.io/name-override";
+const accountOverride = "gateway.istio.io/service-account";
 const serviceTypeAnnotation = "networking.istio.io/service-type";
 
 /** Whether a controller deploys the gateway, or it stands for services that are there. */
@@ -18,6 +19,8 @@ function deployedName({ meta, spec }: Config<KubernetesGateway>): string {
 export interface GatewayServices {
   /** Host names of the services in front of the gateway's workloads. */
   readonly hosts: readonly string[];
+  /** Of workloads that a controller deploys; undefined: they are there. */
+  readonly serviceAccount: string | undefined;
   readonly problem: Problem | undefined;
 }
 
@@ -26,7 +29,9 @@ export function gatewayServices(gateway: Config<KubernetesGateway>): GatewayServ
   const { meta, spec } = gateway;
   const { namespace, domain, annotations } = meta;
   if (isDeployed(spec)) {
-    return { hosts: [`${deployedName(gateway)}.${namespace}.svc.${domain}`], problem: undefined };
+    const name = deployedName(gateway);
+    const serviceAccount = annotations[accountOverride] || name;
+    return { hosts: [`${name}.${namespace}.svc.${domain}`], serviceAccount, problem: undefined };
   }
   const addresses = spec.addresses ?? [];
   const hosts = addresses
@@ -35,11 +40,11 @@ export function gatewayServices(gateway: Config<KubernetesGateway>): GatewayServ
   const skipped = addresses.filter(({ type }) => type !== "Hostname").map(({ value = "" }) => value);
   if (skipped.length > 0) {
     const message = `only Hostname is supported, ignoring [${skipped.join(" ")}]`;
-    return { hosts, problem: problem("UnsupportedAddress", message) };
+    return { hosts, serviceAccount: undefined, problem: problem("UnsupportedAddress", message) };
   }
   if (annotations[serviceTypeAnnotation] !== undefined) {
     const message = `annotation ${serviceTypeAnnotation} is deprecated, use Spec.Infrastructure.Routeability`;
-    return { hosts, problem: problem("DeprecatedField", message) };
+    return { hosts, serviceAccount: undefined, problem: problem("DeprecatedField", message) };
   }
-  return { hosts, problem: undefined };
+  return { hosts, serviceAccount: undefined, problem: undefined };
 }

@@ -1,12 +1,14 @@
 import type { Config } from "../../config/config.ts";
 import type { KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
 import type { GatewayStatus, ListenerStatus } from "../../config/gateway-api/status/status.ts";
-import { step } from "../memo/step.ts";
-import { tracedStep } from "../memo/traced-step.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
+import type { ReleaseRules } from "../release-rules.ts";
 import { conditions, type Draft } from "./conditions.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
 import { type GatewayPlace, gatewayPlace, type PlaceSource, reportedAddresses } from "./gateway-place.ts";
 import type { MadeListener } from "./listener.ts";
+import { isInsecure } from "./listener-tls.ts";
 import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
 import { type Problem, problem } from "./problem.ts";
 
@@ -18,31 +20,60 @@ export interface StatusSource extends PlaceSource {
 
 interface GatewayInputs {
   readonly made: MadeGateway;
+  readonly reportsListeners: ReleaseRules["reportsListenersOnGateways"];
   /** Those that the Gateway takes. */
   readonly listenerSets: readonly MadeListenerSet[];
 }
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/conversion.go, reportGatewayStatus */
-export const gatewayStatus = tracedStep(
+export const gatewayStatus = trackedQuery(
   "status of a gateway of the Gateway API",
-  { made: "identity", listenerSets: "identity" },
-  ({ made, listenerSets }: GatewayInputs, source: StatusSource): ObjectStatus => {
-    const { config, services } = made;
-    const all = [made, ...listenerSets].flatMap(({ listeners }) => listeners);
+  ({ made, listenerSets, reportsListeners }: GatewayInputs, source: StatusSource): ObjectStatus => {
+    const { config, services, references } = made;
+    const added = listenerSets.flatMap(({ listeners }) => listeners).filter(({ isAttachable }) => isAttachable);
+    const all = [...made.listeners.filter(({ hasServer }) => hasServer), ...added];
     const place = placeOf(made, all, source);
     const addresses = reportedAddresses(place, config.meta.annotations);
     const status: GatewayStatus = {
       ...(addresses.length === 0 ? {} : { addresses }),
       ...(listenerSets.length === 0 ? {} : { attachedListenerSets: listenerSets.length }),
-      conditions: conditions(generationOf(config), {
-        Accepted: { reason: "Accepted", message: "Resource accepted", problem: services.problem },
-        Programmed: programmed(place, services.hosts),
-      }),
+      conditions: [
+        // A Gateway has these two from its beginning.
+        ...conditions(generationOf(config), {
+          Accepted: reportsListeners ? acceptedByListeners(made) : { ...accepted, problem: services.problem },
+          Programmed: programmed(place, services.hosts),
+        }),
+        ...conditions(generationOf(config), {
+          ...(isInsecure(config.spec.tls) ? { InsecureFrontendValidationMode: insecure } : {}),
+          ...(reportsListeners ? { ResolvedRefs: { ...resolved, problem: references.clientCertificate } } : {}),
+        }),
+      ],
       ...listenersOf(config, made.listeners, source),
     };
     return objectStatus(config, status);
   },
 );
+
+const accepted: Draft = { reason: "Accepted", message: "Resource accepted" };
+const resolved: Draft = { reason: "ResolvedRefs", message: "All references resolved" };
+
+/** A Gateway is refused if no listener is valid, and tells if some are not. */
+function acceptedByListeners({ config, services, references, listeners }: MadeGateway): Draft {
+  const wrong = services.problem ?? references.parameters;
+  if (wrong !== undefined) return { ...accepted, problem: wrong };
+  const valid = listeners.filter(({ isValid }) => isValid).length;
+  if (valid === config.spec.listeners.length) return accepted;
+  return valid === 0
+    ? { ...accepted, problem: problem(notValid, "None of the Gateway's listeners are valid") }
+    : { reason: notValid, message: "One or more of the Gateway's listeners are invalid" };
+}
+
+const notValid = "ListenersNotValid";
+
+const insecure: Draft = {
+  reason: "ConfigurationChanged",
+  message: "Gateway is operating in AllowInsecureFallback mode for frontend validation",
+};
 
 function placeOf(
   { config, services }: MadeGateway,
@@ -95,23 +126,31 @@ function listenersOf(
   };
 }
 
+interface ListenerSetInputs {
+  readonly made: MadeListenerSet;
+  readonly reportsListeners: ReleaseRules["reportsListenersOnGateways"];
+}
+
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/conversion.go, reportListenerSetStatus */
-export const listenerSetStatus = tracedStep(
+export const listenerSetStatus = trackedQuery(
   "status of a listener set of the Gateway API",
-  { made: "identity" },
-  ({ made }: { readonly made: MadeListenerSet }, source: StatusSource): ObjectStatus => {
+  ({ made, reportsListeners }: ListenerSetInputs, source: StatusSource): ObjectStatus => {
     const { config, gateway, isAllowed, listeners } = made;
     if (!isAllowed) return refusedListenerSet(config, notAllowed);
-    const place = placeOf(gateway, listeners, source);
+    const served = listeners.filter(({ hasServer }) => hasServer);
+    const place = placeOf(gateway, served, source);
     const { problem: wrong } = gateway.services;
+    // Of a Gateway without a place nothing is known of its listeners.
+    const isRefused = reportsListeners && listeners.length > 0 && !served.some(({ isValid }) => isValid);
+    const lost = isRefused ? problem(notValid, "None of the ListenerSet's listeners are valid") : undefined;
+    const draft = programmed(place, gateway.services.hosts);
     const status: GatewayStatus = {
       conditions: conditions(generationOf(config), {
         Accepted: {
-          reason: "Accepted",
-          message: "Resource accepted",
-          problem: wrong && problem(wrong.reason, `Parent not accepted: ${wrong.message}`),
+          ...accepted,
+          problem: wrong === undefined ? lost : problem(wrong.reason, `Parent not accepted: ${wrong.message}`),
         },
-        Programmed: programmed(place, gateway.services.hosts),
+        Programmed: { ...draft, problem: lost ?? draft.problem },
       }),
       ...listenersOf(config, listeners, source),
     };
@@ -131,17 +170,15 @@ function refusedListenerSet(config: Config<ListenerSet>, message: string): Objec
 }
 
 /** Of a ListenerSet for a Gateway of another cluster. */
-export const remoteListenerSetStatus = step(
+export const remoteListenerSetStatus = query(
   "status of a listener set of a remote gateway",
-  { config: "identity", className: "value" },
   ({ config, className }: { readonly config: Config<ListenerSet>; readonly className: string }): ObjectStatus =>
     refusedListenerSet(config, `The "${className}" GatewayClass does not support ListenerSet`),
 );
 
 /** Of a Gateway of another cluster. */
-export const remoteGatewayStatus = step(
+export const remoteGatewayStatus = query(
   "status of a remote gateway",
-  { config: "identity" },
   ({ config }: { readonly config: Config<KubernetesGateway> }): ObjectStatus => {
     const addresses = (config.spec.addresses ?? []).map(({ type, value = "" }) => ({ type, value }));
     return objectStatus(config, {

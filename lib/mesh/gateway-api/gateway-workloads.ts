@@ -2,10 +2,10 @@ import type { Config } from "../../config/config.ts";
 import type { GatewayClass, KubernetesGateway } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { Labels } from "../../config/labels.ts";
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Service } from "../../registry/service.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import { classOwners } from "./classes.ts";
 import { gatewayServices } from "./gateway-services.ts";
 
@@ -23,9 +23,9 @@ interface WorkloadInputs {
 }
 
 /** The workloads behind the services of Gateways of ours: they are gateways. */
-export const gatewayWorkloads = step(
+export const gatewayWorkloads = query(
   "workloads of the Gateway API's gateways",
-  { gateways: "identity", classes: "identity", services: "identity", settings: "value" },
+  { settings: "value" },
   ({ gateways, classes, services, settings }: WorkloadInputs, memo: Memo): readonly SelectedWorkloads[] => {
     const ownerOf = classOwners(classes, settings);
     const named = new Set(
@@ -36,6 +36,6 @@ export const gatewayWorkloads = step(
     const selected = services.flatMap(({ hostname, attributes: { namespace, selector } }) =>
       selector !== undefined && named.has(`${namespace}/${hostname}`) ? [{ namespace, selector }] : [],
     );
-    return oneValue(memo, selected);
+    return internValue(memo, selected);
   },
 );

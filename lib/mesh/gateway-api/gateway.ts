@@ -2,9 +2,12 @@ import type { Config } from "../../config/config.ts";
 import type { KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { LabelSelector } from "../../config/kinds/selector.ts";
-import { tracedStep } from "../memo/traced-step.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
+import type { ReleaseRules } from "../release-rules.ts";
+import { type GatewayReferences, gatewayReferences } from "./gateway-references.ts";
 import { type GatewayServices, gatewayServices } from "./gateway-services.ts";
 import { type MadeListener, madeListener } from "./listener.ts";
+import type { Conflicts } from "./listener-conflicts.ts";
 import type { ListenerSource } from "./listener-source.ts";
 
 /** A Gateway of a class of ours, with what its listeners become. */
@@ -12,24 +15,30 @@ export interface MadeGateway {
   readonly config: Config<KubernetesGateway>;
   readonly services: GatewayServices;
   readonly listeners: readonly MadeListener[];
+  /** What is wrong with what it refers to itself. */
+  readonly references: GatewayReferences;
 }
 
 interface GatewayInputs {
   readonly config: Config<KubernetesGateway>;
   readonly settings: GatewayApiSettings;
+  readonly rules: ReleaseRules;
+  readonly conflicts: Conflicts;
 }
 
-export const madeGateway = tracedStep(
+export const madeGateway = trackedQuery(
   "gateway of the Gateway API",
-  { config: "identity", settings: "value" },
-  ({ config, settings }: GatewayInputs, source: ListenerSource): MadeGateway => {
+  { settings: "value", conflicts: "value" },
+  ({ config, settings, rules, conflicts }: GatewayInputs, source: ListenerSource): MadeGateway => {
     const services = gatewayServices(config);
     const context = {
       owner: config,
       gatewayTls: config.spec.tls,
-      services: services.hosts,
+      services,
       servicesNamespace: config.meta.namespace,
       settings,
+      rules,
+      conflicts,
     };
     // A gateway without a place is made nothing of.
     const isPlaced = services.hosts.length > 0 || services.problem === undefined;
@@ -37,6 +46,7 @@ export const madeGateway = tracedStep(
     return {
       config,
       services,
+      references: gatewayReferences(config, source),
       listeners: listeners.map((listener, index) => madeListener(listener, index, context, source)),
     };
   },
@@ -51,16 +61,15 @@ export interface MadeListenerSet {
   readonly listeners: readonly MadeListener[];
 }
 
-interface ListenerSetInputs {
+interface ListenerSetInputs extends Omit<GatewayInputs, "config"> {
   readonly config: Config<ListenerSet>;
   readonly gateway: MadeGateway;
-  readonly settings: GatewayApiSettings;
 }
 
-export const madeListenerSet = tracedStep(
+export const madeListenerSet = trackedQuery(
   "listener set of the Gateway API",
-  { config: "identity", gateway: "identity", settings: "value" },
-  ({ config, gateway, settings }: ListenerSetInputs, source: ListenerSource): MadeListenerSet => {
+  { settings: "value", conflicts: "value" },
+  ({ config, gateway, settings, rules, conflicts }: ListenerSetInputs, source: ListenerSource): MadeListenerSet => {
     const { namespace } = config.meta;
     const isAllowed = takesListeners(gateway.config, namespace, source);
     const { services } = gateway;
@@ -68,9 +77,11 @@ export const madeListenerSet = tracedStep(
     const context = {
       owner: config,
       gatewayTls: gateway.config.spec.tls,
-      services: services.hosts,
+      services,
       servicesNamespace: gateway.config.meta.namespace,
       settings,
+      rules,
+      conflicts,
     };
     const listeners = isAllowed && isPlaced ? config.spec.listeners : [];
     return {
@@ -82,7 +93,12 @@ export const madeListenerSet = tracedStep(
   },
 );
 
-function takesListeners({ meta, spec }: Config<KubernetesGateway>, namespace: string, source: ListenerSource): boolean {
+/** Whether a Gateway takes listeners from ListenerSets of a namespace. */
+export function takesListeners(
+  { meta, spec }: Config<KubernetesGateway>,
+  namespace: string,
+  source: ListenerSource,
+): boolean {
   const allowed = spec.allowedListeners?.namespaces;
   switch (allowed?.from) {
     case "All":

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { ReferenceGrant } from "../../config/gateway-api/backend-policy.ts";
-import { step } from "../memo/step.ts";
+import { query } from "../../incremental/query.ts";
 
 /** Who names an object of another namespace. */
 export interface ReferringObject {
@@ -49,9 +49,8 @@ const referred: ReadonlySet<string> = new Set([
 ]);
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gatewaycommon/references.go */
-export const grantsOf = step(
+export const grantsOf = query(
   "reference grants",
-  { configs: "identity" },
   ({ configs }: { readonly configs: readonly Config<ReferenceGrant>[] }): Grants => {
     const allowed = new Map<string, Set<string>>();
     for (const { meta, spec } of configs) {

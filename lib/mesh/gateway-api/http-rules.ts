@@ -33,7 +33,7 @@ export function httpRule(rule: HTTPRouteRule, index: number, context: RuleContex
       : matches.map(httpMatch).flatMap((match) => (isReadable(match) ? { ...action, match: [match] } : []));
   if (weightOf(backendRefs) === 0 && made.fields.redirect === undefined) {
     // Nobody is asked for, or everybody is told to take nothing.
-    const status = backendRefs.length === 0 ? 404 : 500;
+    const status = backendRefs.length === 0 ? context.source.statusWithoutBackends() : 500;
     return { kind: "routes", routes: routes({ ...fields, directResponse: { status } }), problem: made.problem };
   }
   const destinations = destinationsOf(backendRefs, context);

@@ -1,15 +1,19 @@
 import type { Config } from "../../config/config.ts";
-import type { AllowedRoutes, GatewayTLS, Listener, RouteGroupKind } from "../../config/gateway-api/gateway.ts";
+import type { AllowedRoutes, Listener, RouteGroupKind } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
-import type { Drafts } from "./conditions.ts";
+import type { ReleaseRules } from "../release-rules.ts";
+import type { Draft, Drafts } from "./conditions.ts";
+import type { GatewayServices } from "./gateway-services.ts";
+import { type Conflicts, conflictOf } from "./listener-conflicts.ts";
 import type { ListenerSource } from "./listener-source.ts";
-import { type ListenerOwner, listenerTls } from "./listener-tls.ts";
+import { type ListenerOwner, listenerProblem, listenerTls, type TlsContext } from "./listener-tls.ts";
 import {
   gatewayNameOf,
   made,
   parentNamespaceAnnotation,
   parentsAnnotation,
+  serviceAccountAnnotation,
   servicesAnnotation,
 } from "./made-objects.ts";
 import { type Problem, problem } from "./problem.ts";
@@ -36,18 +40,23 @@ export interface MadeListener {
   readonly parent: RouteParent;
   /** Without it nothing is served; routes are attached all the same. */
   readonly isValid: boolean;
+  /** A server is made of it, valid or not. */
+  readonly hasServer: boolean;
+  /** Routes can be attached to it. */
+  readonly isAttachable: boolean;
   readonly supportedKinds: readonly RouteGroupKind[];
   readonly conditions: Drafts;
 }
 
 /** What the listeners of one object have in common. */
-export interface ListenerContext {
+export interface ListenerContext extends TlsContext {
   readonly owner: Config;
-  readonly gatewayTls: GatewayTLS | undefined;
-  /** Host names of the services in front of the gateway, and their namespace. */
-  readonly services: readonly string[];
+  /** In front of the gateway, and their namespace. */
+  readonly services: GatewayServices;
   readonly servicesNamespace: string;
   readonly settings: GatewayApiSettings;
+  readonly rules: ReleaseRules;
+  readonly conflicts: Conflicts;
 }
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/conversion.go, buildListener */
@@ -57,10 +66,19 @@ export function madeListener(
   context: ListenerContext,
   source: ListenerSource,
 ): MadeListener {
-  const { owner, gatewayTls, settings } = context;
-  const tls = listenerTls(listener, gatewayTls, owner, source);
-  const unsupported = protocolProblem(listener.protocol, settings);
+  const { owner, rules } = context;
+  const tls = listenerTls(listener, context, source);
+  const isSet = owner.meta.kind === "ListenerSet";
+  const hasNoTls = rules.needsTlsOfSecureListeners && isWithoutTls(listener);
+  const unsupported =
+    hasNoTls && isSet
+      ? problem("UnsupportedProtocol", `protocol is ${listener.protocol} but no TLS section is defined`)
+      : protocolProblem(listener.protocol, context);
+  const filters = filterProblem(listener);
   const kinds = supportedKinds(listener);
+  const conflict = conflictOf(listener.name, context.conflicts);
+  const isValid = [tls.problem, unsupported, conflict, filters].every((one) => one === undefined);
+  const hasServer = conflict === undefined && !hasNoTls;
   const hosts = listenerHosts(listener, owner, source);
   const gateway = made<Gateway>(owner, {
     kind: "Gateway",
@@ -92,11 +110,28 @@ export function madeListener(
       port: listener.port,
       protocol: listener.protocol,
     },
-    isValid: tls.problem === undefined && unsupported === undefined,
+    isValid,
+    hasServer,
+    isAttachable: hasServer && (isValid || !isSet || !rules.refusesConflictingListeners),
     supportedKinds: kinds.kinds,
-    conditions: listenerConditions(tls.problem, unsupported, kinds.areAllSupported),
+    conditions: {
+      ...(conflict === undefined
+        ? listenerConditions({
+            references: tls.problem,
+            accepted: unsupported ?? filters ?? listenerProblem(tls.problem, rules),
+            programmed:
+              tls.problem !== undefined || (hasNoTls && isSet)
+                ? problem("Invalid", "Bad TLS configuration")
+                : filters && problem("Invalid", filters.message),
+          })
+        : conflictConditions(conflict)),
+      ...(kinds.areAllSupported ? {} : { ResolvedRefs: unsupportedKinds }),
+    },
   };
 }
+
+const isWithoutTls = ({ protocol, tls }: Listener): boolean =>
+  tls === undefined && (protocol === "HTTPS" || protocol === "TLS");
 
 function annotationsOf(
   { name }: Listener,
@@ -104,37 +139,53 @@ function annotationsOf(
 ): Readonly<Record<string, string>> {
   const { meta } = owner;
   return {
-    [servicesAnnotation]: services.join(","),
+    [servicesAnnotation]: services.hosts.join(","),
+    ...(services.serviceAccount === undefined ? {} : { [serviceAccountAnnotation]: services.serviceAccount }),
     [parentsAnnotation]: `${meta.kind}/${meta.name}/${name}.${meta.namespace}`,
     ...(servicesNamespace === meta.namespace ? {} : { [parentNamespaceAnnotation]: servicesNamespace }),
   };
 }
 
-function listenerConditions(
-  tls: Problem | undefined,
-  unsupported: Problem | undefined,
-  areKindsSupported: boolean,
-): Drafts {
+interface ListenerProblems {
+  readonly references: Problem | undefined;
+  readonly accepted: Problem | undefined;
+  readonly programmed: Problem | undefined;
+}
+
+function listenerConditions({ references, accepted, programmed }: ListenerProblems): Drafts {
   const message = "No errors found";
   return {
-    Accepted: { reason: "Accepted", message, problem: unsupported },
+    Accepted: { reason: "Accepted", message, problem: accepted },
     Conflicted: { reason: "NoConflicts", message, status: "False" },
     Programmed: {
       reason: "Programmed",
       message,
-      problem: tls === undefined ? undefined : problem("Invalid", "Bad TLS configuration"),
+      problem: programmed,
     },
-    ResolvedRefs: areKindsSupported
-      ? { reason: "ResolvedRefs", message, problem: tls }
-      : { reason: "InvalidRouteKinds", message: "Invalid route kinds", status: "False" },
+    ResolvedRefs: { reason: "ResolvedRefs", message, problem: references },
   };
+}
+
+const unsupportedKinds: Draft = { reason: "InvalidRouteKinds", message: "Invalid route kinds", status: "False" };
+
+/** Of a listener that loses to another, nothing else is told. */
+function conflictConditions(reason: Conflicts[string]): Drafts {
+  const message = "Listener has a conflict with another listener attached to the same Gateway";
+  const lost: Draft = { reason, message, status: "False" };
+  return { Accepted: lost, Conflicted: { reason, message }, Programmed: lost };
+}
+
+/** What a filter was to keep out would come in without it: there is no listener then. */
+function filterProblem({ filters }: Listener): Problem | undefined {
+  if ((filters?.requests ?? []).length === 0) return undefined;
+  return problem("UnsupportedValue", "filters of listeners are not supported; the listener is not served without them");
 }
 
 const protocols: ReadonlySet<string> = new Set(["HTTP", "HTTPS", "TLS", "TCP", "HBONE"]);
 
-function protocolProblem(protocol: string, { alphaKinds }: GatewayApiSettings): Problem | undefined {
+function protocolProblem(protocol: string, { settings, rules }: ListenerContext): Problem | undefined {
   const told = (message: string): Problem => problem("UnsupportedProtocol", `protocol "${protocol}" is ${message}`);
-  if (protocol === "TCP" && !alphaKinds) {
+  if (protocol === "TCP" && !settings.alphaKinds && !rules.tcpRoutesAreStable) {
     return told("supported, but only when PILOT_ENABLE_ALPHA_GATEWAY_API=true is configured");
   }
   if (protocol === "HBONE") return told("only supported for waypoint proxies");

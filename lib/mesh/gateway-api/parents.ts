@@ -4,13 +4,15 @@ import { hostsOverlap, isSubsetHost, isWildcard } from "../../config/host-name.t
 import type { RouteParent } from "./listener.ts";
 import { type Problem, problem } from "./problem.ts";
 
-/** What parents of routes may be looked up in; every answer is recorded (`lib/mesh/memo/traced-step.ts`). */
+/** What parents of routes may be looked up in; every answer is recorded (`lib/incremental/tracked-query.ts`). */
 export interface ParentSource {
   /** The listeners of a Gateway or a ListenerSet; none where there is none of ours. The same list as long as it says the same. */
   listenersOf(kind: "Gateway" | "ListenerSet", namespace: string, name: string): readonly RouteParent[];
   hasService(namespace: string, name: string): boolean;
   /** Hosts of a ServiceEntry; undefined: there is none. */
   entryHosts(namespace: string, name: string): readonly string[] | undefined;
+  /** TCPRoutes are kept as v1. */
+  tcpRoutesAreStable(): boolean;
 }
 
 /** One thing that a reference of a route means: a listener, or a service whose callers the route is for. */
@@ -39,9 +41,6 @@ const mesh: RouteParent = {
   port: 0,
   protocol: "",
 };
-
-/** Version that Istio keeps a kind of routes in, for messages. */
-const versionOf = (kind: string): string => (kind === "TCPRoute" ? "v1alpha2" : "v1");
 
 /** A route, as far as parents ask for it. */
 export interface AttachedRoute {
@@ -79,7 +78,7 @@ function parentsOfReference(
         ref,
         kind: parentKind,
         parent,
-        denial: listenerDenial(parent, ref, route) ?? kindDenial(parent, route),
+        denial: listenerDenial(parent, ref, route) ?? kindDenial(parent, route, source),
         otherHosts: otherHosts(parent, listeners),
       }));
     }
@@ -132,9 +131,11 @@ function isForNamespace(host: string, namespace: string): boolean {
   return of === "*" || of === namespace;
 }
 
-function kindDenial({ allowedKinds }: RouteParent, { kind }: AttachedRoute): Problem | undefined {
+function kindDenial({ allowedKinds }: RouteParent, { kind }: AttachedRoute, source: ParentSource): Problem | undefined {
   if (allowedKinds.some((allowed) => allowed.kind === kind && allowed.group === gatewayGroup)) return undefined;
-  return problem("NotAllowedByListeners", `kind ${gatewayGroup}/${versionOf(kind)}/${kind} is not allowed`);
+  // The version that Istio keeps the kind in.
+  const version = kind === "TCPRoute" && !source.tcpRoutesAreStable() ? "v1alpha2" : "v1";
+  return problem("NotAllowedByListeners", `kind ${gatewayGroup}/${version}/${kind} is not allowed`);
 }
 
 function otherHosts(parent: RouteParent, listeners: readonly RouteParent[]): readonly string[] {

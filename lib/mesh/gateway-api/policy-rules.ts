@@ -1,9 +1,9 @@
 import { type Config, keyOf } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { DestinationRule, PortTrafficPolicy, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { BackendSettings, MadePolicy } from "./backend-policies.ts";
 import { made, madeName, parentsAnnotation } from "./made-objects.ts";
 
@@ -20,7 +20,7 @@ export function destinationRulesOf(memo: Memo, policies: readonly MadePolicy[]):
     if (group === undefined) groups.set(key, [settings]);
     else group.push(settings);
   }
-  return [...groups.values()].flatMap((group) => ruleOf(memo, { group: oneList(memo, group.toSorted(byAge)) }));
+  return [...groups.values()].flatMap((group) => ruleOf(memo, { group: internList(memo, group.toSorted(byAge)) }));
 }
 
 const byAge = (a: BackendSettings, b: BackendSettings): number =>
@@ -29,16 +29,15 @@ const byAge = (a: BackendSettings, b: BackendSettings): number =>
   byCodePoint(a.policy.meta.name, b.policy.meta.name);
 
 /** The oldest policy that says something counts. */
-const ruleOf = step(
+const ruleOf = query(
   "destination rule of policies of the Gateway API",
-  { group: "identity" },
   ({ group }: { readonly group: readonly BackendSettings[] }): readonly Config<DestinationRule>[] => {
     const [first] = group;
     if (first === undefined) return [];
     const { host, target } = first;
     const policies = [...new Set(group.map(({ policy }) => policy))];
     const name =
-      target.kind === "ServiceEntry"
+      target.kind === "ServiceEntry" || target.kind === "XBackend"
         ? `${target.name}~${host.replaceAll(".", "-")}~${madeName}`
         : `${target.name}~${madeName}`;
     const rule = made<DestinationRule>(first.policy, {

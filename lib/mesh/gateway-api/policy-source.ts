@@ -1,4 +1,4 @@
-/** What policies for backends may ask of the rest of the world; every answer is recorded (`lib/mesh/memo/traced-step.ts`). */
+/** What policies for backends may ask of the rest of the world; every answer is recorded (`lib/incremental/tracked-query.ts`). */
 export interface PolicySource {
   /** The ports of a service of Kubernetes; undefined: there is none. The same list as long as it says the same. */
   servicePorts(namespace: string, name: string): readonly NamedPort[] | undefined;
@@ -8,8 +8,12 @@ export interface PolicySource {
   hasSecret(namespace: string, name: string): boolean;
   /** What is wrong with the certificates in a ConfigMap: "" for nothing, `not found`, or what a condition says of it. */
   configMapRootProblem(namespace: string, name: string): string;
+  /** The same of a ClusterTrustBundle. */
+  clusterRootProblem(name: string): string;
   /** Another policy for the same target that comes before this one; "" for none. */
   rival(policyNamespace: string, policyName: string, kind: string, name: string, section: string): string;
+  /** The interval of a retry budget is heeded. */
+  readsBudgetInterval(): boolean;
   /** Names of the Gateways, each once, whose routes lead to a backend. */
   gatewaysTo(kind: string, namespace: string, name: string): readonly string[];
 }

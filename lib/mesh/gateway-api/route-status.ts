@@ -1,7 +1,7 @@
 import { parentText } from "../../config/gateway-api/parent-text.ts";
 import type { ParentReference } from "../../config/gateway-api/reference.ts";
 import type { Condition } from "../../config/gateway-api/status/status.ts";
-import { step } from "../memo/step.ts";
+import { query } from "../../incremental/query.ts";
 import { conditions } from "./conditions.ts";
 import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
 import type { AttachedParent } from "./parents.ts";
@@ -17,9 +17,8 @@ interface RouteStatusInputs {
  * The status of a route: one entry for each of its parents that is ours.
  * @see istio 1.30.3 pilot/pkg/config/kube/gateway/conditions.go, createRouteStatus
  */
-export const routeStatus = step(
+export const routeStatus = query(
   "status of a route of the Gateway API",
-  { made: "identity", controllerName: "value" },
   ({ made, controllerName }: RouteStatusInputs): ObjectStatus => {
     const { config } = made.route;
     const reports = reportsOf(made)

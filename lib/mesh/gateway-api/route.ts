@@ -2,11 +2,11 @@ import { type Config, keyOf } from "../../config/config.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import { intersectHosts } from "../../config/host-name.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import { routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
-import { tracedStep } from "../memo/traced-step.ts";
 import type { BackendSource } from "./backends.ts";
 import { made, madeName, parentsAnnotation } from "./made-objects.ts";
 import { type AttachedParent, attachedParents, isServedAt, type ParentSource } from "./parents.ts";
@@ -52,9 +52,8 @@ interface RouteAmong extends RouteInputs {
 }
 
 /** The same, remembered by its surroundings as a whole: where nothing around it has changed, a route asks nothing. */
-export const routeAmong = step(
+export const routeAmong = query(
   "route of the Gateway API among its surroundings",
-  { kind: "value", config: "identity", source: "identity" },
   ({ source, ...inputs }: RouteAmong, memo: Memo): MadeRoute => madeRoute(memo, inputs as RouteConfig, source),
 );
 
@@ -65,9 +64,8 @@ interface RouteInputs {
 
 const isOfMesh = ({ parent }: AttachedParent): boolean => parent.name === "mesh";
 
-const parentsOf = tracedStep(
+const parentsOf = trackedQuery(
   "parents of a route of the Gateway API",
-  { kind: "value", config: "identity" },
   (inputs: RouteInputs, source: ParentSource): readonly AttachedParent[] => {
     const route = inputs as RouteConfig;
     const { namespace, domain } = route.config.meta;
@@ -84,9 +82,8 @@ interface AssembledInputs extends RouteInputs {
   readonly gateway: MadeRules | undefined;
 }
 
-const assembled = step(
+const assembled = query(
   "route of the Gateway API",
-  { kind: "value", config: "identity", parents: "identity", mesh: "identity", gateway: "identity" },
   ({ parents, mesh, gateway, ...inputs }: AssembledInputs, memo: Memo): MadeRoute => {
     const route = inputs as RouteConfig;
     const attached = parents
@@ -108,9 +105,8 @@ const assembled = step(
 );
 
 /** By themselves: a change of a listener leaves the rules of the routes there as they are. */
-const rulesOf = tracedStep(
+const rulesOf = trackedQuery(
   "rules of a route of the Gateway API",
-  { kind: "value", config: "identity", isMesh: "value" },
   ({ isMesh, ...route }: RouteInputs & { readonly isMesh: boolean }, source: BackendSource): MadeRules =>
     madeRules(route as RouteConfig, isMesh, source),
 );
@@ -146,9 +142,8 @@ interface PartInputs {
   readonly scope: string;
 }
 
-const routePart = step(
+const routePart = query(
   "part of a route of the Gateway API",
-  { config: "identity", http: "identity", gateway: "value", host: "value", port: "value", scope: "value" },
   ({ config, http, gateway, host, port, scope }: PartInputs): RoutePart => {
     const key = `${scope}/${host}`;
     return {
@@ -232,11 +227,21 @@ function tcpSpecs({ parent, rules }: Place): readonly VirtualService[] {
   return serviceHosts.map((host) => ({ hosts: [host], gateways, tcp }));
 }
 
-/** The parts of all routes, merged by their keys: the oldest object gives the place, and every object its routes. */
-export function mergedParts(memo: Memo, routes: readonly MadeRoute[]): readonly Config<VirtualService>[] {
+/**
+ * The parts of all routes, merged by their keys: the oldest object gives the place, and every object its routes.
+ *
+ * @param namesakesLeftOut a GRPCRoute loses to an HTTPRoute of its name, part by part
+ */
+export function mergedParts(
+  memo: Memo,
+  routes: readonly MadeRoute[],
+  namesakesLeftOut: boolean,
+): readonly Config<VirtualService>[] {
   const byKey = new Map<string, Config<VirtualService>[]>();
-  for (const { parts } of routes) {
-    for (const { key, config } of parts) {
+  const namesakes = namesakesLeftOut ? partsOfHttp(routes) : undefined;
+  for (const { route, parts } of routes) {
+    const taken = route.kind === "GRPCRoute" ? (namesakes?.get(nameOf(route)) ?? 0) : 0;
+    for (const { key, config } of parts.slice(taken)) {
       const group = byKey.get(key);
       if (group === undefined) byKey.set(key, [config]);
       else group.push(config);
@@ -246,9 +251,17 @@ export function mergedParts(memo: Memo, routes: readonly MadeRoute[]): readonly 
     const [only] = group;
     return only !== undefined && group.length === 1
       ? [only]
-      : mergedGroup(memo, { group: oneList(memo, group.toSorted(byAge)) });
+      : mergedGroup(memo, { group: internList(memo, group.toSorted(byAge)) });
   });
 }
+
+const nameOf = ({ config: { meta } }: RouteConfig): string => `${meta.namespace}/${meta.name}`;
+
+/** HTTPRoute → how many parts it has. Istio numbers the parts of a route, and tells routes apart by their names alone. */
+const partsOfHttp = (routes: readonly MadeRoute[]): ReadonlyMap<string, number> =>
+  new Map(
+    routes.flatMap(({ route, parts }) => (route.kind === "HTTPRoute" ? [[nameOf(route), parts.length] as const] : [])),
+  );
 
 /** As Istio puts the objects of one host in order: by age, then namespace, then name. */
 function byAge(a: Config, b: Config): number {
@@ -262,9 +275,8 @@ function byAge(a: Config, b: Config): number {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const mergedGroup = step(
+const mergedGroup = query(
   "virtual service of several routes of the Gateway API",
-  { group: "identity" },
   ({ group }: { readonly group: readonly Config<VirtualService>[] }): readonly Config<VirtualService>[] => {
     const [first, ...others] = group;
     if (first === undefined) return [];

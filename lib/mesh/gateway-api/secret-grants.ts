@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ReferenceGrant } from "../../config/gateway-api/backend-policy.ts";
-import { step } from "../memo/step.ts";
+import { query } from "../../incremental/query.ts";
 import { isOfGateways } from "./grants.ts";
 
 /** Gateways of one namespace may name a secret of another one, or every secret of it. */
@@ -17,9 +17,8 @@ export interface GrantedSecret {
  *
  * @see istio 1.30.3 pilot/pkg/config/kube/gatewaycommon/references.go
  */
-export const secretGrants = step(
+export const secretGrants = query(
   "secret grants",
-  { configs: "identity" },
   ({ configs }: { readonly configs: readonly Config<ReferenceGrant>[] }): readonly GrantedSecret[] => {
     const granted = configs.flatMap(({ meta, spec }) =>
       spec.from

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
+import type { KubernetesBackend } from "../../config/gateway-api/backend.ts";
 import type {
   BackendTLSPolicy,
   BackendTrafficPolicy,
@@ -12,12 +13,14 @@ import type { GRPCRoute, KubernetesTCPRoute, KubernetesTLSRoute } from "../../co
 import type { LabelSelector } from "../../config/kinds/selector.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { Labels } from "../../config/labels.ts";
+import { internList, internValue } from "../../incremental/keep-identity.ts";
+import { lazily, remembered } from "../../incremental/lazy.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { selectsLabels } from "../../registry/kubernetes/namespace.ts";
+import type { Form } from "../forms.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
-import { lazily, remembered } from "../memo/lazy.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList, oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import type { ReleaseRules } from "../release-rules.ts";
 import { isConsidered } from "./backend-policies.ts";
 import { type Credentials, noCredentials } from "./credentials.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
@@ -45,6 +48,8 @@ export interface Surroundings {
   readonly services: ServiceIndex;
   readonly namespaces: ReadonlyMap<string, Labels>;
   readonly domain: string;
+  readonly rules: ReleaseRules;
+  readonly form: Form;
 }
 
 /** All that there are, by kind, each oldest first. */
@@ -59,6 +64,8 @@ export interface GatewayApiObjects {
   readonly grants: readonly Config<ReferenceGrant>[];
   readonly tlsPolicies: readonly Config<BackendTLSPolicy>[];
   readonly trafficPolicies: readonly Config<BackendTrafficPolicy>[];
+  /** undefined: they do not count. */
+  readonly backends: readonly Config<KubernetesBackend>[] | undefined;
   readonly serviceEntries: readonly Config<ServiceEntry>[];
 }
 
@@ -73,17 +80,20 @@ const grantQuestion =
     grants({ kind, namespace }, { group: toGroup, kind: toKind, namespace: toNamespace, name: toName });
 
 export function listenerSourceOf({ api, namespaces }: Surroundings, grants: Grants, memo: Memo): ListenerSource {
-  const { keyPairs, secretRoots, configMapRoots } = api.credentials;
+  const { keyPairs, secretRoots, configMapRoots, clusterRoots } = api.credentials;
   const absent = api.settings.secrets === "elsewhere" ? "" : "not found";
   return {
     keyPairProblem: (namespace, name) => keyPairs.get(`${namespace}/${name}`) ?? absent,
-    rootProblem: (kind, namespace, name) =>
-      kind === "Secret"
-        ? (secretRoots.get(`${namespace}/${name}`) ?? absent)
-        : (configMapRoots.get(`${namespace}/${name}`) ?? "not found"),
+    rootProblem: (kind, namespace, name) => {
+      if (kind === "Secret") return secretRoots.get(`${namespace}/${name}`) ?? absent;
+      const found = kind === "ConfigMap" ? configMapRoots.get(`${namespace}/${name}`) : clusterRoots.get(name);
+      return found ?? "not found";
+    },
+    hasConfigMap: (namespace, name) =>
+      configMapRoots.has(`${namespace}/${name}`) || api.settings.secrets === "elsewhere",
     isGranted: grantQuestion(grants),
     namespacesOf: (selector: LabelSelector) =>
-      oneValue(
+      internValue(
         memo,
         [...namespaces]
           .filter(([name, labels]) => selectsLabels(selector, { ...labels, "kubernetes.io/metadata.name": name }))
@@ -94,33 +104,27 @@ export function listenerSourceOf({ api, namespaces }: Surroundings, grants: Gran
 }
 
 interface RouteSurroundings {
+  readonly backends: GatewayApiObjects["backends"];
   readonly serviceEntries: readonly Config<ServiceEntry>[];
   readonly gateways: readonly MadeGateway[];
   readonly listenerSets: readonly MadeListenerSet[];
   readonly services: ServiceIndex;
   readonly domain: string;
   readonly grants: Grants;
+  readonly rules: ReleaseRules;
 }
 
 /** The same source as long as nothing that a route could ask for has changed: then no route has to ask again. */
-export const routeSourceOf = step(
+export const routeSourceOf = query(
   "what routes of the Gateway API ask",
-  {
-    serviceEntries: "identity",
-    gateways: "identity",
-    listenerSets: "identity",
-    services: "identity",
-    domain: "value",
-    grants: "identity",
-  },
   (
-    { serviceEntries, gateways, listenerSets, services, domain, grants }: RouteSurroundings,
+    { backends, serviceEntries, gateways, listenerSets, services, domain, grants, rules }: RouteSurroundings,
     memo: Memo,
   ): RouteSource => {
     const parentsOf = (listeners: readonly MadeListener[]): readonly RouteParent[] =>
-      oneList(
+      internList(
         memo,
-        listeners.map(({ parent }) => parent),
+        listeners.filter(({ isAttachable }) => isAttachable).map(({ parent }) => parent),
       );
     const parents = {
       Gateway: new Map(gateways.map((one) => [objectKey(one.config), parentsOf(one.listeners)])),
@@ -132,8 +136,12 @@ export const routeSourceOf = step(
       hasService: (namespace, name) =>
         services.byHostname.get(`${name}.${namespace}.svc.${domain}`)?.get(namespace)?.attributes.provider ===
         "Kubernetes",
+      readsBackends: () => backends !== undefined,
+      backend: (namespace, name) => backends?.find((config) => objectKey(config) === `${namespace}/${name}`)?.spec,
       hasHost: (namespace, hostname) => services.byHostname.get(hostname)?.has(namespace) === true,
       entryHosts: (namespace, name) => entries(`${namespace}/${name}`),
+      statusWithoutBackends: () => rules.statusWithoutBackends,
+      tcpRoutesAreStable: () => rules.tcpRoutesAreStable,
       isGranted: grantQuestion(grants),
     };
   },
@@ -143,11 +151,11 @@ const noParents: readonly RouteParent[] = [];
 
 export function policySourceOf(
   { tlsPolicies, serviceEntries }: GatewayApiObjects,
-  { api, services, domain }: Surroundings,
+  { api, services, domain, rules }: Surroundings,
   routes: readonly MadeRoute[],
   memo: Memo,
 ): PolicySource {
-  const { keyPairs, configMapRoots } = api.credentials;
+  const { keyPairs, configMapRoots, clusterRoots } = api.credentials;
   const entries = new Map(serviceEntries.map((config) => [objectKey(config), config.spec]));
   const considered = tlsPolicies.filter(isConsidered);
   const gateways = gatewaysByBackend(routes);
@@ -155,7 +163,7 @@ export function policySourceOf(
     servicePorts: (namespace, name) => {
       const service = services.byHostname.get(`${name}.${namespace}.svc.${domain}`)?.get(namespace);
       if (service?.attributes.provider !== "Kubernetes") return undefined;
-      return oneValue(
+      return internValue(
         memo,
         service.ports.map(({ name: portName, port }): NamedPort => ({ name: portName, number: port })),
       );
@@ -164,13 +172,17 @@ export function policySourceOf(
     entryPorts: (namespace, name) => entries.get(`${namespace}/${name}`)?.ports ?? noPorts,
     hasSecret: (namespace, name) => keyPairs.has(`${namespace}/${name}`),
     configMapRootProblem: (namespace, name) => configMapRoots.get(`${namespace}/${name}`) ?? "not found",
+    clusterRootProblem: (name) => clusterRoots.get(name) ?? "not found",
     rival: (namespace, name, kind, target, section) => rivalOf(considered, { namespace, name, kind, target, section }),
+    readsBudgetInterval: () => rules.readsBudgetIntervalOfBackendPolicies,
     gatewaysTo: (kind, namespace, name) =>
-      oneValue(memo, [...(gateways().get(`${kind}/${namespace}/${name}`) ?? [])].sort()),
+      internValue(memo, [...(gateways().get(`${kind}/${namespace}/${name}`) ?? [])].sort()),
   };
 }
 
 const noPorts: readonly NamedPort[] = [];
+
+const policyGroups: ReadonlySet<string> = new Set(["", "networking.istio.io", "gateway.networking.x-k8s.io"]);
 
 /** Backend → `namespace/name` of the Gateways that its routes name, be they there or not. */
 function gatewaysByBackend(routes: readonly MadeRoute[]): () => ReadonlyMap<string, ReadonlySet<string>> {
@@ -183,8 +195,8 @@ function gatewaysByBackend(routes: readonly MadeRoute[]): () => ReadonlyMap<stri
         .map(({ name, namespace = own }) => `${namespace}/${name}`);
       if (gateways.length === 0) continue;
       for (const { group, kind, name, namespace = own } of backendRefsOf(route)) {
-        // A policy has targets of these two groups.
-        if (group !== "" && group !== "networking.istio.io") continue;
+        // A policy has targets of these groups.
+        if (!policyGroups.has(group)) continue;
         const key = `${kind}/${namespace}/${name}`;
         const known = found.get(key) ?? new Set();
         found.set(key, known);

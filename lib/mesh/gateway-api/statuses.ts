@@ -2,14 +2,15 @@ import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { GatewayClass } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
+import { internList, internValue } from "../../incremental/keep-identity.ts";
+import { lazily } from "../../incremental/lazy.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { RegistryState } from "../../registry/registry-state.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
-import { lazily } from "../memo/lazy.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList, oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import type { ReleaseRules } from "../release-rules.ts";
 import { ownerOf } from "./classes.ts";
 import { conditions } from "./conditions.ts";
 import type { ConvertedParts } from "./convert.ts";
@@ -31,29 +32,33 @@ interface StatusInputs {
   readonly settings: GatewayApiSettings;
   readonly services: ServiceIndex;
   readonly endpoints: RegistryState["endpoints"];
+  readonly rules: ReleaseRules;
 }
 
 /** The status of every object that we answer for, by kind, namespace and name. */
 export function gatewayApiStatuses(
-  { parts, settings, services, endpoints }: StatusInputs,
+  { parts, settings, services, endpoints, rules }: StatusInputs,
   memo: Memo,
 ): readonly ObjectStatus[] {
   const { controllerName } = settings;
   const source = statusSource(parts, services, endpoints, memo);
-  const allowed = parts.listenerSets.filter(({ isAllowed, listeners }) => isAllowed && listeners.length > 0);
+  const { reportsListenersOnGateways: reportsListeners } = rules;
+  const allowed = parts.listenerSets.filter(
+    ({ isAllowed, listeners }) => isAllowed && listeners.some(({ isAttachable }) => isAttachable),
+  );
   return [
     ...parts.classes
       .filter(({ spec }) => ownerOf(spec, settings) !== undefined)
       .map((config) => classStatus(memo, { config })),
     ...parts.gateways.map((made) => {
-      const listenerSets = oneList(
+      const listenerSets = internList(
         memo,
         allowed.filter(({ gateway }) => gateway === made),
       );
-      return gatewayStatus(memo, { made, listenerSets }, source).value;
+      return gatewayStatus(memo, { made, listenerSets, reportsListeners }, source).value;
     }),
     ...parts.remoteGateways.map((config) => remoteGatewayStatus(memo, { config })),
-    ...parts.listenerSets.map((made) => listenerSetStatus(memo, { made }, source).value),
+    ...parts.listenerSets.map((made) => listenerSetStatus(memo, { made, reportsListeners }, source).value),
     ...parts.remoteListenerSets.map((inputs) => remoteListenerSetStatus(memo, inputs)),
     ...parts.routes.map((made) => routeStatus(memo, { made, controllerName })),
     ...parts.policies.map((made) => policyStatus(memo, { made, controllerName })),
@@ -64,9 +69,8 @@ function byKey({ key: a }: ObjectStatus, { key: b }: ObjectStatus): number {
   return byCodePoint(a.kind, b.kind) || byCodePoint(a.namespace, b.namespace) || byCodePoint(a.name, b.name);
 }
 
-const classStatus = step(
+const classStatus = query(
   "status of a class of the Gateway API",
-  { config: "identity" },
   ({ config }: { readonly config: Config<GatewayClass> }): ObjectStatus =>
     objectStatus(config, {
       conditions: conditions(generationOf(config), {
@@ -84,7 +88,7 @@ function statusSource(
   const attached = lazily(() => attachedRoutes(parts.routes));
   return {
     service: (hostname, namespace) => services.byHostname.get(hostname)?.get(namespace),
-    namespacesWith: (hostname) => oneValue(memo, [...(services.byHostname.get(hostname)?.keys() ?? [])].sort()),
+    namespacesWith: (hostname) => internValue(memo, [...(services.byHostname.get(hostname)?.keys() ?? [])].sort()),
     endpoints: (service) => endpoints.get(serviceKey(service)) ?? noEndpoints,
     attachedRoutes: (namespace, name, listener) =>
       attached().get(`${namespace}/${gatewayNameOf(name, listener)}`)?.size ?? 0,

@@ -4,7 +4,7 @@ import { at, warning } from "../../config/finding.ts";
 import type { GatewayClass, KubernetesGateway } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import { nearestName } from "../../config/nearest-name.ts";
-import { step } from "../memo/step.ts";
+import { query } from "../../incremental/query.ts";
 import { classOwners } from "./classes.ts";
 
 interface ClassInputs {
@@ -14,9 +14,9 @@ interface ClassInputs {
 }
 
 /** One warning for each Gateway whose class is neither served here nor, as its GatewayClass says, by somebody else. */
-export const unservedClasses = step(
-  "gateways of classes that nobody serves",
-  { gateways: "identity", classes: "identity", settings: "value" },
+export const unservedClasses = query(
+  "gateways of classes that are not served",
+  { settings: "value" },
   ({ gateways, classes, settings }: ClassInputs): readonly Diagnostic[] => {
     const ownerOf = classOwners(classes, settings);
     const names = new Set(classes.map(({ meta }) => meta.name));
@@ -27,7 +27,7 @@ export const unservedClasses = step(
       .filter(({ spec: { gatewayClassName: name } }) => ownerOf(name) === undefined && !names.has(name))
       .map(({ spec: { gatewayClassName: name }, origin }) => {
         const meant = nearestName(name, served);
-        const message = `is ${name}, a class that nobody here serves (${served.join(", ") || "there is none"}): no proxy is given this Gateway`;
+        const message = `is ${name}, a class that is not served here (${served.join(", ") || "there is none"}): no proxy gets this Gateway`;
         const hint =
           meant === undefined ? "name a class that is served, or add the GatewayClass" : `did you mean ${meant}?`;
         return at(origin, warning(["spec", "gatewayClassName"], message, hint, "gateway-class-not-served"));

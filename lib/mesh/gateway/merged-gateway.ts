@@ -6,11 +6,10 @@
 import { type Config, keyOf, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
-import { isSubset, type Labels } from "../../config/labels.ts";
+import { lazily } from "../../incremental/lazy.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
-import { lazily } from "../memo/lazy.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
 import { boundServices, isBoundTo, noBound } from "./bound-services.ts";
 import {
   gatewayRouteName,
@@ -59,24 +58,6 @@ export interface GatewayServer {
   readonly gatewayName: string;
   /** "" for non-HTTP servers. */
   readonly routeName: string;
-}
-
-/**
- * Gateways for one of the services that a workload backs, those whose selector is part of its labels, and those that have
- * neither; in the order given.
- *
- * @param targets of the workload; asked for only where some Gateway is for services
- */
-export function gatewaysFor(
-  gateways: readonly Config<Gateway>[],
-  labels: Labels,
-  targets: () => readonly ServiceTarget[],
-): readonly Config<Gateway>[] {
-  return gateways.filter((gateway) => {
-    const bound = boundServices(gateway);
-    if (bound === undefined) return isSubset(gateway.spec.selector ?? {}, labels);
-    return targets().some(({ service }) => isBoundTo(bound, service));
-  });
 }
 
 interface Entry {
@@ -143,9 +124,8 @@ function serversOf(memo: Memo, gateway: Config<Gateway>): readonly Server[] {
   return isWritten ? spec.servers : sanitisedServers(memo, { gateway });
 }
 
-const sanitisedServers = step(
+const sanitisedServers = query(
   "servers of a gateway",
-  { gateway: "identity" },
   ({ gateway: { spec, meta } }: { readonly gateway: Config<Gateway> }): readonly Server[] =>
     spec.servers.map((written) => {
       const hosts = sanitisedHosts(written.hosts, meta.namespace);

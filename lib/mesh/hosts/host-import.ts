@@ -25,19 +25,22 @@ export interface HostImports {
   readonly everything: boolean;
 }
 
-/** Imports nothing; beside other entries it says nothing. */
-const nothingEntry = "~/*";
+/** Excludes everything, or beside other entries nothing, as the release has it. */
+const everythingExcluded = "~/*";
 
 /**
  * Reads `namespace/dnsName` entries: `*` for any namespace, `.` for the scope's own; `~` before the namespace excludes.
  * Entries of another form are passed over (validation has refused them).
+ *
+ * @param excludesEverything whether `~/*` is heeded beside other entries
  */
-export function hostImports(hosts: readonly string[], ownNamespace: string): HostImports {
+export function hostImports(hosts: readonly string[], ownNamespace: string, excludesEverything: boolean): HostImports {
   const imports = new Map<string, Imports>();
   const excluded = new Map<string, string[]>();
   for (const entry of hosts) {
     const [written, host, more] = entry.split("/");
-    if (entry === nothingEntry || written === undefined || host === undefined || more !== undefined) continue;
+    if (entry === everythingExcluded && !excludesEverything) continue;
+    if (written === undefined || host === undefined || more !== undefined) continue;
     if (written.startsWith("~")) {
       const namespace = namespaceOf(written.slice(1), ownNamespace);
       excluded.set(namespace, [...(excluded.get(namespace) ?? []), host]);
@@ -60,7 +63,8 @@ export function hostImports(hosts: readonly string[], ownNamespace: string): Hos
     importing: (hostname, namespace) => {
       const entries = entriesFor(hostname, namespace, isSubsetHost);
       if (entries === undefined) return undefined;
-      return (host) => !isExcluded(host, namespace) && matchesImports(entries, host, isSubsetHost);
+      // An alias is asked about once its service is imported: exclusions are about services.
+      return (host) => matchesImports(entries, host, isSubsetHost);
     },
     importsVirtualServiceHost: (host, namespace, covered) =>
       entriesFor(host, namespace, covered ? isSubsetHost : hostsOverlap) !== undefined,

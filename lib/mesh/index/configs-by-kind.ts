@@ -1,5 +1,6 @@
 import { byAge, type Config } from "../../config/config.ts";
 import { kindText } from "../../config/diagnostic.ts";
+import type { KubernetesBackend } from "../../config/gateway-api/backend.ts";
 import type {
   BackendTLSPolicy,
   BackendTrafficPolicy,
@@ -23,11 +24,12 @@ import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
+import type { WorkloadEntry } from "../../config/kinds/workload-entry.ts";
 import type { WorkloadGroup } from "../../config/kinds/workload-group.ts";
+import { keepList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { groupBy } from "../group-by.ts";
-import type { Memo } from "../memo/memo.ts";
-import { sameList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 
 /** The kinds that the mesh and its proxies are made from. */
 interface SpecOf {
@@ -51,6 +53,7 @@ interface SpecOf {
   readonly TrafficExtension: TrafficExtension;
   readonly VirtualService: VirtualService;
   readonly WasmPlugin: WasmPlugin;
+  readonly WorkloadEntry: WorkloadEntry;
   readonly WorkloadGroup: WorkloadGroup;
   readonly ServiceEntry: ServiceEntry;
   readonly "BackendTLSPolicy.gateway.networking.k8s.io": BackendTLSPolicy;
@@ -62,6 +65,7 @@ interface SpecOf {
   readonly "ReferenceGrant.gateway.networking.k8s.io": ReferenceGrant;
   readonly "TCPRoute.gateway.networking.k8s.io": KubernetesTCPRoute;
   readonly "TLSRoute.gateway.networking.k8s.io": KubernetesTLSRoute;
+  readonly "XBackend.gateway.networking.x-k8s.io": KubernetesBackend;
   readonly "XBackendTrafficPolicy.gateway.networking.x-k8s.io": BackendTrafficPolicy;
 }
 
@@ -78,22 +82,18 @@ const areOfKind = <K extends Kind>(configs: readonly Config[], kind: K): configs
 /** All objects of one kind, oldest first; the same list as last time if none of them changed. */
 export type ConfigsOf = <K extends Kind>(kind: K) => readonly Config<SpecOf[K]>[];
 
-const listsByKind = step(
-  "objects by kind",
-  { configs: "identity" },
-  ({ configs }: { readonly configs: readonly Config[] }) => groupBy(configs, ({ meta }) => kindText(meta)),
+const listsByKind = query("objects by kind", ({ configs }: { readonly configs: readonly Config[] }) =>
+  groupBy(configs, ({ meta }) => kindText(meta)),
 );
 
 export function configsByKind(configs: readonly Config[], memo: Memo): ConfigsOf {
   const lists = listsByKind(memo, { configs });
   return (kind) => {
-    const list = sameList(memo, `configs|${kind}`, lists.get(kind) ?? []);
+    const list = keepList(memo, `configs|${kind}`, lists.get(kind) ?? []);
     const sorted = sortedByAge(memo, { list });
     if (!areOfKind(sorted, kind)) throw new Error(`not all of kind ${kind}`);
     return sorted;
   };
 }
 
-const sortedByAge = step("configs by age", { list: "identity" }, ({ list }: { readonly list: readonly Config[] }) =>
-  list.toSorted(byAge),
-);
+const sortedByAge = query("configs by age", ({ list }: { readonly list: readonly Config[] }) => list.toSorted(byAge));

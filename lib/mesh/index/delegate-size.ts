@@ -2,8 +2,8 @@
 import type { Config } from "../../config/config.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
 import { jsonLength, maxCopiedCharacters, routeOverhead } from "../../config/rules/expansion.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 
 /** Lengths of routes in characters of JSON. */
 interface RoutesSize {
@@ -28,15 +28,13 @@ const sizeOf = (routes: readonly HTTPRoute[]): RoutesSize => {
   };
 };
 
-const delegateSize = step(
+const delegateSize = query(
   "size of a delegate",
-  { delegate: "identity" },
   ({ delegate }: { readonly delegate: Config<VirtualService> }): RoutesSize => sizeOf(delegate.spec.http ?? []),
 );
 
-const routeSize = step(
+const routeSize = query(
   "size of a delegating route",
-  { route: "identity" },
   ({ route }: { readonly route: HTTPRoute }): RoutesSize => sizeOf([route]),
 );
 

@@ -4,11 +4,12 @@ import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import { fullHostName } from "../../config/host-name.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
 import { isSubset, sameLabels } from "../../config/labels.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import { lazily } from "../../incremental/lazy.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { type HostTable, hostTable, mostSpecific } from "../hosts/host-table.ts";
-import { lazily } from "../memo/lazy.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import { filledPolicy } from "./fill-traffic-policy.ts";
 
 /** The destination rule that applies to a host: several objects for one host merged into one. */
 export interface MeshDestinationRule {
@@ -40,32 +41,30 @@ interface IndexInputs {
   readonly configs: readonly Config<DestinationRule>[];
   readonly exportDefault: readonly string[];
   readonly rootNamespace: string;
+  /** A rule is filled from policies of the Gateway API for its host; otherwise the older of them counts. */
+  readonly fillsFromPolicies: boolean;
 }
 
 /** The index, remembered. */
-export const destinationRuleIndex = step(
+export const destinationRuleIndex = query(
   "destination rule index",
-  { configs: "identity", exportDefault: "value", rootNamespace: "value" },
-  ({ configs, exportDefault, rootNamespace }: IndexInputs, memo: Memo) =>
-    indexDestinationRules(configs, exportDefault, rootNamespace, memo),
+  { exportDefault: "value" },
+  (inputs: IndexInputs, memo: Memo) => indexDestinationRules(inputs, memo),
 );
 
 /**
  * All destination rules, ready for lookup by client namespace and service.
- * @param configs any order
+ * @param inputs configs in any order
  * @see docs/how-istio-does-it/destination-rules.md#merging-rules-of-one-host
  * @see istio 1.30.3 pilot/pkg/model/destination_rule.go
  */
-export function indexDestinationRules(
-  configs: readonly Config<DestinationRule>[],
-  exportDefault: readonly string[],
-  rootNamespace: string,
-  memo: Memo,
-): Stage<DestinationRuleIndex> {
+export function indexDestinationRules(inputs: IndexInputs, memo: Memo): Stage<DestinationRuleIndex> {
+  const { configs, exportDefault, rootNamespace, fillsFromPolicies } = inputs;
   const diagnostics: Diagnostic[] = [];
   const local = new Map<string, Pool>();
   const exported = new Map<string, Pool>();
   const rootLocal = createPool();
+  const mergeInto: MergeRules = (into, added) => mergedRules(memo, { into, added, fillsFromPolicies });
   const sorted = [...configs].sort((a, b) => Number(!hasSelector(a)) - Number(!hasSelector(b)) || byAge(a, b));
   for (const written of sorted) {
     const { namespace } = written.meta;
@@ -73,14 +72,14 @@ export function indexDestinationRules(
     const rule = ruleOfHost(memo, { written });
     const entry: Entry = { rule, exportTo };
     if (exportTo.size === 0 || exportTo.has("*") || exportTo.has(".") || exportTo.has(namespace)) {
-      merge(poolOf(local, namespace), entry, diagnostics, memo);
+      merge(poolOf(local, namespace), entry, diagnostics, mergeInto);
     }
-    if (!isPrivate(exportTo, namespace, exportDefault)) merge(poolOf(exported, namespace), entry, [], memo);
-    else if (namespace === rootNamespace) merge(rootLocal, entry, [], memo);
+    if (!isPrivate(exportTo, namespace, exportDefault)) merge(poolOf(exported, namespace), entry, [], mergeInto);
+    else if (namespace === rootNamespace) merge(rootLocal, entry, [], mergeInto);
   }
   // Equal answers are one list, so that what is made from them can be remembered.
   const listOf = (entries: readonly Entry[]): readonly MeshDestinationRule[] =>
-    oneList(
+    internList(
       memo,
       entries.map((entry) => entry.rule),
     );
@@ -122,10 +121,8 @@ export function destinationRuleFor(
   return general;
 }
 
-const ruleOfHost = step(
-  "destination rule",
-  { written: "identity" },
-  ({ written }: { readonly written: Config<DestinationRule> }) => withFullName(written),
+const ruleOfHost = query("destination rule", ({ written }: { readonly written: Config<DestinationRule> }) =>
+  withFullName(written),
 );
 
 function withFullName(written: Config<DestinationRule>): MeshDestinationRule {
@@ -156,7 +153,7 @@ function poolOf(pools: Map<string, Pool>, namespace: string): Pool {
 }
 
 /** Adds a rule to the rules of its host: into those with the same exports and selector, beside them otherwise. */
-function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[], memo: Memo): void {
+function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[], mergeInto: MergeRules): void {
   const { host, workloadSelector: selector } = added.rule.config.spec;
   const entries = pool.byHost.get(host);
   if (entries === undefined) {
@@ -179,22 +176,34 @@ function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[], memo: Memo):
       separately = false;
     }
     if (selector === undefined && other === undefined) separately = false;
-    const merged = mergedRules(memo, { into: existing.rule, added: added.rule });
+    const merged = mergeInto(existing.rule, added.rule);
     diagnostics.push(...merged.diagnostics);
     entries[at] = { exportTo: existing.exportTo, rule: merged.value };
   }
   if (separately) entries.push(added);
 }
 
-const mergedRules = step(
-  "merged destination rules",
-  { into: "identity", added: "identity" },
-  ({ into, added }: { readonly into: MeshDestinationRule; readonly added: MeshDestinationRule }) =>
-    mergeRules(into, added.config),
+type MergeRules = (into: MeshDestinationRule, added: MeshDestinationRule) => Stage<MeshDestinationRule>;
+
+interface MergeInputs {
+  readonly into: MeshDestinationRule;
+  readonly added: MeshDestinationRule;
+  readonly fillsFromPolicies: boolean;
+}
+
+const mergedRules = query("merged destination rules", ({ into, added, fillsFromPolicies }: MergeInputs) =>
+  mergeRules(into, added.config, fillsFromPolicies),
 );
 
-/** Subsets side by side, the older of a name; the older policy if it has one. */
-function mergeRules(into: MeshDestinationRule, added: Config<DestinationRule>): Stage<MeshDestinationRule> {
+/** Stands for a policy of the Gateway API, or is merged into one that does. */
+const isOfPolicy = ({ madeFrom }: Config<DestinationRule>): boolean => madeFrom !== undefined;
+
+/** Subsets side by side, the older of a name; the older policy if it has one, unless a rule is filled from a policy of the Gateway API. */
+function mergeRules(
+  into: MeshDestinationRule,
+  added: Config<DestinationRule>,
+  fillsFromPolicies: boolean,
+): Stage<MeshDestinationRule> {
   const diagnostics: Diagnostic[] = [];
   const { spec } = into.config;
   const names = new Set((spec.subsets ?? []).map((subset) => subset.name));
@@ -203,10 +212,14 @@ function mergeRules(into: MeshDestinationRule, added: Config<DestinationRule>): 
     if (!names.has(subset.name)) subsets.push(subset);
     else diagnostics.push(ignored(into, added, ["spec", "subsets", at], `subset ${subset.name}`, "duplicate-subset"));
   }
-  if (spec.trafficPolicy !== undefined && added.spec.trafficPolicy !== undefined) {
+  const isFilled = fillsFromPolicies && isOfPolicy(into.config) !== isOfPolicy(added);
+  if (spec.trafficPolicy !== undefined && added.spec.trafficPolicy !== undefined && !isFilled) {
     diagnostics.push(ignored(into, added, ["spec", "trafficPolicy"], "the traffic policy", "duplicate-traffic-policy"));
   }
-  const trafficPolicy = spec.trafficPolicy ?? added.spec.trafficPolicy;
+  const [rule, backend] = isOfPolicy(into.config)
+    ? [added.spec.trafficPolicy, spec.trafficPolicy]
+    : [spec.trafficPolicy, added.spec.trafficPolicy];
+  const trafficPolicy = isFilled ? filledPolicy(rule, backend) : (spec.trafficPolicy ?? added.spec.trafficPolicy);
   const merged = {
     ...spec,
     ...(subsets.length === 0 ? {} : { subsets }),

@@ -1,10 +1,15 @@
 import { byAge, type Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import type { EnvoyFilter, PatchContext, ProxyMatch } from "../../config/kinds/envoy-filter.ts";
+import {
+  type EnvoyFilter,
+  longestVersionPattern,
+  type PatchContext,
+  type ProxyMatch,
+} from "../../config/kinds/envoy-filter.ts";
 import { compileRe2, type Re2 } from "../../config/re2.ts";
+import { remembered } from "../../incremental/lazy.ts";
+import { query } from "../../incremental/query.ts";
 import { groupBy } from "../group-by.ts";
-import { remembered } from "../memo/lazy.ts";
-import { step } from "../memo/step.ts";
 import type { SelectedPatch } from "../views/views.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 
@@ -23,16 +28,20 @@ export interface PatchedProxy extends PolicyWorkload {
 export type EnvoyFilterIndex = (proxy: PatchedProxy) => readonly SelectedPatch[];
 
 /** The index, remembered. */
-export const envoyFilterIndex = step(
-  "envoy filter index",
-  { configs: "identity", rootNamespace: "value" },
-  ({ configs, rootNamespace }: { readonly configs: readonly Config<EnvoyFilter>[]; readonly rootNamespace: string }) =>
-    indexEnvoyFilters(configs, rootNamespace),
-);
+export const envoyFilterIndex = query("envoy filter index", (inputs: EnvoyFilterInputs) => indexEnvoyFilters(inputs));
 
-export function indexEnvoyFilters(configs: readonly Config<EnvoyFilter>[], rootNamespace: string): EnvoyFilterIndex {
+interface EnvoyFilterInputs {
+  readonly configs: readonly Config<EnvoyFilter>[];
+  readonly rootNamespace: string;
+  /** A pattern that is too long matches no proxy. */
+  readonly boundsProxyVersion: boolean;
+}
+
+export function indexEnvoyFilters({ configs, rootNamespace, boundsProxyVersion }: EnvoyFilterInputs): EnvoyFilterIndex {
   const byNamespace = groupBy(configs, (config) => config.meta.namespace);
-  const versionPattern = remembered(compileRe2);
+  const compiled = remembered(compileRe2);
+  const versionPattern = (pattern: string): Re2 | undefined =>
+    boundsProxyVersion && pattern.length > longestVersionPattern ? undefined : compiled(pattern);
   const matches = (match: ProxyMatch | undefined, proxy: PatchedProxy): boolean =>
     match === undefined ||
     (matchesVersion(match.proxyVersion, proxy.istioVersion, versionPattern) &&

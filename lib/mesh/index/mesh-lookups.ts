@@ -1,10 +1,10 @@
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
+import { lazily, remembered } from "../../incremental/lazy.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
-import { lazily, remembered } from "../memo/lazy.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
+import type { MeshSettings } from "../mesh-settings.ts";
 import type { MeshLookups, ServiceLookups } from "../views/views.ts";
 import type { NetworkIndex } from "./network-index.ts";
 import type { PeerAuthenticationIndex } from "./peer-authentication.ts";
@@ -12,15 +12,14 @@ import { clusterLocalHosts, type ServiceIndex, serviceAccountsOf } from "./servi
 
 interface ServiceLookupInputs {
   readonly services: ServiceIndex;
-  readonly meshConfig: MeshConfig;
+  readonly meshConfig: MeshSettings;
   readonly meshNetworks: MeshNetworks;
   readonly domain: string;
 }
 
 /** Answers that neither endpoints nor policies can change. */
-export const serviceLookups = step(
+export const serviceLookups = query(
   "service lookups",
-  { services: "identity", meshConfig: "identity", meshNetworks: "identity", domain: "value" },
   ({ services, meshConfig, meshNetworks, domain }: ServiceLookupInputs): ServiceLookups => ({
     mesh: meshConfig,
     domain,
@@ -34,24 +33,15 @@ interface MeshLookupInputs {
   readonly general: ServiceLookups;
   readonly services: ServiceIndex;
   readonly endpoints: RegistryState["endpoints"];
-  readonly meshConfig: MeshConfig;
+  readonly meshConfig: MeshSettings;
   readonly domain: string;
   readonly peerAuthentication: PeerAuthenticationIndex;
   readonly networks: NetworkIndex;
 }
 
 /** Answers that depend on no proxy. */
-export const meshLookups = step(
+export const meshLookups = query(
   "mesh lookups",
-  {
-    general: "identity",
-    services: "identity",
-    endpoints: "identity",
-    meshConfig: "identity",
-    domain: "value",
-    peerAuthentication: "identity",
-    networks: "identity",
-  },
   (
     { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }: MeshLookupInputs,
     memo: Memo,
@@ -65,22 +55,21 @@ export const meshLookups = step(
       serviceMtlsMode: peerAuthentication.serviceMode,
       workloadMtlsMode: peerAuthentication.workloadMode,
       networkGateways: networks.gateways,
+      resolvedGateways: networks.resolved,
     };
   },
 );
 
 /** Every generator asks for the endpoints of every service, after every change of some: the keys stay. */
-const keysOfServices = step(
+const keysOfServices = query(
   "keys of services",
-  { services: "identity" },
   (_: Pick<MeshLookupInputs, "services">): ((service: Service) => string) => remembered(serviceKey),
 );
 
 const noEndpoints: readonly [] = [];
 
-const clusterLocality = step(
+const clusterLocality = query(
   "cluster locality",
-  { meshConfig: "identity", domain: "value" },
   ({ meshConfig, domain }: Pick<MeshLookupInputs, "meshConfig" | "domain">): MeshLookups["isClusterLocal"] => {
     const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
     return (service) => clusterLocal()(service.hostname);
@@ -89,13 +78,12 @@ const clusterLocality = step(
 
 interface AccountInputs {
   readonly services: ServiceIndex;
-  readonly aliases: MeshConfig["trustDomainAliases"];
+  readonly aliases: MeshSettings["trustDomainAliases"];
 }
 
 /** For one list of endpoints a service has one answer: made for the first proxy that asks. */
-const accountLookup = step(
+const accountLookup = query(
   "account lookup",
-  { services: "identity", aliases: "identity" },
   ({ services, aliases }: AccountInputs): MeshLookups["serviceAccounts"] => {
     const known = new Map<Service, { readonly endpoints: readonly Endpoint[]; readonly accounts: readonly string[] }>();
     return (service, endpoints) => {

@@ -13,8 +13,8 @@ import {
   routesLength,
   servicePortsOf,
 } from "../../config/rules/expansion.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { configsByKind } from "./configs-by-kind.ts";
 
 /** So many times what one object may expand to. */
@@ -47,16 +47,14 @@ interface Beyond {
   readonly diagnostic: Diagnostic;
 }
 
-const entriesBeyond = step(
+const entriesBeyond = query(
   "service entries beyond the limit of their namespace",
-  { list: "identity" },
   ({ list }: { readonly list: readonly Config<ServiceEntry>[] }) =>
     beyond(list, ({ spec }) => servicePortsOf(spec), entryLimit),
 );
 
-const routesBeyond = step(
+const routesBeyond = query(
   "virtual services beyond the limit of their namespace",
-  { list: "identity" },
   ({ list }: { readonly list: readonly Config<VirtualService>[] }, memo: Memo) => {
     const copiedLength = (config: Config<VirtualService>): number => {
       const copies = copiesOf(config.spec);
@@ -67,9 +65,8 @@ const routesBeyond = step(
   },
 );
 
-const lengthOfRoutes = step(
+const lengthOfRoutes = query(
   "length of the routes of a virtual service",
-  { config: "identity" },
   ({ config }: { readonly config: Config<VirtualService> }) => routesLength(config.spec),
 );
 
@@ -101,9 +98,8 @@ function beyond<Spec>(
   });
 }
 
-const remaining = step(
+const remaining = query(
   "objects within the limits of their namespaces",
-  { configs: "identity", entries: "identity", services: "identity" },
   ({
     configs,
     entries,

@@ -3,8 +3,8 @@ import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { closesNamespace } from "../../config/fail-closed/closed-object.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
+import { query } from "../../incremental/query.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
-import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 import type { ServedWorkload } from "./policy-attachment.ts";
 
@@ -35,9 +35,8 @@ export interface ServedModes {
 }
 
 /** The index, remembered. */
-export const peerAuthenticationIndex = step(
+export const peerAuthenticationIndex = query(
   "peer authentication index",
-  { configs: "identity", rootNamespace: "value" },
   ({
     configs,
     rootNamespace,

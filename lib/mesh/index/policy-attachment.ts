@@ -2,6 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { PolicyTargetReference } from "../../config/kinds/selector.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
+import { closedProxiesAnnotation } from "../../config/made-annotations.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 
 /** A workload as policies see it. */
@@ -9,6 +10,8 @@ export interface PolicyWorkload {
   readonly namespace: string;
   readonly labels: Labels;
   readonly rootNamespace: string;
+  /** Of its proxy; absent: policies that are about proxies of one type attach all the same. */
+  readonly type?: "sidecar" | "router";
   /** Namespace of a service that the workload is about to call: its policies for authorization count as well. */
   readonly calledNamespace?: string;
 }
@@ -26,6 +29,12 @@ export interface ServedWorkload extends PolicyWorkload {
 /** Label of workloads that a Gateway API Gateway was deployed for. */
 const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
 
+/** Whether a policy is about proxies of the workload's type: what stands in for a refused EnvoyFilter may be about one type only. */
+function isOfType({ meta, madeFrom }: Config, workload: PolicyWorkload): boolean {
+  const type = madeFrom === undefined ? undefined : meta.annotations[closedProxiesAnnotation];
+  return type === undefined || workload.type === undefined || type === workload.type;
+}
+
 interface Target {
   readonly targetRef?: PolicyTargetReference;
   readonly targetRefs?: readonly PolicyTargetReference[];
@@ -41,6 +50,7 @@ export function attaches<Spec extends Target>(
   selectorOf: (spec: Spec) => Labels | undefined,
   workload: PolicyWorkload,
 ): boolean {
+  if (!isOfType(policy, workload)) return false;
   const refs = policy.spec.targetRefs ?? (policy.spec.targetRef === undefined ? [] : [policy.spec.targetRef]);
   if (refs.length === 0) return isSubset(selectorOf(policy.spec) ?? {}, workload.labels);
   const gateway = workload.labels[gatewayNameLabel];

@@ -1,10 +1,11 @@
 import { isSubsetHost, isWildcard } from "../../config/host-name.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import { remembered } from "../../incremental/lazy.ts";
+import { query } from "../../incremental/query.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { hostTable, mostSpecific } from "../hosts/host-table.ts";
-import { remembered } from "../memo/lazy.ts";
-import { step } from "../memo/step.ts";
+import { type EntryLimits, limitedVisibility } from "./entry-visibility.ts";
 import { isVisibleIn, type Visibility, visibilityOf } from "./export-to.ts";
 
 /** The services of the mesh; it reads no endpoint, so that a change of endpoints leaves it alone. */
@@ -27,14 +28,28 @@ export interface ServiceIndex {
  * The services of a mesh by host and by who sees them. It reads no endpoint.
  * @see docs/how-istio-does-it/services.md#services-of-a-mesh
  */
-export const serviceIndex = step(
+export const serviceIndex = query(
   "service index",
-  { services: "identity", exportDefault: "value" },
-  ({ services, exportDefault }: { readonly services: readonly Service[]; readonly exportDefault: readonly string[] }) =>
-    indexServices(services, exportDefault),
+  { exportDefault: "value", limits: "value" },
+  ({ services, exportDefault, limits }: ServiceIndexInputs) => indexServices(services, exportDefault, limits),
 );
 
-export function indexServices(services: readonly Service[], exportDefault: readonly string[]): ServiceIndex {
+interface ServiceIndexInputs {
+  readonly services: readonly Service[];
+  readonly exportDefault: readonly string[];
+  /** Undefined: services are seen where they are exported to. */
+  readonly limits: EntryLimits | undefined;
+}
+
+export function indexServices(
+  services: readonly Service[],
+  exportDefault: readonly string[],
+  limits?: EntryLimits,
+): ServiceIndex {
+  const visibilityIn = (service: Service): Visibility => {
+    const { exportTo, namespace } = service.attributes;
+    return limitedVisibility(service, visibilityOf(exportTo, exportDefault, namespace), limits);
+  };
   const everywhere: Service[] = [];
   const exported = new Map<string, Service[]>();
   const byHostname = new Map<string, Map<string, Service>>();
@@ -42,7 +57,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
   const youngest = new Map<string, Service>();
   const hiding = new Set<string>();
   for (const service of services) {
-    const visibility = visibilityOf(service.attributes.exportTo, exportDefault, service.attributes.namespace);
+    const visibility = visibilityIn(service);
     visibilities.set(service, visibility);
     if (visibility.everywhere) everywhere.push(service);
     for (const namespace of visibility.namespaces) {
@@ -54,11 +69,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
     if (!enter(byHostname, service)) youngest.set(serviceKey(service), service);
   }
   const isVisible = (service: Service, namespace: string): boolean =>
-    isVisibleIn(
-      visibilities.get(service) ??
-        visibilityOf(service.attributes.exportTo, exportDefault, service.attributes.namespace),
-      namespace,
-    );
+    isVisibleIn(visibilities.get(service) ?? visibilityIn(service), namespace);
   const visibleTo = remembered((namespace: string): readonly Service[] => {
     const own = exported.get(namespace);
     return own === undefined ? everywhere : [...own, ...everywhere];

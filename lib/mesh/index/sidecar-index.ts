@@ -1,9 +1,10 @@
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { closesNamespace } from "../../config/fail-closed/closed-object.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
+import { query } from "../../incremental/query.ts";
 import { groupBy } from "../group-by.ts";
-import { step } from "../memo/step.ts";
 
 /** Which Sidecar a workload has. @see docs/how-istio-does-it/sidecar-scopes.md#which-sidecar */
 export interface SidecarIndex {
@@ -14,19 +15,22 @@ export interface SidecarIndex {
 }
 
 /** The index, remembered. */
-export const sidecarIndex = step(
+export const sidecarIndex = query(
   "sidecar index",
-  { configs: "identity", rootNamespace: "value" },
   ({ configs, rootNamespace }: { readonly configs: readonly Config<Sidecar>[]; readonly rootNamespace: string }) =>
     indexSidecars(configs, rootNamespace),
 );
 
-/** @param configs oldest first */
+/**
+ * @param configs oldest first. A stand-in for a refused Sidecar of which nobody knows what it selects goes before all others of its
+ *   namespace
+ */
 export function indexSidecars(configs: readonly Config<Sidecar>[], rootNamespace: string): Stage<SidecarIndex> {
+  const closing = configs.filter(closesNamespace);
   const selecting = configs.filter(hasSelector);
-  const general = configs.filter((config) => !hasSelector(config));
-  const byNamespace = groupBy([...selecting, ...general], (config) => config.meta.namespace);
-  const root = general.find((config) => config.meta.namespace === rootNamespace);
+  const general = configs.filter((config) => !hasSelector(config) && !closesNamespace(config));
+  const byNamespace = groupBy([...closing, ...selecting, ...general], (config) => config.meta.namespace);
+  const root = [...closing, ...general].find((config) => config.meta.namespace === rootNamespace);
   const candidates = (namespace: string): readonly Config<Sidecar>[] => {
     const own = byNamespace.get(namespace) ?? [];
     return root === undefined || namespace === rootNamespace ? own : [...own, root];

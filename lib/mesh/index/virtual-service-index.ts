@@ -4,11 +4,11 @@ import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import { isWildcard } from "../../config/host-name.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
 import { maxCopiedCharacters } from "../../config/rules/expansion.ts";
+import { internList, keepList } from "../../incremental/keep-identity.ts";
+import { remembered } from "../../incremental/lazy.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { meshGateway, withFullNames } from "../hosts/short-names.ts";
-import { remembered } from "../memo/lazy.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList, sameList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import { mergeDelegateRoutes } from "./delegate.ts";
 import { createMergeBudget } from "./delegate-size.ts";
 import { isVisibleIn, visibilityOf } from "./export-to.ts";
@@ -36,9 +36,9 @@ export interface VirtualServiceIndex {
 export const routeSemanticsAnnotation = "internal.istio.io/route-semantics";
 
 /** The index, remembered. */
-export const virtualServiceIndex = step(
+export const virtualServiceIndex = query(
   "virtual service index",
-  { configs: "identity", exportDefault: "value" },
+  { exportDefault: "value" },
   (
     {
       configs,
@@ -81,7 +81,7 @@ export function indexVirtualServices(
     const rest = consumer.length === 0 ? shared : shared.filter((service) => !consumer.includes(service));
     const first = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer];
     const list = first.length === 0 ? rest : [...first, ...rest];
-    return sameList(memo, `virtual services|${key}`, list);
+    return keepList(memo, `virtual services|${key}`, list);
   });
   return { value: { all, forGateway: (namespace, gateway) => forKey(`${namespace}|${gateway}`) }, diagnostics };
 }
@@ -120,7 +120,7 @@ function withDelegates(
     const made = rootVirtualService(memo, {
       root: config,
       positions: [...named.keys()],
-      delegates: oneList(memo, [...named.values()]),
+      delegates: internList(memo, [...named.values()]),
     });
     diagnostics.push(...made.diagnostics);
     result.push(made.value);
@@ -131,12 +131,9 @@ function withDelegates(
   return result.sort((a, b) => byAge(a.config, b.config));
 }
 
-const plainVirtualService = step(
-  "virtual service",
-  { config: "identity" },
-  ({ config }: { readonly config: Config<VirtualService> }) =>
-    // Names of the Gateway API are full ones.
-    meshVirtualService(isOfGatewayApi(config) ? config : withFullNames(config), keysOf(config)),
+const plainVirtualService = query("virtual service", ({ config }: { readonly config: Config<VirtualService> }) =>
+  // Names of the Gateway API are full ones.
+  meshVirtualService(isOfGatewayApi(config) ? config : withFullNames(config), keysOf(config)),
 );
 
 interface RootInputs {
@@ -146,9 +143,9 @@ interface RootInputs {
   readonly delegates: readonly Config<VirtualService>[];
 }
 
-const rootVirtualService = step(
+const rootVirtualService = query(
   "virtual service with delegates",
-  { root: "identity", positions: "value", delegates: "identity" },
+  { positions: "value" },
   ({ root, positions, delegates }: RootInputs) =>
     mergeRoot(
       root,

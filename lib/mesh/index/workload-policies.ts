@@ -5,8 +5,8 @@ import type { RequestAuthentication } from "../../config/kinds/request-authentic
 import type { PolicyTarget } from "../../config/kinds/selector.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
+import { query } from "../../incremental/query.ts";
 import { groupBy } from "../group-by.ts";
-import { step } from "../memo/step.ts";
 import type { WorkloadPolicies } from "../views/views.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 
@@ -30,17 +30,7 @@ export interface PolicySources {
 type Grouped<Spec> = ReadonlyMap<string, readonly Config<Spec>[]>;
 
 /** The index, remembered. */
-export const policyIndex = step(
-  "policy index",
-  {
-    authorization: "identity",
-    requestAuthentication: "identity",
-    telemetry: "identity",
-    wasmPlugins: "identity",
-    trafficExtensions: "identity",
-  },
-  (sources: PolicySources) => indexPolicies(sources),
-);
+export const policyIndex = query("policy index", (sources: PolicySources) => indexPolicies(sources));
 
 export function indexPolicies(sources: PolicySources): Stage<PolicyIndex> {
   const byNamespace = <Spec>(configs: readonly Config<Spec>[]): Grouped<Spec> =>

@@ -98,7 +98,11 @@ function constraintFindings({ key, values }: Required<AccessConstraint>, path: P
     /^experimental\.envoy\.filters\.[^[]+\[.+\]$/.test(key);
   if (!known) {
     return [
-      dropped([...path, "key"], `no proxy knows the constraint ${JSON.stringify(key)}`, "write one that is documented"),
+      dropped(
+        [...path, "key"],
+        `proxies do not support the constraint ${JSON.stringify(key)}`,
+        "write one that is documented",
+      ),
     ];
   }
   const isValid =

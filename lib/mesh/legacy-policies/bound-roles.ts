@@ -75,7 +75,7 @@ function unbound(binding: Config<ServiceRoleBinding>): Diagnostic {
   const { namespace } = binding.meta;
   const finding = warning(
     ["spec", "roleRef", "name"],
-    `there is no ServiceRole ${binding.spec.roleRef?.name ?? ""} in ${namespace}, so nobody is given anything`,
+    `there is no ServiceRole ${binding.spec.roleRef?.name ?? ""} in ${namespace}, so no access is granted`,
     "roles and their bindings stand in one namespace, that of the services",
     "legacy-role-unknown",
   );
@@ -85,6 +85,6 @@ function unbound(binding: Config<ServiceRoleBinding>): Diagnostic {
 function ungranted(role: Config<ServiceRole>): Diagnostic {
   return at(
     role.origin,
-    info([], "no ServiceRoleBinding of its namespace names the role, so it allows nobody anything", "remove it"),
+    info([], "no ServiceRoleBinding of its namespace names the role, so it grants no access", "remove it"),
   );
 }

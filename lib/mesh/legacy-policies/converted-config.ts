@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import { fingerprint } from "../memo/plain-text.ts";
+import { fingerprint } from "../../incremental/plain-text.ts";
 
 /** What an object of the old kinds is converted into. */
 export interface ConvertedSpec<Spec> {

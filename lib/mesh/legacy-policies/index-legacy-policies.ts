@@ -18,16 +18,16 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
 import type { Labels } from "../../config/labels.ts";
 import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { Service } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { ConfigsOf } from "../index/configs-by-kind.ts";
 import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
 import type { PolicyIndex } from "../index/workload-policies.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
-import { tracedStep } from "../memo/traced-step.ts";
 import type { WorkloadPolicies } from "../views/views.ts";
 import { type AuthenticationIndex, indexAuthentication } from "./authentication-index.ts";
 import { bindRoles, type NamespaceRoles, noRoles } from "./bound-roles.ts";
@@ -89,9 +89,8 @@ interface AuthenticationInputs {
   readonly domain: string;
 }
 
-const authenticationIndex = step(
+const authenticationIndex = query(
   "legacy authentication index",
-  { policies: "identity", meshPolicies: "identity", domain: "value" },
   ({ policies, meshPolicies, domain }: AuthenticationInputs) => indexAuthentication(policies, meshPolicies, domain),
 );
 
@@ -105,17 +104,9 @@ interface DiagnosticInputs {
   readonly domain: string;
 }
 
-const legacyDiagnostics = step(
+const legacyDiagnostics = query(
   "legacy diagnostics",
-  {
-    policies: "identity",
-    meshPolicy: "identity",
-    chosen: "identity",
-    shadowed: "elements",
-    bound: "elements",
-    services: "identity",
-    domain: "value",
-  },
+  { shadowed: "elements", bound: "elements" },
   ({ bound, services, domain, ...objects }: DiagnosticInputs): readonly Diagnostic[] => {
     const roles = bound.flatMap(({ value }) => value.roles);
     const unconverted = bound.flatMap((stage) => stage.diagnostics);
@@ -210,18 +201,9 @@ interface ConversionInputs {
   readonly serviceAccount: string;
 }
 
-const convertedPolicies = tracedStep(
+const convertedPolicies = trackedQuery(
   "converted legacy policies",
-  {
-    chosen: "identity",
-    takesTokens: "value",
-    namespaces: "value",
-    roles: "elements",
-    rootNamespace: "value",
-    ports: "value",
-    labels: "value",
-    serviceAccount: "value",
-  },
+  { namespaces: "value", roles: "elements", ports: "value", labels: "value" },
   (inputs: ConversionInputs, answers: AuthenticationAnswers, memo: Memo): ConvertedPolicies => {
     const { chosen, takesTokens, namespaces, roles, rootNamespace, ports } = inputs;
     const authentication: TokenSources = {
@@ -233,8 +215,8 @@ const convertedPolicies = tracedStep(
     const rbac = chosen === undefined ? [] : rbacPolicies(inputs, ports, { config: chosen, rolesOf, tokensOn });
     // Workloads that differ in what constraints read may be allowed the same: then they have the same objects.
     return {
-      authorization: [...rbac, ...(tokens?.authorization ?? [])].map((policy) => oneValue(memo, policy)),
-      requestAuthentication: (tokens?.requestAuthentication ?? []).map((policy) => oneValue(memo, policy)),
+      authorization: [...rbac, ...(tokens?.authorization ?? [])].map((policy) => internValue(memo, policy)),
+      requestAuthentication: (tokens?.requestAuthentication ?? []).map((policy) => internValue(memo, policy)),
     };
   },
 );
@@ -258,7 +240,7 @@ function boundRoles(
   }));
 }
 
-const rolesOfNamespace = step(
+const rolesOfNamespace = query(
   "bound roles",
   { roles: "elements", bindings: "elements" },
   ({

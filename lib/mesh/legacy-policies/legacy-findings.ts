@@ -31,7 +31,7 @@ export function roleFindings(
   services: readonly NamedService[],
 ): readonly Finding[] {
   if (config === undefined || (config.spec.mode ?? "OFF") === "OFF") {
-    const why = config === undefined ? "there is no ClusterRbacConfig" : `${keyText(config.origin.key)} says OFF`;
+    const why = config === undefined ? "there is no ClusterRbacConfig" : `${keyText(config.origin.key)} is OFF`;
     return [info([], `RBAC is off, since ${why}: the role has no effect`, "write an AuthorizationPolicy")];
   }
   const patterns = rules.flatMap((rule) => rule.services);

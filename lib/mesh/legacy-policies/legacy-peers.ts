@@ -2,14 +2,14 @@ import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";
 import type { ServedWorkload } from "../index/policy-attachment.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 import { type AuthenticationIndex, mutualTlsMode } from "./authentication-index.ts";
 import { convertedConfig } from "./converted-config.ts";
@@ -42,15 +42,14 @@ type TargetPorts = readonly (readonly [string, readonly number[]])[];
 
 const noPorts: TargetPorts = [];
 
-const targetPorts = step(
+const targetPorts = query(
   "target ports of a service",
-  { endpoints: "identity" },
   ({ endpoints }: { readonly endpoints: readonly Endpoint[] }, memo: Memo): TargetPorts => {
     const grouped = groupBy(endpoints, ({ servicePortName }) => servicePortName);
     const sorted = [...grouped]
       .map(([name, list]) => [name, [...new Set(list.map(({ port }) => port))].sort((a, b) => a - b)] as const)
       .sort(([a], [b]) => byCodePoint(a, b));
-    return oneValue(memo, sorted);
+    return internValue(memo, sorted);
   },
 );
 
@@ -62,9 +61,9 @@ interface JoinInputs {
   readonly ports: readonly TargetPorts[];
 }
 
-const joinedIndex = step(
+const joinedIndex = query(
   "legacy and newer peer authentication",
-  { newer: "identity", authentication: "identity", governed: "elements", ports: "elements" },
+  { governed: "elements", ports: "elements" },
   (inputs: JoinInputs, memo: Memo) => joined(inputs, memo),
 );
 
@@ -158,9 +157,9 @@ interface PortPolicyInputs {
   readonly modes: readonly (readonly [string, MutualTLS])[];
 }
 
-const convertedPortPolicy = step(
+const convertedPortPolicy = query(
   "converted port policy",
-  { policy: "identity", name: "value", namespace: "value", modes: "value" },
+  { modes: "value" },
   ({ policy, name, namespace, modes }: PortPolicyInputs): Config<PeerAuthentication> =>
     convertedConfig(policy, {
       kind: "PeerAuthentication",

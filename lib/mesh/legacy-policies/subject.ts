@@ -101,13 +101,13 @@ function subjectFindings(subject: Subject, path: Path): readonly Finding[] {
   const excluded = (subject.notNames ?? []).findIndex((name) => name === "*" || name === "allUsers");
   const properties = Object.entries(subject.properties ?? {}).flatMap(([key, value]) => {
     const at = [...path, "properties", key];
-    if (!isProperty(key)) return [dropped(at, `no proxy knows the property ${JSON.stringify(key)}`)];
+    if (!isProperty(key)) return [dropped(at, `proxies do not support the property ${JSON.stringify(key)}`)];
     if (key !== "source.ip" || isIpOrCidr(value)) return [];
     return [dropped(at, `${JSON.stringify(value)} is no address or range`)];
   });
   return [
     ...addresses,
-    ...(excluded < 0 ? [] : [dropped([...path, "notNames", excluded], "excludes everybody")]),
+    ...(excluded < 0 ? [] : [dropped([...path, "notNames", excluded], "excludes every caller")]),
     ...properties,
   ];
 }

@@ -122,12 +122,13 @@ function requestAuthentication(
 }
 
 /** The application went on seeing the token. */
-function ruleOf({ issuer, audiences, jwksUri, jwks, jwtHeaders, jwtParams }: LegacyJwt): JWTRule {
+function ruleOf({ issuer, audiences, jwksUri, jwks, resolvedJwks, jwtHeaders, jwtParams }: LegacyJwt): JWTRule {
   return {
     ...(issuer === undefined ? {} : { issuer }),
     ...(audiences === undefined ? {} : { audiences }),
     ...(jwksUri === undefined ? {} : { jwksUri }),
     ...(jwks === undefined ? {} : { jwks }),
+    ...(resolvedJwks === undefined ? {} : { resolvedJwks }),
     ...(jwtHeaders === undefined ? {} : { fromHeaders: jwtHeaders.map((name) => ({ name })) }),
     ...(jwtParams === undefined ? {} : { fromParams: jwtParams }),
     forwardOriginalToken: true,

@@ -37,7 +37,7 @@ export function triggerFindings({ triggerRules = [] }: LegacyJwt, path: Path): r
           : [
               warning(
                 [...path, "triggerRules", index, field, at],
-                `no pattern for paths says ${JSON.stringify(match)}: a token is asked for ${field === "includedPaths" ? "on every path" : "there as well"}`,
+                `no pattern for paths can express ${JSON.stringify(match)}: a token is asked for ${field === "includedPaths" ? "on every path" : "there as well"}`,
                 "write it as exact, prefix or suffix",
                 "legacy-not-expressible",
               ),

@@ -2,8 +2,9 @@ import type { Stage } from "../../config/diagnostic.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { Labels } from "../../config/labels.ts";
+import { type Memo, noMemo } from "../../incremental/memo.ts";
+import { templateHashLabel } from "../../registry/labels.ts";
 import type { Workload } from "../../registry/service.ts";
-import { type Memo, noMemo } from "../memo/memo.ts";
 import { flagOf, metadataOfEnvironment } from "./environment-metadata.ts";
 import { nodeClusterOf } from "./node-cluster.ts";
 import type { EnvoyNode } from "./proxy-from-node.ts";
@@ -30,8 +31,6 @@ const prometheusPort = 15090;
 
 /** Of all annotations only these are read of a node; every poll would carry the others. */
 const readAnnotations = "resource.opentelemetry.io/";
-
-const templateHash = "pod-template-hash";
 
 /**
  * The node that Istio's agent writes into Envoy's bootstrap. What only says something of the agent's own process is left
@@ -107,7 +106,7 @@ function withHostAddress(settings: ProxyConfig, address: string, memo: Memo): Pr
 function labelsOf(staticLabels: Labels, own: Labels): Labels {
   const labels: Record<string, string> = {};
   for (const some of [staticLabels, own])
-    for (const name in some) if (name !== templateHash) labels[name] = some[name] ?? "";
+    for (const name in some) if (name !== templateHashLabel) labels[name] = some[name] ?? "";
   return labels;
 }
 

@@ -51,6 +51,7 @@ export function startOfContainer(
     type,
     dnsDomain: flagOf(container, "--domain") ?? `${namespace}.svc.cluster.local`,
     istioVersion: versionOf(image),
+    ...(isIstioImage(image) ? { build: "istio" } : {}),
     settings: mergeProxyConfig(defaultProxyConfig, read?.spec ?? {}),
     environment,
     labels: workload.labels,
@@ -66,6 +67,9 @@ function flagOf({ args }: ProxyContainer, flag: string): string | undefined {
 }
 
 /** `docker.io/istio/proxyv2:1.28.1-distroless` runs Istio 1.28.1. */
+/** `…/proxyv2:1.30.3`, `…/proxyv2:1.30.3-distroless`, `…/proxyv2@sha256:…`: what Istio's releases are called, in whichever registry. */
+const isIstioImage = (image: string): boolean => /(?:^|\/)proxyv2(?:[:@]|$)/.test(image);
+
 function versionOf(image: string): string {
   return /:(\d+\.\d+\.\d+)(?:[-@]|$)/.exec(image)?.[1] ?? followedIstioVersion;
 }

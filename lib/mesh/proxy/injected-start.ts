@@ -1,9 +1,9 @@
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { Labels } from "../../config/labels.ts";
+import { type Memo, noMemo } from "../../incremental/memo.ts";
 import { expand } from "../../registry/kubernetes/environment.ts";
 import { tlsModeLabel } from "../../registry/labels.ts";
 import type { Workload, WorkloadOwner } from "../../registry/service.ts";
-import { type Memo, noMemo } from "../memo/memo.ts";
 import { canonicalLabels, canonicalName, canonicalRevision } from "./canonical-service.ts";
 import { injectedSettings, type ProxyConfigLayers } from "./proxy-settings.ts";
 import { followedIstioVersion, type ProxyStart } from "./proxy-start.ts";

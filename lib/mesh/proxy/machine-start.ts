@@ -3,8 +3,8 @@ import type { Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { WorkloadGroup } from "../../config/kinds/workload-group.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
+import { query } from "../../incremental/query.ts";
 import type { Workload } from "../../registry/service.ts";
-import { step } from "../memo/step.ts";
 import { canonicalLabels } from "./canonical-service.ts";
 import { followedIstioVersion, type ProxyStart } from "./proxy-start.ts";
 import { type AnnotatedSettings, readAnnotations } from "./workload-annotations.ts";
@@ -17,9 +17,8 @@ export interface GroupSettings {
 }
 
 /** What a group says of its machines' proxies; diagnostics are those of `readAnnotations`, at the group. */
-export const readGroup = step(
+export const readGroup = query(
   "settings of a workload group",
-  { group: "identity" },
   ({ group }: { readonly group: Config<WorkloadGroup> }): Stage<GroupSettings> => {
     const { origin, meta, spec } = group;
     const read = [

@@ -34,6 +34,7 @@ export function metadataOf(raw: Raw, settings: Partial<ProxyConfig>): ProxyMetad
 }
 
 function servedSettings({
+  connectionSettings,
   gatewayTopology,
   proxyHeaders,
   serviceCluster,
@@ -41,6 +42,7 @@ function servedSettings({
 }: Partial<ProxyConfig>): ServedSettings {
   const { customTags, enableIstioTags, maxPathTagLength, sampling } = tracing ?? {};
   return {
+    ...(connectionSettings === undefined ? {} : { connectionSettings }),
     ...(gatewayTopology === undefined ? {} : { gatewayTopology }),
     ...(proxyHeaders === undefined ? {} : { proxyHeaders }),
     ...(serviceCluster === undefined ? {} : { serviceCluster }),

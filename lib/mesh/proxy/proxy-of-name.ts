@@ -21,7 +21,8 @@ export function proxyOfName(
   const says = diagnostics.map((diagnostic) => ({ ...diagnostic, origin: named.origin }));
   if (value === undefined) return { value, diagnostics: says };
   const alias = parseNodeId(named.id) === undefined ? { alias: named.id } : {};
-  return { value: { ...value, ...alias, ...(named.isWanted ? { isWanted: true } : {}) }, diagnostics: says };
+  const how = named.isWanted ? { isWanted: true } : { isNamed: true };
+  return { value: { ...value, ...alias, ...how }, diagnostics: says };
 }
 
 /** What such a proxy would say of itself in Istio's form. */

@@ -2,15 +2,16 @@ import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Workload } from "../../registry/service.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
+import { buildIn, buildMember } from "../../snapshot/proxy-build.ts";
 import { nodeOfStart, type WorkloadNode } from "./agent-node.ts";
 import { isInjected, startOfContainer } from "./container-start.ts";
 import { startAsInjected } from "./injected-start.ts";
 import { type GroupSettings, startOfMachine } from "./machine-start.ts";
 import type { Proxy } from "./proxy.ts";
-import { proxyOf } from "./proxy-from-node.ts";
+import { type EnvoyNode, proxyOf } from "./proxy-from-node.ts";
 import type { ProxyStart } from "./proxy-start.ts";
 import { type AnnotatedSettings, readAnnotations } from "./workload-annotations.ts";
 
@@ -40,19 +41,8 @@ export interface WorkloadProxy extends WorkloadNode {
  *
  * @returns undefined for a workload whose node cannot be one; diagnostics of what cannot be read, at the workload
  */
-export const proxyOfWorkload = step(
+export const proxyOfWorkload = query(
   "proxy of a workload",
-  {
-    // What thousands of proxies share comes first: they are told apart at the end of one way.
-    meshConfig: "identity",
-    meshObject: "identity",
-    namespaceObject: "identity",
-    ownObject: "identity",
-    group: "identity",
-    workload: "identity",
-    type: "value",
-    domain: "value",
-  },
   (sources: ProxySources, memo: Memo): Stage<WorkloadProxy | undefined> => {
     const { workload, meshConfig } = sources;
     const annotations = readAnnotations(workload);
@@ -60,11 +50,21 @@ export const proxyOfWorkload = step(
     const made = nodeOfStart(start.value, workload, annotations.value, memo);
     const { node, settings } = made.value;
     const known = { ...workload, labels: start.value.labels };
-    const proxy = proxyOf(node, { workload: () => known }, meshConfig, settings);
+    const proxy = proxyOf(withBuild(node, start.value), { workload: () => known }, meshConfig, settings);
     const diagnostics: readonly Diagnostic[] = [annotations, start, made, proxy].flatMap((stage) => stage.diagnostics);
     return { value: proxy.value === undefined ? undefined : { node, settings, proxy: proxy.value }, diagnostics };
   },
 );
+
+/**
+ * The node with what its container says of its build. No bootstrap has it: whoever starts another Envoy there would be taken for Istio's
+ * own where no front sees its extensions.
+ */
+function withBuild(node: EnvoyNode, { build }: ProxyStart): EnvoyNode {
+  const { metadata = {} } = node;
+  if (build === undefined || buildIn(metadata) !== undefined) return node;
+  return { ...node, metadata: { ...metadata, [buildMember]: build } };
+}
 
 function startOf(sources: ProxySources, annotations: AnnotatedSettings, memo: Memo): Stage<ProxyStart> {
   const { workload, type, meshConfig, domain, meshObject, namespaceObject, ownObject } = sources;

@@ -1,5 +1,6 @@
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { Labels } from "../../config/labels.ts";
+import type { ProxyBuild } from "../../snapshot/proxy-build.ts";
 
 /**
  * How the agent of a proxy is started: what injection writes into a pod's container, or istioctl into the files of a
@@ -11,6 +12,8 @@ export interface ProxyStart {
   readonly dnsDomain: string;
   /** `1.30.3`. */
   readonly istioVersion: string;
+  /** Whose build of Envoy its container runs; absent: nothing says. */
+  readonly build?: ProxyBuild;
   /** `PROXY_CONFIG` over Istio's defaults; the annotation is not in it yet, for the agent reads that by itself. */
   readonly settings: ProxyConfig;
   /** Variables of the agent's process. */

@@ -13,6 +13,8 @@ export interface Proxy {
   readonly alias?: string;
   /** Stands for nodes that are like it, and is none that could be found by a name; absent: it is one. */
   readonly isWanted?: boolean;
+  /** Somebody has written its name down, and no registry has it: it takes no name from a workload. Absent: a registry has it. */
+  readonly isNamed?: boolean;
   /** All its addresses; the first is the one of the node id. Never empty. */
   readonly addresses: readonly string[];
   /** Namespace whose configuration applies to it. */
@@ -66,6 +68,9 @@ export interface ProxyMetadata {
  * What generated resources may depend on of a ProxyConfig. All else (threads, images, the services that a bootstrap names) is
  * about how a proxy is started, so that it tells no two proxies apart. The classifier reads the same parts.
  */
-export type ServedSettings = Pick<ProxyConfig, "gatewayTopology" | "proxyHeaders" | "serviceCluster"> & {
+export type ServedSettings = Pick<
+  ProxyConfig,
+  "connectionSettings" | "gatewayTopology" | "proxyHeaders" | "serviceCluster"
+> & {
   readonly tracing?: Pick<ProxyTracing, "customTags" | "enableIstioTags" | "maxPathTagLength" | "sampling">;
 };

@@ -1,6 +1,6 @@
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 
 /** Scalars without presence, whose zero proto JSON leaves out; of wrappers and messages a zero says something. */
 const withoutPresence: ReadonlySet<string> = new Set([
@@ -31,16 +31,12 @@ interface Settings {
 }
 
 /** A ProxyConfig as proto JSON, the `PROXY_CONFIG` of a node; fields sorted. Most proxies of a mesh have the same. */
-export const settingsJson = step(
-  "settings in a node",
-  { settings: "identity" },
-  ({ settings }: Settings): Readonly<Record<string, unknown>> => {
-    const entries = Object.entries(settings).filter(
-      ([name, value]) => !withoutPresence.has(name) || !isZero(name, value),
-    );
-    return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-  },
-);
+export const settingsJson = query("settings in a node", ({ settings }: Settings): Readonly<Record<string, unknown>> => {
+  const entries = Object.entries(settings).filter(
+    ([name, value]) => !withoutPresence.has(name) || !isZero(name, value),
+  );
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+});
 
 function isZero(name: string, value: unknown): boolean {
   if (name === "interceptionMode") return value === "REDIRECT";
@@ -49,10 +45,8 @@ function isZero(name: string, value: unknown): boolean {
   return value === "" || value === 0 || value === undefined;
 }
 
-const refersToVariables = step(
-  "settings that refer to variables",
-  { settings: "identity" },
-  ({ settings }: Settings): boolean => JSON.stringify(settings).includes("$("),
+const refersToVariables = query("settings that refer to variables", ({ settings }: Settings): boolean =>
+  JSON.stringify(settings).includes("$("),
 );
 
 /** The settings with every text that refers to a variable (`$(NAME)`) changed. */

@@ -1,5 +1,5 @@
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import type { ServiceScope } from "../views/views.ts";
@@ -25,21 +25,12 @@ interface ScopeInputs extends ScopeSources {
   readonly namespace: string;
 }
 
-const sourceKinds = {
-  services: "identity",
-  virtualServices: "identity",
-  destinationRules: "identity",
-  meshConfig: "identity",
-  namespace: "value",
-} as const;
-
-const scopeOfGateway = step("scope of a gateway", sourceKinds, ({ namespace, ...sources }: ScopeInputs, memo: Memo) =>
+const scopeOfGateway = query("scope of a gateway", ({ namespace, ...sources }: ScopeInputs, memo: Memo) =>
   gatewayScope(sources, namespace, memo),
 );
 
-const scopeOfSidecar = step(
+const scopeOfSidecar = query(
   "scope of a sidecar",
-  { ...sourceKinds, sidecar: "identity" },
   ({ namespace, sidecar, ...sources }: ScopeInputs & Pick<SidecarScope, "sidecar">, memo: Memo) =>
     sidecarScope(sources, namespace, sidecar, memo),
 );
@@ -47,26 +38,16 @@ const scopeOfSidecar = step(
 /** The part of a scope that virtual services only change by the services they bring in. */
 export const serviceScopeOf = (scope: SidecarScope, memo: Memo): ServiceScope => partOfServices(memo, { scope });
 
-const partOfServices = step(
+const partOfServices = query(
   "services of a scope",
-  { scope: "identity" },
   ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ServiceScope => {
     const { egressListeners: _listeners, ...services } = scope;
     return serviceScope(memo, services);
   },
 );
 
-const serviceScope = step(
+const serviceScope = query(
   "service scope",
-  {
-    id: "value",
-    namespace: "value",
-    sidecar: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRules: "identity",
-    outboundTrafficPolicy: "value",
-    ingressListeners: "identity",
-  },
+  { outboundTrafficPolicy: "value" },
   (scope: ServiceScope): ServiceScope => scope,
 );

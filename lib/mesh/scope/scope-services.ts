@@ -1,9 +1,9 @@
 import { sameLabels } from "../../config/labels.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
 
 /**
  * The services that one egress listener imports, in the order of `visibleTo`.
@@ -40,9 +40,8 @@ export function listenerServices(
 const everyHost = (): boolean => true;
 
 /** Whether no two of them have one host, between which namespaces would have to be chosen. */
-const haveHostsApart = step(
+const haveHostsApart = query(
   "services with hosts of their own",
-  { services: "identity" },
   ({ services }: { readonly services: readonly Service[] }): boolean =>
     new Set(services.map(({ hostname }) => hostname)).size === services.length,
 );
@@ -69,9 +68,9 @@ function importedAliases(service: Service, imports: (host: string) => boolean, m
   return withAliases(memo, { service, aliases: kept });
 }
 
-const withAliases = step(
+const withAliases = query(
   "service with aliases",
-  { service: "identity", aliases: "value" },
+  { aliases: "value" },
   ({
     service,
     aliases,
@@ -92,9 +91,9 @@ export function withPorts(service: Service, numbers: readonly number[], memo: Me
   return portsOnly(memo, { service, numbers: ports.map((port) => port.port) });
 }
 
-const portsOnly = step(
+const portsOnly = query(
   "service with some ports",
-  { service: "identity", numbers: "value" },
+  { numbers: "value" },
   ({ service, numbers }: { readonly service: Service; readonly numbers: readonly number[] }): Service => ({
     ...service,
     ports: service.ports.filter((port) => numbers.includes(port.port)),
@@ -108,9 +107,8 @@ export function withListenerPort(service: Service, number: number, memo: Memo): 
   return firstPortOnly(memo, { service: reduced });
 }
 
-const firstPortOnly = step(
+const firstPortOnly = query(
   "service with its first port",
-  { service: "identity" },
   ({ service }: { readonly service: Service }): Service => ({ ...service, ports: service.ports.slice(0, 1) }),
 );
 
@@ -154,9 +152,8 @@ function unite(present: Service, added: Service, memo: Memo): Service {
   return withBothPorts(memo, { present, added });
 }
 
-const withBothPorts = step(
+const withBothPorts = query(
   "service with the ports of two",
-  { present: "identity", added: "identity" },
   ({ present, added }: { readonly present: Service; readonly added: Service }): Service => {
     const numbers = new Set(present.ports.map((port) => port.port));
     return { ...present, ports: [...present.ports, ...added.ports.filter((port) => !numbers.has(port.port))] };

@@ -1,6 +1,5 @@
 import { type Config, keyOf } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type {
   IstioEgressListener,
   IstioIngressListener,
@@ -8,16 +7,17 @@ import type {
   Sidecar,
 } from "../../config/kinds/sidecar.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import { internList, keepList, keepMap } from "../../incremental/keep-identity.ts";
+import { lazily } from "../../incremental/lazy.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Service } from "../../registry/service.ts";
 import { type HostImports, hostImports } from "../hosts/host-import.ts";
 import { meshGateway } from "../hosts/short-names.ts";
 import type { DestinationRuleIndex, MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
 import type { MeshVirtualService, VirtualServiceIndex } from "../index/virtual-service-index.ts";
-import { lazily } from "../memo/lazy.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList, sameList, sameMap } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import type { MeshSettings } from "../mesh-settings.ts";
 import { listenerServices, type ServiceUnion, serviceUnion, withListenerPort, withPorts } from "./scope-services.ts";
 import { destinationsOf, importedVirtualServices, virtualServiceByHost } from "./scope-virtual-services.ts";
 
@@ -58,7 +58,7 @@ export interface SidecarScope {
 
 /** What scopes are made from. */
 export interface ScopeSources {
-  readonly meshConfig: MeshConfig;
+  readonly meshConfig: MeshSettings;
   readonly services: ServiceIndex;
   readonly virtualServices: VirtualServiceIndex;
   readonly destinationRules: DestinationRuleIndex;
@@ -77,20 +77,23 @@ export function sidecarScope(
   sidecar: Config<Sidecar> | undefined,
   memo: Memo,
 ): SidecarScope {
-  const { services: index, virtualServices } = sources;
+  const { services: index, virtualServices, meshConfig } = sources;
+  const { excludesEverythingByTilde: excludesEverything } = meshConfig.rules;
   const id =
     sidecar === undefined ? `default:${namespace}` : `${sidecar.meta.namespace}/${sidecar.meta.name}@${namespace}`;
   const egress = sidecar?.spec.egress ?? [];
   const specs: readonly (IstioEgressListener | undefined)[] = egress.length === 0 ? [undefined] : egress;
   const bound = virtualServices.forGateway(namespace, meshGateway);
-  const egressListeners = specs.map((spec, at) => egressListener(spec, `${id}|${at}`, namespace, index, bound, memo));
+  const egressListeners = specs.map((spec, at) =>
+    egressListener({ spec, namespace, excludesEverything }, `${id}|${at}`, index, bound, memo),
+  );
   const { services, serviceByHostname } = scopeServices(index, egressListeners, id, namespace, memo);
   const destinationRules = destinationRulesOf(services, id, namespace, sources, memo);
   return scopeOfParts(memo, {
     id,
     namespace,
     sidecar,
-    egressListeners: oneList(memo, egressListeners),
+    egressListeners: internList(memo, egressListeners),
     services,
     serviceByHostname,
     destinationRules,
@@ -100,21 +103,11 @@ export function sidecarScope(
 
 interface ScopeParts extends Omit<SidecarScope, "outboundTrafficPolicy" | "ingressListeners"> {
   /** The mesh's, for a scope that says nothing of its own. */
-  readonly outboundMode: MeshConfig["outboundTrafficPolicy"]["mode"];
+  readonly outboundMode: MeshSettings["outboundTrafficPolicy"]["mode"];
 }
 
-const scopeOfParts = step(
+const scopeOfParts = query(
   "sidecar scope",
-  {
-    id: "value",
-    namespace: "value",
-    sidecar: "identity",
-    egressListeners: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRules: "identity",
-    outboundMode: "value",
-  },
   ({ outboundMode, ...parts }: ScopeParts): SidecarScope => ({
     ...parts,
     outboundTrafficPolicy: parts.sidecar?.spec.outboundTrafficPolicy ?? { mode: outboundMode },
@@ -124,63 +117,59 @@ const scopeOfParts = step(
 
 const noListeners: readonly [] = [];
 
-/** @param spec undefined: everything */
 function egressListener(
-  spec: IstioEgressListener | undefined,
+  importing: Importing,
   name: string,
-  namespace: string,
   index: ServiceIndex,
   bound: readonly MeshVirtualService[],
   memo: Memo,
 ): EgressListener {
   return egressListenerOf(memo, {
-    spec,
-    namespace,
-    services: sameList(memo, `imported services|${name}`, importedServices(memo, { index, spec, namespace })),
-    virtualServices: sameList(
+    ...importing,
+    services: keepList(memo, `imported services|${name}`, importedServices(memo, { index, ...importing })),
+    virtualServices: keepList(
       memo,
       `imported virtual services|${name}`,
-      importedByListener(memo, { bound, spec, namespace }),
+      importedByListener(memo, { bound, ...importing }),
     ),
   });
 }
 
-const importsOf = (spec: IstioEgressListener | undefined, namespace: string): HostImports =>
-  hostImports(spec?.hosts ?? ["*/*"], namespace);
-
 interface Importing {
+  /** undefined: everything. */
   readonly spec: IstioEgressListener | undefined;
   readonly namespace: string;
+  readonly excludesEverything: boolean;
 }
 
-const importedServices = step(
+const importsOf = ({ spec, namespace, excludesEverything }: Importing): HostImports =>
+  hostImports(spec?.hosts ?? ["*/*"], namespace, excludesEverything);
+
+const importedServices = query(
   "services of an egress listener",
-  { index: "identity", spec: "identity", namespace: "value" },
-  ({ index, spec, namespace }: Importing & { readonly index: ServiceIndex }, memo: Memo) =>
-    listenerServices(index, importsOf(spec, namespace), namespace, trimmingPort(spec), memo),
+  ({ index, ...importing }: Importing & { readonly index: ServiceIndex }, memo: Memo) =>
+    listenerServices(index, importsOf(importing), importing.namespace, trimmingPort(importing.spec), memo),
 );
 
-const importedByListener = step(
+const importedByListener = query(
   "virtual services of an egress listener",
-  { bound: "identity", spec: "identity", namespace: "value" },
-  ({ bound, spec, namespace }: Importing & { readonly bound: readonly MeshVirtualService[] }) =>
-    importedVirtualServices(bound, importsOf(spec, namespace)),
+  ({ bound, ...importing }: Importing & { readonly bound: readonly MeshVirtualService[] }) =>
+    importedVirtualServices(bound, importsOf(importing)),
 );
 
-const egressListenerOf = step(
+const egressListenerOf = query(
   "egress listener",
-  { spec: "identity", namespace: "value", services: "identity", virtualServices: "identity" },
   ({
-    spec,
-    namespace,
     services,
     virtualServices,
+    ...importing
   }: Importing & Pick<EgressListener, "services" | "virtualServices">): EgressListener => {
+    const { spec } = importing;
     const port = trimmingPort(spec);
     return {
       spec,
       matchPort: port !== undefined,
-      importsEverything: importsOf(spec, namespace).everything && port === undefined,
+      importsEverything: importsOf(importing).everything && port === undefined,
       services,
       virtualServices,
       virtualServiceByHost: lazily(() => virtualServiceByHost(virtualServices, services)),
@@ -192,7 +181,7 @@ const egressListenerOf = step(
 export function gatewayScope(sources: ScopeSources, namespace: string, memo: Memo): SidecarScope {
   const { services: index, virtualServices } = sources;
   const id = `gateway:${namespace}`;
-  const visible = sameList(memo, `visible services|${namespace}`, index.visibleTo(namespace));
+  const visible = keepList(memo, `visible services|${namespace}`, index.visibleTo(namespace));
   const { services, serviceByHostname } = unitedServices(memo, { services: visible });
   const bound = virtualServices.forGateway(namespace, meshGateway);
   const destinationRules = destinationRulesOf(services, id, namespace, sources, memo);
@@ -200,7 +189,7 @@ export function gatewayScope(sources: ScopeSources, namespace: string, memo: Mem
     id,
     namespace,
     sidecar: undefined,
-    egressListeners: oneList(memo, [gatewayListener(memo, { services, virtualServices: bound })]),
+    egressListeners: internList(memo, [gatewayListener(memo, { services, virtualServices: bound })]),
     services,
     serviceByHostname,
     destinationRules,
@@ -208,9 +197,8 @@ export function gatewayScope(sources: ScopeSources, namespace: string, memo: Mem
   });
 }
 
-const gatewayListener = step(
+const gatewayListener = query(
   "egress listener of a gateway",
-  { services: "identity", virtualServices: "identity" },
   (imported: Pick<EgressListener, "services" | "virtualServices">): EgressListener => ({
     ...imported,
     spec: undefined,
@@ -229,9 +217,8 @@ function trimmingPort(spec: IstioEgressListener | undefined): number | undefined
 type Union = Pick<SidecarScope, "services" | "serviceByHostname">;
 
 /** One service a host. */
-const unitedServices = step(
+const unitedServices = query(
   "united services",
-  { services: "identity" },
   ({ services }: { readonly services: readonly Service[] }, memo: Memo): Union => {
     const union = serviceUnion(memo);
     for (const service of services) union.add(service);
@@ -257,7 +244,7 @@ function scopeServices(
     for (const service of listener.services) union.add(service);
     addDestinations(union, index, listener, namespace, memo);
   }
-  return unitedServices(memo, { services: sameList(memo, `services|${id}`, union.services) });
+  return unitedServices(memo, { services: keepList(memo, `services|${id}`, union.services) });
 }
 
 function addDestinations(
@@ -280,9 +267,8 @@ function addDestinations(
   }
 }
 
-const destinationsFrom = step(
+const destinationsFrom = query(
   "destinations of a virtual service",
-  { config: "identity", namespace: "value" },
   ({ config, namespace }: { readonly config: Config<VirtualService>; readonly namespace: string }) =>
     destinationsOf(config.spec, namespace),
 );
@@ -295,7 +281,7 @@ function destinationRulesOf(
   { destinationRules: index }: ScopeSources,
   memo: Memo,
 ): SidecarScope["destinationRules"] {
-  return sameMap(memo, `destination rules|${id}`, rulesOfServices(memo, { services, index, namespace }));
+  return keepMap(memo, `destination rules|${id}`, rulesOfServices(memo, { services, index, namespace }));
 }
 
 interface RuleInputs {
@@ -304,22 +290,21 @@ interface RuleInputs {
   readonly namespace: string;
 }
 
-const rulesOfServices = step(
+const rulesOfServices = query(
   "destination rules of services",
-  { services: "identity", index: "identity", namespace: "value" },
   ({ services, index, namespace }: RuleInputs, memo: Memo) => {
     const rules = new Map<string, readonly MeshDestinationRule[]>();
     for (const service of services) {
       const candidates = index.lookup(namespace, service.hostname, service.attributes.namespace);
       if (candidates.length > 0) rules.set(service.hostname, candidates);
     }
-    return rulesByHost(memo, { hosts: [...rules.keys()], candidates: oneList(memo, [...rules.values()]) });
+    return rulesByHost(memo, { hosts: [...rules.keys()], candidates: internList(memo, [...rules.values()]) });
   },
 );
 
-const rulesByHost = step(
+const rulesByHost = query(
   "destination rules by host",
-  { hosts: "value", candidates: "identity" },
+  { hosts: "value" },
   ({
     hosts,
     candidates,

@@ -22,7 +22,7 @@ export class AskedWorkload implements ServedWorkload {
       rootNamespace,
       sidecar,
       calledNamespace,
-    }: Omit<ServedWorkload, "namespace" | "serviceAccount" | "targets">,
+    }: Omit<ServedWorkload, "namespace" | "type" | "serviceAccount" | "targets">,
   ) {
     this.namespace = node.namespace;
     this.labels = labels;
@@ -30,6 +30,10 @@ export class AskedWorkload implements ServedWorkload {
     this.sidecar = sidecar;
     if (calledNamespace !== undefined) this.calledNamespace = calledNamespace;
     this.#node = node;
+  }
+
+  get type(): PatchedProxy["type"] {
+    return envoyTypeOf(this.#node);
   }
 
   get serviceAccount(): string {

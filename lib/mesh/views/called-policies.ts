@@ -1,9 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { isDynamicWildcard, type Service } from "../../registry/service.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { AskedWorkload } from "./asked-proxy.ts";
@@ -32,11 +32,11 @@ export function selectCalledPolicies(
   if (namespaces.length === 0) return noneCalled;
   const others = namespaces.filter((other) => other !== scope.namespace && other !== mesh.config.rootNamespace);
   const policiesIn = (calledNamespace: string): readonly Config<AuthorizationPolicy>[] =>
-    oneList(memo, mesh.policies(workload().calling(calledNamespace)).authorization);
+    internList(memo, mesh.policies(workload().calling(calledNamespace)).authorization);
   return calledPolicies(memo, {
     any: true,
     namespaces: others,
-    policies: oneList(memo, others.map(policiesIn)),
+    policies: internList(memo, others.map(policiesIn)),
   });
 }
 
@@ -58,14 +58,13 @@ const calledOf = (inputs: CalledInputs): CalledPolicies => ({
   byNamespace: new Map(inputs.namespaces.map((namespace, at) => [namespace, inputs.policies[at] ?? []])),
 });
 
-const calledPolicies = step("called policies", { any: "value", namespaces: "value", policies: "identity" }, calledOf);
+const calledPolicies = query("called policies", { namespaces: "value" }, calledOf);
 
 const noneCalled = calledOf({ any: false, namespaces: [], policies: [] });
 
 /** Namespaces of services that are resolved at run time. */
-const namespacesOfDynamicHosts = step(
+const namespacesOfDynamicHosts = query(
   "namespaces of dynamic hosts",
-  { services: "identity" },
   ({ services }: { readonly services: readonly Service[] }) => {
     const dynamic = services.filter(isDynamicWildcard);
     return [...new Set(dynamic.map(({ attributes }) => attributes.namespace))];

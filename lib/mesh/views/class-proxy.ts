@@ -1,18 +1,29 @@
-import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
 import type { Mesh } from "../mesh.ts";
 import { isFlagSet, textOf } from "../proxy/node-metadata.ts";
+import { dynamicDnsOf } from "./dynamic-dns.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
-import type { ClassProxy, ClassProxyConfig } from "./views.ts";
+import type { ClassProxy, ClassProxyConfig, ServiceScope } from "./views.ts";
 
 /** What generators may read of a proxy, whatever the type of resource; one object for all proxies of which it says the same. */
-export function classProxyOf(mesh: Pick<Mesh, "form">, node: ProxyAnswers, memo: Memo): ClassProxy {
+export function classProxyOf(
+  mesh: Pick<Mesh, "config" | "form" | "proxyBuild">,
+  node: ProxyAnswers,
+  scope: Pick<ServiceScope, "outboundTrafficPolicy">,
+  memo: Memo,
+): ClassProxy {
   const { families } = node;
-  return oneValue(memo, {
+  const { proxyBuild } = mesh;
+  const dynamicDns = dynamicDnsOf(mesh, node, scope);
+  const isOfIstio = proxyBuild !== "envoy" && node.build(proxyBuild === "istio" ? "istio" : "envoy") === "istio";
+  return internValue(memo, {
     // Istio's address allocation controller is on by default, so that capturing DNS is enough.
     autoAllocatedAddresses: isFlagSet(node.metadata("DNS_CAPTURE")),
+    ...(isOfIstio ? { build: "istio" } : {}),
     clusterId: node.clusterId,
     dnsDomain: node.dnsDomain,
+    ...(dynamicDns === undefined ? {} : { dynamicDns }),
     firstFamily: families.startsWith("6") ? "IPv6" : "IPv4",
     interceptionMode: node.interceptionMode,
     ipMode: ipModeOf(families),
@@ -24,11 +35,18 @@ export function classProxyOf(mesh: Pick<Mesh, "form">, node: ProxyAnswers, memo:
   });
 }
 
+/** The same proxy for route tables, which read neither whose build it is nor how it resolves names. */
+export function forTables(proxy: ClassProxy, memo: Memo): ClassProxy {
+  if (proxy.build === undefined && proxy.dynamicDns === undefined) return proxy;
+  const { build: _build, dynamicDns: _dns, ...others } = proxy;
+  return internValue(memo, others);
+}
+
 /** What generators may read of a program that speaks xDS itself: nothing that only an Envoy does depends on it. */
 export function grpcProxyOf(node: ProxyAnswers, memo: Memo): ClassProxy {
   const { families } = node;
   const proxyHeaders = node.proxyConfig("proxyHeaders");
-  return oneValue(memo, {
+  return internValue(memo, {
     autoAllocatedAddresses: isFlagSet(node.metadata("DNS_CAPTURE")),
     clusterId: node.clusterId,
     dnsDomain: node.dnsDomain,
@@ -59,10 +77,12 @@ function proxyConfigOf(node: ProxyAnswers): ClassProxyConfig {
   const serviceCluster = node.proxyConfig("serviceCluster");
   const proxyHeaders = node.proxyConfig("proxyHeaders");
   const gatewayTopology = node.proxyConfig("gatewayTopology");
+  const connectionSettings = node.proxyConfig("connectionSettings");
   return {
     ...(tracing === undefined ? {} : { tracing }),
     ...(serviceCluster === undefined ? {} : { serviceCluster }),
     ...(proxyHeaders === undefined ? {} : { proxyHeaders }),
     ...(gatewayTopology === undefined ? {} : { gatewayTopology }),
+    ...(connectionSettings === undefined ? {} : { connectionSettings }),
   };
 }

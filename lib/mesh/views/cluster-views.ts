@@ -1,17 +1,17 @@
+import { column } from "../../incremental/column.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Service } from "../../registry/service.ts";
 import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
-import { column } from "../memo/column.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { patchNames } from "./patch-selection.ts";
 import type { RuleSelection } from "./rule-selection.ts";
+import { selfNames } from "./self-discovery.ts";
 import { type InputNames, itself, sameForAll, viewKey } from "./view-key.ts";
 import type {
   ClassProxy,
   EndpointPerspective,
   EndpointView,
-  EnvoyFilterPatches,
   MeshLookups,
   OutboundClusterView,
   OwnClusterView,
@@ -47,30 +47,15 @@ const outboundNames: InputNames<OutboundKeyInputs & { readonly lookups: undefine
 };
 
 /** Apart from the view: a change of endpoints makes new views, under their old keys. */
-const outboundKey = step(
+const outboundKey = query(
   "key of an outbound cluster view",
-  {
-    proxy: "identity",
-    rules: "value",
-    scope: "value",
-    perspective: "identity",
-    containsAutoPassthrough: "value",
-    tlsClientFiles: "value",
-  },
+  { rules: "value", tlsClientFiles: "value" },
   (inputs: OutboundKeyInputs) => viewKey(outboundNames, { ...inputs, lookups: undefined }),
 );
 
-export const outboundClusterView = step(
+export const outboundClusterView = query(
   "outbound cluster view",
-  {
-    proxy: "identity",
-    rules: "identity",
-    lookups: "identity",
-    scope: "identity",
-    perspective: "identity",
-    containsAutoPassthrough: "value",
-    tlsClientFiles: "value",
-  },
+  { tlsClientFiles: "value" },
   ({ lookups, rules, scope, ...named }: OutboundInputs, memo: Memo): OutboundClusterView => {
     const { perspective, ...fields } = named;
     const key = outboundKey(memo, { ...named, rules: rules.names, scope: scope.id });
@@ -78,9 +63,9 @@ export const outboundClusterView = step(
   },
 );
 
-export const ownClusterView = step(
+export const ownClusterView = query(
   "own cluster view",
-  { proxy: "identity", inbound: "identity", patches: "identity" },
+  { keyServers: "value" },
   (view: OwnClusterView): OwnClusterView => view,
 );
 
@@ -90,17 +75,22 @@ interface ClusterKeyInputs {
   readonly own: OwnClusterView;
 }
 
-const clusterNames: InputNames<{ outbound: View["key"]; patches: EnvoyFilterPatches; inbound: View }> = {
+type ClusterNameInputs = Omit<OwnClusterView, "proxy"> & { readonly outbound: View["key"] };
+
+const clusterNames: InputNames<ClusterNameInputs> = {
   outbound: (key) => key(),
   patches: patchNames,
   inbound: ({ key }) => key(),
+  self: selfNames,
+  keyServers: (servers) => (servers.length === 0 ? undefined : servers),
 };
 
 /** The keys of cluster views, one for each proxy. */
 export const clusterKeys = column(
   "keys of cluster views",
   ["own", "outbound"],
-  ({ outbound, own: { patches, inbound } }: ClusterKeyInputs) => viewKey(clusterNames, { outbound, patches, inbound }),
+  ({ outbound, own: { patches, inbound, self, keyServers } }: ClusterKeyInputs) =>
+    viewKey(clusterNames, { outbound, patches, inbound, self, keyServers }),
 );
 
 interface EndpointInputs {
@@ -130,33 +120,18 @@ const ruleName = ({ from }: MeshDestinationRule): readonly string[] =>
   from.map(({ namespace, name }) => `${namespace}/${name}`);
 
 /** Apart from the view: a change of endpoints makes new views of all classes, under their old keys. */
-const endpointKey = step(
-  "key of an endpoint view",
-  { services: "identity", destinationRules: "identity", rules: "identity", perspective: "identity" },
-  (inputs: EndpointKeyInputs) => viewKey(endpointNames, inputs),
-);
+const endpointKey = query("key of an endpoint view", (inputs: EndpointKeyInputs) => viewKey(endpointNames, inputs));
 
-const wholeEndpointView = step(
-  "endpoint view",
-  {
-    lookups: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRules: "identity",
-    rules: "identity",
-    perspective: "identity",
-  },
-  (inputs: EndpointInputs, memo: Memo): EndpointView => {
-    const { lookups, services, serviceByHostname, destinationRules, rules, perspective } = inputs;
-    return {
-      key: endpointKey(memo, { services, destinationRules, rules, perspective }),
-      lookups,
-      scope: { services, serviceByHostname, destinationRules },
-      destinationRule: rules.destinationRule,
-      perspective,
-    };
-  },
-);
+const wholeEndpointView = query("endpoint view", (inputs: EndpointInputs, memo: Memo): EndpointView => {
+  const { lookups, services, serviceByHostname, destinationRules, rules, perspective } = inputs;
+  return {
+    key: endpointKey(memo, { services, destinationRules, rules, perspective }),
+    lookups,
+    scope: { services, serviceByHostname, destinationRules },
+    destinationRule: rules.destinationRule,
+    perspective,
+  };
+});
 
 export function endpointView(
   { scope, ...inputs }: Pick<EndpointInputs, "lookups" | "rules" | "perspective"> & { readonly scope: ServiceScope },

@@ -1,10 +1,10 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { column } from "../memo/column.ts";
-import type { Memo } from "../memo/memo.ts";
-import { forAll } from "../memo/rearranged.ts";
-import { keptLists, oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
-import { type Question, type Traced, tracedStep } from "../memo/traced-step.ts";
+import { column } from "../../incremental/column.ts";
+import { internValue, listKeeper } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { forAll } from "../../incremental/rearranged.ts";
+import { type Question, type Traced, trackedQuery } from "../../incremental/tracked-query.ts";
 import type { Mesh } from "../mesh.ts";
 import { serviceScopeOf } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
@@ -117,8 +117,8 @@ const listenerScopes = column("listener scopes", ["scope"], ({ scope }: ScopeRow
   listenerScopeOf(scope, memo),
 );
 
-const keptNames = keptLists<NameView | undefined>("names of proxies");
-const keptDiagnostics = keptLists<readonly Diagnostic[]>("diagnostics of proxies");
+const keptNames = listKeeper<NameView | undefined>("names of proxies");
+const keptDiagnostics = listKeeper<readonly Diagnostic[]>("diagnostics of proxies");
 
 const noQuestions: readonly Question[] = [];
 const noDiagnostics: readonly Diagnostic[] = [];
@@ -137,9 +137,8 @@ export const askedOf = column(
 );
 
 /** What was selected, a column for each part. */
-const selectedParts = step(
+const selectedParts = query(
   "parts of selections",
-  { selections: "identity" },
   ({ selections }: { readonly selections: readonly Traced<Selection>[] }) => ({
     own: selections.map(({ value }) => value.own),
     outward: selections.map(({ value }) => value.outward),
@@ -170,7 +169,7 @@ function surroundingsOfAll(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo: Me
     const node = nodes[at];
     if (node === undefined) return [];
     const { value, questions } = surroundingsOf(memo, { mesh, scope, isGateway: node.type === "router" }, node);
-    const found = { value, questions: oneValue(memo, questions) };
+    const found = { value, questions: internValue(memo, questions) };
     if (questions.length === 0) forAllIn.set(scope, found);
     return found;
   });
@@ -186,7 +185,7 @@ interface Named {
 function namesFor(mesh: Mesh, { node, scope, proxy }: Named, memo: Memo): Traced<NameView> | undefined {
   if (proxy.autoAllocatedAddresses !== true || node === undefined || scope === undefined) return undefined;
   const { value, questions } = namesOf(memo, { mesh, scope, proxy }, node);
-  return { value, questions: oneValue(memo, questions) };
+  return { value, questions: internValue(memo, questions) };
 }
 
 interface NameInputs {
@@ -195,9 +194,8 @@ interface NameInputs {
   readonly proxy: ClassProxy;
 }
 
-const namesOf = tracedStep(
+const namesOf = trackedQuery(
   "names for a proxy",
-  { mesh: "identity", scope: "identity", proxy: "identity" },
   ({ mesh, ...of }: NameInputs, node: ProxyAnswers, memo: Memo): NameView => nameViewOf(mesh, node, of, memo),
 );
 

@@ -2,17 +2,17 @@ import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { Labels } from "../../config/labels.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import {
-  gatewaysFor,
   type MergedGateway,
   mergeGateways,
   type PortTranslation,
   portTranslations,
 } from "../gateway/merged-gateway.ts";
+import { gatewayLeftOut, gatewaysFor } from "../gateway/workload-gateways.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import { objectNames } from "./object-names.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
@@ -35,19 +35,19 @@ export function selectGateways(
   labels: Labels,
   memo: Memo,
 ): GatewaySelection | undefined {
-  const gateways = oneList(
-    memo,
-    gatewaysFor(mesh.gateways, labels, () => node.targets),
-  );
+  const found = gatewaysFor(mesh.gateways, labels, () => node.targets, mesh.config.rules);
+  const gateways = internList(memo, found.gateways);
   if (gateways.length === 0) return undefined;
   const merged = mergedGateway(memo, { gateways, translations: portTranslations(gateways, node.targets) });
   const { namespace } = node;
-  const bound = oneList(
+  const bound = internList(
     memo,
     gateways.map((gateway) => mesh.virtualServices.forGateway(namespace, gatewayName(gateway))),
   );
   const view = gatewayRouteView(memo, { gateways, merged: merged.value, bound, namespace });
-  return { merged: merged.value, view, bound, diagnostics: merged.diagnostics };
+  const leftOut = found.leftOut.map((one) => gatewayLeftOut(memo, one));
+  const diagnostics = leftOut.length === 0 ? merged.diagnostics : [...leftOut, ...merged.diagnostics];
+  return { merged: merged.value, view, bound, diagnostics };
 }
 
 interface MergeInputs {
@@ -57,9 +57,9 @@ interface MergeInputs {
 
 const mergeNames: InputNames<MergeInputs> = { gateways: objectNames, translations: itself };
 
-const mergedGateway = step(
+const mergedGateway = query(
   "merged gateway",
-  { gateways: "identity", translations: "value" },
+  { translations: "value" },
   (inputs: MergeInputs, memo: Memo): Stage<MergedGateway & View> => {
     const { value, diagnostics } = mergeGateways(inputs.gateways, inputs.translations, memo);
     return { value: { ...value, key: viewKey(mergeNames, inputs) }, diagnostics };
@@ -82,14 +82,10 @@ const routeNames: InputNames<RouteInputs> = {
   namespace: itself,
 };
 
-const gatewayRouteView = step(
-  "gateway route view",
-  { gateways: "identity", merged: "identity", bound: "identity", namespace: "value" },
-  (inputs: RouteInputs): GatewayRouteView & View => {
-    const { gateways, merged, bound } = inputs;
-    const byGateway = new Map(gateways.map((gateway, at) => [gatewayName(gateway), bound[at] ?? []]));
-    return { key: viewKey(routeNames, inputs), merged, virtualServices: (name) => byGateway.get(name) ?? [] };
-  },
-);
+const gatewayRouteView = query("gateway route view", (inputs: RouteInputs): GatewayRouteView & View => {
+  const { gateways, merged, bound } = inputs;
+  const byGateway = new Map(gateways.map((gateway, at) => [gatewayName(gateway), bound[at] ?? []]));
+  return { key: viewKey(routeNames, inputs), merged, virtualServices: (name) => byGateway.get(name) ?? [] };
+});
 
 const gatewayName = ({ meta }: Config<Gateway>): string => `${meta.namespace}/${meta.name}`;

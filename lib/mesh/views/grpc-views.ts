@@ -6,11 +6,11 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { Labels } from "../../config/labels.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { tlsModeLabel } from "../../registry/labels.ts";
 import type { Form } from "../forms.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import { serviceScopeOf } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
@@ -118,21 +118,24 @@ export function grpcViews(mesh: Mesh, node: ProxyAnswers, { labels, scope, workl
       lookups: serviceLookups,
       scope: services,
       inbound,
-      authorization: oneList(memo, serves ? mesh.policies(workload).authorization : []),
+      authorization: internList(memo, serves ? mesh.policies(workload).authorization : []),
       takesMutualTls: serves && node.label(tlsModeLabel) === "istio",
       ownAddresses: serves && form.grpcOwnAddresses ? node.addresses : [],
       form,
     }),
-    routes: grpcRouteView(memo, { view: routes, form }),
+    routes: grpcRouteView(memo, {
+      view: routes,
+      wholePorts: form.grpcTablesOfWholePorts && !mesh.config.rules.grpcTablesOfAskedHost,
+      sendsRefusals: form.grpcRefusalsSent,
+    }),
     diagnostics: [],
   };
 }
 
 const noPatches: EnvoyFilterPatches = { patches: [] };
 
-const clusterView = step(
+const clusterView = query(
   "gRPC cluster view",
-  { outbound: "identity", form: "identity" },
   ({ outbound, form }: Pick<GrpcClusterView, "outbound"> & { readonly form: Form }): GrpcClusterView => ({
     key: outbound.key,
     outbound,
@@ -140,15 +143,9 @@ const clusterView = step(
   }),
 );
 
-const grpcRouteView = step(
+const grpcRouteView = query(
   "gRPC route view",
-  { view: "identity", form: "identity" },
-  ({ view, form }: Pick<GrpcRouteView, "view"> & { readonly form: Form }): GrpcRouteView => ({
-    key: view.key,
-    view,
-    wholePorts: form.grpcTablesOfWholePorts,
-    sendsRefusals: form.grpcRefusalsSent,
-  }),
+  (of: Omit<GrpcRouteView, "key">): GrpcRouteView => ({ ...of, key: of.view.key }),
 );
 
 interface ListenerInputs extends Omit<GrpcListenerView, "key" | "inbound" | "policiesOpen"> {
@@ -167,18 +164,9 @@ const listenerNames: InputNames<ListenerInputs> = {
   form: sameForAll,
 };
 
-const listenerView = step(
+const listenerView = query(
   "gRPC listener view",
-  {
-    proxy: "identity",
-    lookups: "identity",
-    scope: "identity",
-    inbound: "identity",
-    authorization: "identity",
-    takesMutualTls: "value",
-    ownAddresses: "value",
-    form: "identity",
-  },
+  { ownAddresses: "value" },
   (inputs: ListenerInputs): GrpcListenerView => {
     const { form, ...fields } = inputs;
     return { ...fields, key: viewKey(listenerNames, inputs), policiesOpen: form.grpcPoliciesOpen };

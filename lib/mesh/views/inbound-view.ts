@@ -1,12 +1,12 @@
 import type { Config } from "../../config/config.ts";
 import type { PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { destinationRuleFor } from "../index/destination-rule-index.ts";
 import { workloadModeOf } from "../index/peer-authentication.ts";
 import type { ServedWorkload } from "../index/policy-attachment.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import { objectName } from "./object-names.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
@@ -59,19 +59,15 @@ const servedNames: InputNames<ServedInputs> = {
   ownAddresses: itself,
 };
 
-const servedView = step(
-  "served view",
-  { targets: "identity", ingressListeners: "identity", scope: "identity", ownAddresses: "value" },
-  (inputs: ServedInputs): ServedView & View => {
-    const { scope } = inputs;
-    return {
-      ...inputs,
-      key: viewKey(servedNames, inputs),
-      destinationRule: (service) =>
-        destinationRuleFor(scope.destinationRules.get(service.hostname), "inbound", scope.namespace, {}),
-    };
-  },
-);
+const servedView = query("served view", { ownAddresses: "value" }, (inputs: ServedInputs): ServedView & View => {
+  const { scope } = inputs;
+  return {
+    ...inputs,
+    key: viewKey(servedNames, inputs),
+    destinationRule: (service) =>
+      destinationRuleFor(scope.destinationRules.get(service.hostname), "inbound", scope.namespace, {}),
+  };
+});
 
 interface InboundInputs {
   readonly served: ServedView & View;
@@ -85,20 +81,16 @@ const inboundNames: InputNames<InboundInputs> = {
   general: itself,
 };
 
-const inboundView = step(
-  "inbound view",
-  { served: "identity", policy: "identity", general: "value" },
-  (inputs: InboundInputs): InboundView & View => {
-    const { served, policy, general } = inputs;
-    const ports = Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
-    return {
-      ...served,
-      key: viewKey(inboundNames, inputs),
-      mtlsMode: (port) => workloadModeOf(policy, general, port),
-      portLevelPorts: ports.sort((a, b) => a - b),
-    };
-  },
-);
+const inboundView = query("inbound view", (inputs: InboundInputs): InboundView & View => {
+  const { served, policy, general } = inputs;
+  const ports = Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
+  return {
+    ...served,
+    key: viewKey(inboundNames, inputs),
+    mtlsMode: (port) => workloadModeOf(policy, general, port),
+    portLevelPorts: ports.sort((a, b) => a - b),
+  };
+});
 
 /**
  * A Sidecar ingress listener without bind takes its names from the proxy's own address, and listens there where traffic is

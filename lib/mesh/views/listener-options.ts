@@ -1,6 +1,6 @@
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
 import type { Mesh } from "../mesh.ts";
 import { isFlagSet, numberOf, textOf } from "../proxy/node-metadata.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
@@ -9,7 +9,7 @@ import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { ListenerOptions } from "./views.ts";
 
 export function listenerOptionsOf(mesh: Pick<Mesh, "form">, node: ProxyAnswers, memo: Memo): ListenerOptions {
-  return oneValue(memo, {
+  return internValue(memo, {
     fetchesKeySets: !mesh.form.keySetsLeftToControlPlane,
     http10: isFlagSet(node.metadata("HTTP10")),
     httpProxyPort: numberOf(node.metadata("HTTP_PROXY_PORT")),

@@ -1,8 +1,8 @@
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import { serviceScopeOf } from "../scope/scope-for.ts";
 import type { EgressListener, SidecarScope } from "../scope/sidecar-scope.ts";
 import type { ListenerEgress, ListenerScope, ServiceScope } from "./views.ts";
@@ -10,9 +10,8 @@ import type { ListenerEgress, ListenerScope, ServiceScope } from "./views.ts";
 /** What listeners read of a scope: the same one as long as no virtual service with routes for streams changes. */
 export const listenerScopeOf = (scope: SidecarScope, memo: Memo): ListenerScope => partOfListeners(memo, { scope });
 
-const partOfListeners = step(
+const partOfListeners = query(
   "listeners' part of a scope",
-  { scope: "identity" },
   ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ListenerScope =>
     listenerScope(memo, {
       services: serviceScopeOf(scope, memo),
@@ -24,9 +23,9 @@ interface ScopeInputs extends Pick<ListenerScope, "egressListeners"> {
   readonly services: ServiceScope;
 }
 
-const listenerScope = step(
+const listenerScope = query(
   "scope of listeners",
-  { services: "identity", egressListeners: "elements" },
+  { egressListeners: "elements" },
   ({ services, egressListeners }: ScopeInputs): ListenerScope => ({ ...services, egressListeners }),
 );
 
@@ -34,19 +33,17 @@ const egressOf = ({ spec, services, virtualServices }: EgressListener, memo: Mem
   listenerEgress(memo, { spec, services, virtualServices: withStreams(memo, { virtualServices }) });
 
 /** All namespaces see the same ones as a rule. */
-const withStreams = step(
+const withStreams = query(
   "virtual services with routes for streams",
-  { virtualServices: "identity" },
   ({ virtualServices }: Pick<EgressListener, "virtualServices">, memo: Memo): readonly MeshVirtualService[] =>
-    oneList(
+    internList(
       memo,
       virtualServices.filter(({ config }) => routesStreams(config.spec)),
     ),
 );
 
-const listenerEgress = step(
+const listenerEgress = query(
   "listeners' part of an egress listener",
-  { spec: "identity", services: "identity", virtualServices: "identity" },
   (egress: ListenerEgress): ListenerEgress => egress,
 );
 

@@ -1,5 +1,5 @@
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { CalledPolicies } from "./called-policies.ts";
 import { patchNames } from "./patch-selection.ts";
 import type { RuleSelection } from "./rule-selection.ts";
@@ -46,20 +46,9 @@ const outboundNames: InputNames<OutboundInputs> = {
   ownAddresses: itself,
 };
 
-const outboundListenerView = step(
+const outboundListenerView = query(
   "outbound listener view",
-  {
-    proxy: "identity",
-    rules: "identity",
-    lookups: "identity",
-    scope: "identity",
-    sourceLabels: "identity",
-    policies: "identity",
-    calledPolicies: "identity",
-    tracing: "identity",
-    options: "identity",
-    ownAddresses: "value",
-  },
+  { ownAddresses: "value" },
   (inputs: OutboundInputs): OutboundListenerView => {
     const { rules, calledPolicies, ...fields } = inputs;
     return {
@@ -87,14 +76,10 @@ const listenerNames: InputNames<ListenerInputs> = {
   gateway: (gateway) => gateway?.key(),
 };
 
-const wholeListenerView = step(
-  "listener view",
-  { outbound: "identity", policies: "identity", patches: "identity", inbound: "identity", gateway: "identity" },
-  (inputs: ListenerInputs): ListenerView => {
-    const { outbound, patches, ...fields } = inputs;
-    return { ...outbound, ...fields, key: viewKey(listenerNames, inputs), outbound, envoyFilters: patches };
-  },
-);
+const wholeListenerView = query("listener view", (inputs: ListenerInputs): ListenerView => {
+  const { outbound, patches, ...fields } = inputs;
+  return { ...outbound, ...fields, key: viewKey(listenerNames, inputs), outbound, envoyFilters: patches };
+});
 
 export function listenerView(
   outbound: Omit<OutboundInputs, "policies">,

@@ -1,10 +1,10 @@
+import { internList, internValue, keepList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { fingerprint } from "../../incremental/plain-text.ts";
+import { query } from "../../incremental/query.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import type { AddressPerspective } from "../hosts/service-address.ts";
-import type { Memo } from "../memo/memo.ts";
-import { fingerprint } from "../memo/plain-text.ts";
-import { oneList, oneValue, sameList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { headlessServices } from "./listener-lookups.ts";
@@ -45,39 +45,31 @@ export function nameViewOf(
   const headless = headlessServices(scope, memo);
   // By what it is of and not by the scope: namespaces that see the same services share the list, and the table.
   const name = nameOfList(memo, { headless });
-  const endpoints = sameList(memo, `endpoints by name|${name}`, headless.map(mesh.lookups.endpoints));
+  const endpoints = keepList(memo, `endpoints by name|${name}`, headless.map(mesh.lookups.endpoints));
   const { clusterId, ipMode, autoAllocatedAddresses } = proxy;
   const network = hasNetworks(memo, { endpoints }) ? node.network : "";
   const named = namedServices(memo, {
-    lists: oneList(
+    lists: internList(
       memo,
       egressListeners.map(({ services }) => services),
     ),
     headless,
     endpoints,
-    seen: oneValue(memo, { clusterId, ipMode, autoAllocatedAddresses, network }),
+    seen: internValue(memo, { clusterId, ipMode, autoAllocatedAddresses, network }),
   });
   return nameView(memo, { scope: scope.id, named });
 }
 
-const nameOfList = step(
+const nameOfList = query(
   "name of headless services",
-  { headless: "identity" },
   ({ headless }: { readonly headless: readonly Service[] }): string => fingerprint(headless.map(serviceKey).join()),
 );
 
-const hasNetworks = step(
-  "networks of headless services",
-  { endpoints: "identity" },
-  ({ endpoints }: Pick<NamedServices, "endpoints">): boolean =>
-    endpoints.some((list) => list.some(({ network }) => network !== "")),
+const hasNetworks = query("networks of headless services", ({ endpoints }: Pick<NamedServices, "endpoints">): boolean =>
+  endpoints.some((list) => list.some(({ network }) => network !== "")),
 );
 
-const namedServices = step(
-  "named services",
-  { lists: "identity", headless: "identity", endpoints: "identity", seen: "identity" },
-  (named: NamedServices): NamedServices => named,
-);
+const namedServices = query("named services", (named: NamedServices): NamedServices => named);
 
 interface NameInputs {
   /** Id of the scope. */
@@ -87,8 +79,7 @@ interface NameInputs {
 
 const names: InputNames<NameInputs> = { scope: itself, named: ({ seen }) => seen };
 
-const nameView = step(
+const nameView = query(
   "name view",
-  { scope: "value", named: "identity" },
   (inputs: NameInputs): NameView => ({ key: viewKey(names, inputs), named: inputs.named }),
 );

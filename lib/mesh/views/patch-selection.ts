@@ -1,7 +1,7 @@
 import type { ApplyTo } from "../../config/kinds/envoy-filter.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { EnvoyFilterPatches, SelectedPatch } from "./views.ts";
 
 /** The patches of a proxy that can touch each type of resource. */
@@ -43,20 +43,16 @@ function ofTargets(patches: readonly SelectedPatch[], targets: ReadonlySet<Apply
   const kept = patches.filter(({ patch }) => targets.has(patch.applyTo));
   if (kept.length === 0) return none;
   return envoyFilterPatches(memo, {
-    patches: oneList(
+    patches: internList(
       memo,
       kept.map((selected) => selectedPatch(memo, selected)),
     ),
   });
 }
 
-const selectedPatch = step(
-  "selected patch",
-  { filter: "identity", patch: "identity" },
-  (selected: SelectedPatch) => selected,
-);
+const selectedPatch = query("selected patch", (selected: SelectedPatch) => selected);
 
-const envoyFilterPatches = step("patches of a type", { patches: "identity" }, (of: EnvoyFilterPatches) => of);
+const envoyFilterPatches = query("patches of a type", (of: EnvoyFilterPatches) => of);
 
 /** Objects and positions in them. */
 export function patchNames({ patches }: EnvoyFilterPatches): readonly string[] {

@@ -1,11 +1,12 @@
 import type { Labels } from "../../config/labels.ts";
 import { stringsOf } from "../../config/untyped.ts";
+import { internList, internValue, listKeeper } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import type { Question } from "../../incremental/tracked-query.ts";
 import type { RegistryState, SelectedTargets } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
-import type { Memo } from "../memo/memo.ts";
-import { keptLists, oneList, oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
-import type { Question } from "../memo/traced-step.ts";
+import { buildIn, type ProxyBuild } from "../../snapshot/proxy-build.ts";
 import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
 
 /**
@@ -61,7 +62,7 @@ export class ProxyAnswers {
   }
 
   get addresses(): readonly string[] {
-    return oneValue(this.#memo, this.#proxy.addresses);
+    return internValue(this.#memo, this.#proxy.addresses);
   }
 
   /** What the registries say that the workload serves. */
@@ -77,6 +78,15 @@ export class ProxyAnswers {
     return stringsOf(this.#proxy.metadata.raw.ANNOTATIONS)[key];
   }
 
+  /**
+   * Whose build of Envoy it is.
+   *
+   * @param silent what it counts as where it does not say
+   */
+  build(silent: ProxyBuild): ProxyBuild {
+    return buildIn(this.#proxy.metadata.raw) ?? silent;
+  }
+
   /** Node metadata as sent. */
   metadata(key: string): unknown {
     const { raw } = this.#proxy.metadata;
@@ -90,7 +100,7 @@ export class ProxyAnswers {
 }
 
 const plain = <T>(memo: Memo, value: T): T =>
-  typeof value === "object" && value !== null ? oneValue(memo, value) : value;
+  typeof value === "object" && value !== null ? internValue(memo, value) : value;
 
 /** What a proxy was asked for one part of its views; the same list for the same questions. */
 export interface AskedOfProxy {
@@ -109,19 +119,16 @@ interface Selected {
 }
 
 /** Most changes are of endpoints, and select nothing. */
-const selectedTargets = step(
+const selectedTargets = query(
   "selected targets of a proxy",
-  { selected: "identity", proxy: "identity" },
   ({ selected, proxy }: Selected, memo: Memo): readonly ServiceTarget[] | undefined => {
     const targets = selected.of(proxy);
     return targets && oneTargets(targets, memo);
   },
 );
 
-const allTargets = step(
-  "targets of a proxy",
-  { registry: "identity", proxy: "identity" },
-  ({ registry, proxy }: Served, memo: Memo) => oneTargets(registry.serviceTargets(proxy), memo),
+const allTargets = query("targets of a proxy", ({ registry, proxy }: Served, memo: Memo) =>
+  oneTargets(registry.serviceTargets(proxy), memo),
 );
 
 interface Census {
@@ -142,13 +149,12 @@ export function targetsOfAll(
   return sameTargets(memo, slot, all);
 }
 
-const sameTargets = keptLists<readonly ServiceTarget[]>("targets of a census");
+const sameTargets = listKeeper<readonly ServiceTarget[]>("targets of a census");
 
 const noTargets: readonly ServiceTarget[] = [];
 
-const selectedTargetsOfAll = step(
+const selectedTargetsOfAll = query(
   "selected targets of a census",
-  { selected: "identity", census: "identity" },
   ({ selected, census }: Pick<Selected, "selected"> & Pick<Census, "census">, memo: Memo): SelectedOfAll => {
     const found = census.map((proxy) => selectedTargets(memo, { selected, proxy }));
     const others = [...census.entries()].flatMap(([at, proxy]) => (found[at] === undefined ? [{ proxy, at }] : []));
@@ -165,14 +171,13 @@ interface SelectedOfAll {
 
 /** The same list for the same targets. */
 const oneTargets = (targets: readonly ServiceTarget[], memo: Memo): readonly ServiceTarget[] =>
-  oneList(
+  internList(
     memo,
     targets.map((target) => oneTarget(memo, target)),
   );
 
-const oneTarget = step(
+const oneTarget = query(
   "service target",
-  { service: "identity", servicePort: "identity", targetPort: "value" },
   (target: {
     readonly service: Service;
     readonly servicePort: ServicePort;
@@ -193,7 +198,7 @@ export function metadataOf(node: Pick<ProxyAnswers, "metadata">): Readonly<Recor
 
 function lookUps<T>(answer: (key: string) => T): Readonly<Record<string, T>> {
   const refuse = (): never => {
-    throw new Error("what a proxy says can be asked by key only");
+    throw new Error("metadata of a proxy can be read by key only");
   };
   return new Proxy<Record<string, T>>(
     {},

@@ -1,4 +1,4 @@
-import { step } from "../memo/step.ts";
+import { query } from "../../incremental/query.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { patchNames } from "./patch-selection.ts";
 import type { RuleSelection } from "./rule-selection.ts";
@@ -27,25 +27,12 @@ const routeNames: InputNames<RouteInputs> = {
   httpProxyPort: itself,
 };
 
-export const routeView = step(
-  "route view",
-  {
-    proxy: "identity",
-    rules: "identity",
-    lookups: "identity",
-    scope: "identity",
-    sourceLabels: "identity",
-    patches: "identity",
-    gateway: "identity",
-    httpProxyPort: "value",
-  },
-  (inputs: RouteInputs): RouteView => {
-    const { rules, patches, ...fields } = inputs;
-    return {
-      ...fields,
-      key: viewKey(routeNames, inputs),
-      destinationRule: rules.destinationRule,
-      envoyFilters: patches,
-    };
-  },
-);
+export const routeView = query("route view", (inputs: RouteInputs): RouteView => {
+  const { rules, patches, ...fields } = inputs;
+  return {
+    ...fields,
+    key: viewKey(routeNames, inputs),
+    destinationRule: rules.destinationRule,
+    envoyFilters: patches,
+  };
+});

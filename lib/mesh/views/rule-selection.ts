@@ -1,9 +1,9 @@
 import type { Labels } from "../../config/labels.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Service } from "../../registry/service.ts";
 import { destinationRuleFor, type MeshDestinationRule } from "../index/destination-rule-index.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { RuleLookup } from "./views.ts";
 
@@ -29,18 +29,15 @@ export function selectRules(
   return ruleSelection(memo, {
     rules,
     hosts: chosen.map(([hostname]) => hostname),
-    chosen: oneList(
+    chosen: internList(
       memo,
       chosen.map(([, rule]) => rule),
     ),
   });
 }
 
-const hostsOfSelectorRules = step(
-  "hosts of selector rules",
-  { rules: "identity" },
-  ({ rules }: Pick<SelectionInputs, "rules">) =>
-    [...rules].filter(([, candidates]) => candidates.some(hasSelector)).map(([hostname]) => hostname),
+const hostsOfSelectorRules = query("hosts of selector rules", ({ rules }: Pick<SelectionInputs, "rules">) =>
+  [...rules].filter(([, candidates]) => candidates.some(hasSelector)).map(([hostname]) => hostname),
 );
 
 interface SelectionInputs {
@@ -50,9 +47,9 @@ interface SelectionInputs {
   readonly chosen: readonly MeshDestinationRule[];
 }
 
-const ruleSelection = step(
+const ruleSelection = query(
   "rule selection",
-  { rules: "identity", hosts: "value", chosen: "identity" },
+  { hosts: "value" },
   ({ rules, hosts, chosen }: SelectionInputs): RuleSelection => {
     const selected = new Map(chosen.map((rule, at): [string, MeshDestinationRule] => [hosts[at] ?? "", rule]));
     const general = ({ hostname }: Service) => rules.get(hostname)?.findLast((rule) => !hasSelector(rule));

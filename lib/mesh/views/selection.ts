@@ -1,9 +1,11 @@
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
-import { tracedStep } from "../memo/traced-step.ts";
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { type KeyServer, keyServerOf } from "../../config/kinds/remote-keys.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { Mesh } from "../mesh.ts";
 import { AskedWorkload, PatchedNode } from "./asked-proxy.ts";
-import { classProxyOf } from "./class-proxy.ts";
+import { classProxyOf, forTables } from "./class-proxy.ts";
 import { ownClusterView } from "./cluster-views.ts";
 import { type InboundSelection, selectInbound } from "./inbound-view.ts";
 import { listenerOptionsOf, tlsFilesOf } from "./listener-options.ts";
@@ -12,6 +14,7 @@ import { perspectiveOf } from "./perspective.ts";
 import { labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
 import { type RuleSelection, selectRules } from "./rule-selection.ts";
 import { readSelectorLabels } from "./selector-labels.ts";
+import { selfDiscoveryOf } from "./self-discovery.ts";
 import { tracingViewOf } from "./tracing-view.ts";
 import type {
   ClassProxy,
@@ -28,28 +31,25 @@ import { onePolicies } from "./workload-policies.ts";
 /** What of a mesh neither virtual services nor endpoints change. */
 export type LastingMesh = Pick<
   Mesh,
-  "config" | "form" | "services" | "peerAuthentication" | "policies" | "envoyFilters" | "networks"
+  "config" | "form" | "proxyBuild" | "services" | "peerAuthentication" | "policies" | "envoyFilters" | "networks"
 >;
 
 /** Of a mesh; one object for all meshes in which they are the same. */
 export function lastingMesh(mesh: Mesh, memo: Memo): LastingMesh {
-  const { config, form, services, peerAuthentication, policies, envoyFilters, networks } = mesh;
-  return lastingParts(memo, { config, form, services, peerAuthentication, policies, envoyFilters, networks });
+  const { config, form, proxyBuild, services, peerAuthentication, policies, envoyFilters, networks } = mesh;
+  return lastingParts(memo, {
+    config,
+    form,
+    proxyBuild,
+    services,
+    peerAuthentication,
+    policies,
+    envoyFilters,
+    networks,
+  });
 }
 
-const lastingParts = step(
-  "lasting parts of a mesh",
-  {
-    config: "identity",
-    form: "identity",
-    services: "identity",
-    peerAuthentication: "identity",
-    policies: "identity",
-    envoyFilters: "identity",
-    networks: "identity",
-  },
-  (parts: LastingMesh): LastingMesh => parts,
-);
+const lastingParts = query("lasting parts of a mesh", (parts: LastingMesh): LastingMesh => parts);
 
 /**
  * What is selected for an Envoy by what it is, by policies and by its services: most changes of a mesh are of virtual services and of
@@ -72,9 +72,9 @@ export interface OutwardSelection {
   readonly tlsClientFiles: Readonly<Record<string, string>>;
 }
 
-const outwardSelection = step(
+const outwardSelection = query(
   "outward selection",
-  { proxy: "identity", rules: "identity", perspective: "identity", tlsClientFiles: "value" },
+  { tlsClientFiles: "value" },
   (selection: OutwardSelection): OutwardSelection => selection,
 );
 
@@ -89,17 +89,8 @@ export interface ListeningSelection {
   readonly options: ListenerOptions;
 }
 
-const listeningSelection = step(
+const listeningSelection = query(
   "listening selection",
-  {
-    proxy: "identity",
-    rules: "identity",
-    patches: "identity",
-    inbound: "identity",
-    policies: "identity",
-    tracing: "identity",
-    options: "identity",
-  },
   (selection: ListeningSelection): ListeningSelection => selection,
 );
 
@@ -111,20 +102,28 @@ export interface RoutingSelection {
   readonly httpProxyPort: number;
 }
 
-const routingSelection = step(
-  "routing selection",
-  { proxy: "identity", rules: "identity", patches: "identity", httpProxyPort: "value" },
-  (selection: RoutingSelection): RoutingSelection => selection,
-);
+const routingSelection = query("routing selection", (selection: RoutingSelection): RoutingSelection => selection);
+
+const noKeyServers: readonly KeyServer[] = [];
+
+/** Whom proxies ask for the keys of these, each once. */
+function keyServersOf(policies: WorkloadPolicies["requestAuthentication"]): readonly KeyServer[] {
+  const found = policies.flatMap((policy) =>
+    (policy.spec.jwtRules ?? []).flatMap((rule) => keyServerOf(policy, rule) ?? []),
+  );
+  if (found.length === 0) return noKeyServers;
+  return [...new Map(found.map((one) => [`${one.host} ${one.port}`, one]))]
+    .sort(([a], [b]) => byCodePoint(a, b))
+    .map(([, one]) => one);
+}
 
 interface SelectionInputs {
   readonly lasting: LastingMesh;
   readonly services: ServiceScope;
 }
 
-export const selectionOf = tracedStep(
+export const selectionOf = trackedQuery(
   "selection of a proxy",
-  { lasting: "identity", services: "identity" },
   ({ lasting, services }: SelectionInputs, node: ProxyAnswers, memo: Memo): Selection => {
     const labels = labelsOf(node);
     // A pod with the same labels that nobody knows yet backs the same services.
@@ -132,7 +131,7 @@ export const selectionOf = tracedStep(
     const { rootNamespace } = lasting.config;
     const workload = new AskedWorkload(node, { labels, rootNamespace, sidecar: services.sidecar });
     const policies = onePolicies(lasting.policies(workload), memo);
-    const proxy = classProxyOf(lasting, node, memo);
+    const proxy = classProxyOf(lasting, node, services, memo);
     const rules = selectRules(services, labels, memo);
     const patches = selectPatches(lasting.envoyFilters(new PatchedNode(lasting, node, labels)), memo);
     const inbound = selectInbound(lasting, node, services, workload, memo);
@@ -143,7 +142,13 @@ export const selectionOf = tracedStep(
     return {
       proxy,
       outward: outwardSelection(memo, { proxy, rules, perspective, tlsClientFiles }),
-      own: ownClusterView(memo, { proxy, patches: patches.clusters, inbound: inbound.served }),
+      own: ownClusterView(memo, {
+        proxy,
+        patches: patches.clusters,
+        inbound: inbound.served,
+        self: selfDiscoveryOf(node, memo),
+        keyServers: options.fetchesKeySets ? keyServersOf(policies.requestAuthentication) : noKeyServers,
+      }),
       listening: listeningSelection(memo, {
         proxy,
         rules,
@@ -154,7 +159,7 @@ export const selectionOf = tracedStep(
         options,
       }),
       routing: routingSelection(memo, {
-        proxy,
+        proxy: forTables(proxy, memo),
         rules,
         patches: patches.routes,
         httpProxyPort: options.httpProxyPort,

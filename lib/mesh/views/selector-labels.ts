@@ -1,7 +1,7 @@
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { Service } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 
@@ -12,9 +12,8 @@ export function readSelectorLabels(mesh: Pick<Mesh, "services">, node: ProxyAnsw
 }
 
 /** Label keys in selectors of services, sorted, by namespace. */
-const selectorKeys = step(
+const selectorKeys = query(
   "selector labels of services",
-  { services: "identity" },
   ({ services }: { readonly services: readonly Service[] }): ReadonlyMap<string, readonly string[]> => {
     const grouped = groupBy(services, (service) => service.attributes.namespace);
     return new Map(

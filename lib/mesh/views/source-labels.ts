@@ -1,8 +1,8 @@
 import type { Labels } from "../../config/labels.ts";
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
-import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { GatewaySelection } from "./gateway-view.ts";
 
@@ -28,7 +28,7 @@ export function sourceLabelsOf(
         : sourceLabelKeys(memo, { virtualServices });
     }),
   );
-  return oneValue(
+  return internValue(
     memo,
     Object.fromEntries(
       [...keys].sort().flatMap((key) => {
@@ -40,9 +40,8 @@ export function sourceLabelsOf(
 }
 
 /** Label keys in `sourceLabels` of any match of these virtual services. */
-const sourceLabelKeys = step(
+const sourceLabelKeys = query(
   "source label keys",
-  { virtualServices: "identity" },
   ({ virtualServices }: { readonly virtualServices: readonly MeshVirtualService[] }) => keysOf(virtualServices),
 );
 

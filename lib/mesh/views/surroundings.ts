@@ -1,7 +1,7 @@
 import type { Labels } from "../../config/labels.ts";
-import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
-import { tracedStep } from "../memo/traced-step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { Mesh } from "../mesh.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { AskedWorkload } from "./asked-proxy.ts";
@@ -33,9 +33,8 @@ interface SurroundingsInputs {
   readonly isGateway: boolean;
 }
 
-export const surroundingsOf = tracedStep(
+export const surroundingsOf = trackedQuery(
   "surroundings of a proxy",
-  { mesh: "identity", scope: "identity", isGateway: "value" },
   ({ mesh, scope, isGateway }: SurroundingsInputs, node: ProxyAnswers, memo: Memo): Surroundings => {
     const labels = labelsOf(node);
     const gateway = isGateway ? selectGateways(mesh, node, labels, memo) : undefined;
@@ -52,14 +51,4 @@ export const surroundingsOf = tracedStep(
 );
 
 /** One for all of the same: a change of virtual services makes scopes anew, and few of their surroundings. */
-const surroundings = step(
-  "surroundings",
-  {
-    gateway: "identity",
-    sourceLabels: "identity",
-    calledPolicies: "identity",
-    lookups: "identity",
-    ownAddresses: "value",
-  },
-  (parts: Surroundings): Surroundings => parts,
-);
+const surroundings = query("surroundings", { ownAddresses: "value" }, (parts: Surroundings): Surroundings => parts);

@@ -1,5 +1,5 @@
-import type { Memo } from "../memo/memo.ts";
-import { oneValue } from "../memo/same.ts";
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
 import type { Mesh } from "../mesh.ts";
 import { textOf } from "../proxy/node-metadata.ts";
 import { conventionalName, namesByConvention } from "./conventional-name.ts";
@@ -28,7 +28,7 @@ export function tracingViewOf(
 ): TracingView {
   const traced = traces(mesh, node, telemetry);
   if (!traced && !(mesh.form.tagsWithoutTracer && mesh.config.enableTracing)) return noTracing;
-  return oneValue(memo, {
+  return internValue(memo, {
     canonicalName: node.label("service.istio.io/canonical-name") ?? "",
     canonicalRevision: node.label("service.istio.io/canonical-revision") ?? "",
     clusterId: node.clusterId,

@@ -3,9 +3,9 @@
  * columns: a row is put together for those alone who ask for the views of one proxy.
  */
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import type { Memo } from "../memo/memo.ts";
-import { appended, valuesOf } from "../memo/rearranged.ts";
-import { step } from "../memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { appended, valuesOf } from "../../incremental/rearranged.ts";
 import type { GrpcViews } from "./grpc-views.ts";
 import type { NameView } from "./name-view.ts";
 import type {
@@ -114,9 +114,8 @@ interface Places {
   readonly to: readonly number[];
 }
 
-const placesOf = step(
+const placesOf = query(
   "places of one kind",
-  { order: "identity", rows: "identity" },
   ({ order, rows }: { readonly order: readonly number[]; readonly rows: readonly number[] }): Places => {
     const placeOf = new Map(rows.map((row, at) => [row, at]));
     const [from, to]: [number[], number[]] = [[], []];
@@ -143,9 +142,8 @@ export function below(memo: Memo, first: ViewColumns, second: ViewColumns): View
   };
 }
 
-const shifted = step(
+const shifted = query(
   "shifted rows",
-  { rows: "identity", by: "value" },
   ({ rows, by }: { readonly rows: readonly number[]; readonly by: number }): readonly number[] =>
     rows.map((row) => row + by),
 );

@@ -1,6 +1,5 @@
-import { lazily } from "../memo/lazy.ts";
-import { fingerprint, plainText } from "../memo/plain-text.ts";
-import { fieldsOf } from "../memo/step.ts";
+import { lazily } from "../../incremental/lazy.ts";
+import { fingerprint, plainText } from "../../incremental/plain-text.ts";
 
 /**
  * What each input of a view is called, as a plain value. Every input has a name, so that none can be missing from the key;
@@ -15,7 +14,8 @@ export type InputNames<I extends object> = { readonly [K in keyof I]-?: (input: 
 export const viewKey = <I extends object>(names: InputNames<I>, inputs: I): (() => string) =>
   lazily(() => {
     let text = "";
-    for (const field of fieldsOf(names)) text += plainText(names[field](inputs[field]));
+    // `Object.keys` does not say that they are the object's.
+    for (const field of Object.keys(names) as (keyof I)[]) text += plainText(names[field](inputs[field]));
     return fingerprint(text);
   });
 

@@ -6,13 +6,14 @@
  * costs only the classes and types that can see it. A view's key names what was selected, never what it was selected by.
  * @see docs/how-istio-does-it/proxy-classes.md#what-each-generator-reads
  */
+
+import { column } from "../../incremental/column.ts";
+import { internValue, listKeeper } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { forAll, valuesOf } from "../../incremental/rearranged.ts";
+import { type Traced, trackedQuery } from "../../incremental/tracked-query.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
-import { column } from "../memo/column.ts";
-import type { Memo } from "../memo/memo.ts";
-import { forAll, valuesOf } from "../memo/rearranged.ts";
-import { keptLists, oneValue } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
-import { type Traced, tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { type Seat, scopeFor } from "../scope/scope-for.ts";
@@ -85,19 +86,18 @@ export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo,
       askedOf(memo, `${slot}|seats`, { node: nodes, questions: seats.map(({ questions }) => questions) }),
       askedOf(memo, `${slot}|programs`, {
         node: valuesOf(memo, nodes, programRows),
-        questions: programs.map(({ questions }) => oneValue(memo, questions)),
+        questions: programs.map(({ questions }) => internValue(memo, questions)),
       }),
       ...envoys.asked,
     ],
   };
 }
 
-const keptPrograms = keptLists<GrpcViews>("views of programs");
+const keptPrograms = listKeeper<GrpcViews>("views of programs");
 
 /** Which proxies are of which kind. */
-const kindsOf = step(
+const kindsOf = query(
   "kinds of proxies",
-  { seats: "identity" },
   ({ seats }: { readonly seats: readonly Seated[] }): Pick<ViewColumns, "envoyRows" | "programRows"> => ({
     envoyRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? [] : row)),
     programRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
@@ -139,9 +139,8 @@ interface ProgramInputs {
   readonly scope: SidecarScope;
 }
 
-const viewsOfProgram = tracedStep(
+const viewsOfProgram = trackedQuery(
   "views of a program",
-  { mesh: "identity", scope: "identity" },
   ({ mesh, scope }: ProgramInputs, node: ProxyAnswers, memo: Memo): GrpcViews => {
     const labels = labelsOf(node);
     // A pod with the same labels that nobody knows yet backs the same services.

@@ -3,11 +3,12 @@
  * these views, each made by a step: proxies for which the same was selected have one view object, and so get one answer.
  * Nothing proxy-specific is in a view unless something selected really reads it (docs/how-istio-does-it/proxy-classes.md).
  */
+
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
+import type { KeyServer } from "../../config/kinds/remote-keys.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
@@ -17,8 +18,17 @@ import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../regist
 import type { MergedGateway } from "../gateway/merged-gateway.ts";
 import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
+import type { MeshSettings } from "../mesh-settings.ts";
 import type { ServedSettings } from "../proxy/proxy.ts";
 import type { EgressListener, SidecarScope } from "../scope/sidecar-scope.ts";
+
+/** How a sidecar finds hosts that no service names, where all of them may be called by name. */
+export interface DynamicDns {
+  /** How many it keeps. */
+  readonly maxHosts: number;
+  /** Its agent's DNS server, where that captures DNS; absent: the system's. */
+  readonly resolver?: { readonly address: string; readonly port: number };
+}
 
 /** What every generator may read of the proxies of a class. */
 export interface ClassProxy {
@@ -36,6 +46,10 @@ export interface ClassProxy {
   /** `sni-dnat` for the older east-west gateways, else "". */
   readonly routerMode: string;
   readonly istioVersion: string;
+  /** Istio's own proxy has filters that stock Envoy lacks; absent: a stock Envoy. */
+  readonly build?: "istio";
+  /** How it finds hosts that no service names; absent: it does not resolve them. */
+  readonly dynamicDns?: DynamicDns;
   /** Mesh default, ProxyConfig objects, annotation and node metadata merged: what some generator reads of it. */
   readonly proxyConfig: ClassProxyConfig;
 }
@@ -45,7 +59,7 @@ export type ClassProxyConfig = ServedSettings;
 
 /** Lookups that depend on no proxy, nor on endpoints and policies: all that routes may ask. */
 export interface ServiceLookups {
-  readonly mesh: MeshConfig;
+  readonly mesh: MeshSettings;
   readonly domain: string;
   readonly meshNetworks: MeshNetworks;
   /** Finds the service a host means when seen from a namespace, whatever a scope imports (extension providers). */
@@ -85,8 +99,10 @@ export interface MeshLookups extends ServiceLookups {
     labels: Readonly<Record<string, string>>,
     port: number,
   ) => MutualTlsMode;
-  /** Of all networks: those that registries found and those of MeshNetworks. */
+  /** Of all networks: those that registries found, that Gateways stand for, and those of MeshNetworks. */
   readonly networkGateways: readonly NetworkGateway[];
+  /** The same with addresses in place of host names. */
+  readonly resolvedGateways: readonly NetworkGateway[];
 }
 
 export type MutualTlsMode = "DISABLE" | "PERMISSIVE" | "STRICT";
@@ -154,10 +170,26 @@ export interface ClusterView extends View {
   readonly own: OwnClusterView;
 }
 
+/** How a proxy finds the endpoints that are like it, for zone-aware balancing. */
+export interface SelfDiscovery {
+  /** The oldest of its services, at its first port; undefined: it serves nothing. */
+  readonly target: ServiceTarget | undefined;
+  readonly workload: string;
+  /** Of the workload's version; "" for none. */
+  readonly templateHash: string;
+  readonly rolloutHash: string;
+  /** "": not known. */
+  readonly region: string;
+}
+
 /** What only clusters of the workload itself are made from, and how those of the class are patched. */
 export interface OwnClusterView {
   readonly proxy: ClassProxy;
   readonly inbound: ServedView & View;
+  /** Of a proxy that asks for endpoints like itself. */
+  readonly self: SelfDiscovery | undefined;
+  /** Whom the workload asks for keys outside of the mesh; as a rule nobody. */
+  readonly keyServers: readonly KeyServer[];
   /** Those that can touch clusters. */
   readonly patches: EnvoyFilterPatches;
 }

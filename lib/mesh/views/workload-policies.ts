@@ -1,29 +1,19 @@
-import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
-import { step } from "../memo/step.ts";
+import { internList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { objectNames } from "./object-names.ts";
 import type { WorkloadPolicies } from "./views.ts";
 
-const workloadPolicies = step(
-  "workload policies",
-  {
-    authorization: "identity",
-    requestAuthentication: "identity",
-    telemetry: "identity",
-    wasmPlugins: "identity",
-    trafficExtensions: "identity",
-  },
-  (policies: WorkloadPolicies): WorkloadPolicies => policies,
-);
+const workloadPolicies = query("workload policies", (policies: WorkloadPolicies): WorkloadPolicies => policies);
 
 /** The same object for the same policies. */
 export function onePolicies(policies: WorkloadPolicies, memo: Memo): WorkloadPolicies {
   return workloadPolicies(memo, {
-    authorization: oneList(memo, policies.authorization),
-    requestAuthentication: oneList(memo, policies.requestAuthentication),
-    telemetry: oneList(memo, policies.telemetry),
-    wasmPlugins: oneList(memo, policies.wasmPlugins),
-    trafficExtensions: oneList(memo, policies.trafficExtensions),
+    authorization: internList(memo, policies.authorization),
+    requestAuthentication: internList(memo, policies.requestAuthentication),
+    telemetry: internList(memo, policies.telemetry),
+    wasmPlugins: internList(memo, policies.wasmPlugins),
+    trafficExtensions: internList(memo, policies.trafficExtensions),
   });
 }
 

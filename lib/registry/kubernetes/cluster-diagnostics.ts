@@ -41,7 +41,7 @@ function endpointsUnknown(services: readonly SlicedService[]): readonly Diagnost
     ({ service: { service } }) => `${service.attributes.namespace}/${service.attributes.name}`,
   );
   const many = names.length === 1 ? "the service" : `${names.length} services`;
-  const message = `nobody says where ${many} ${few(names)} ${names.length === 1 ? "has its" : "have their"} endpoints: of the workloads behind them only templates are known`;
+  const message = `no endpoints known for ${many} ${few(names)}: only workload templates exist`;
   const hint = "add their pods or EndpointSlices, or state hosts under `endpoints` in portolan.yaml (docs/folders.md)";
   return [at(first.service.object.origin, warning([], message, hint, "endpoints-unknown"))];
 }
@@ -55,7 +55,7 @@ function injectionAssumed(index: ClusterIndex): readonly Diagnostic[] {
   const [first, ...others] = standIns.flatMap(({ namespace, one }) => (one === undefined ? [] : [{ namespace, one }]));
   if (first === undefined) return [];
   const names = [first, ...others].map(({ namespace }) => namespace);
-  const message = `pods are taken to get a proxy, since nobody describes their ${names.length === 1 ? "namespace" : "namespaces"} ${few(names)}`;
+  const message = `pods are assumed to get a proxy, because there is no object for their ${names.length === 1 ? "namespace" : "namespaces"} ${few(names)}`;
   const hint = "add the Namespace with its label istio-injection: enabled, or disabled";
   return [at(first.one.template.origin, info([], message, hint, "injection-assumed"))];
 }

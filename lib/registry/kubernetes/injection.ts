@@ -2,12 +2,12 @@ import type { Labels } from "../../config/labels.ts";
 import type { Injection } from "../service.ts";
 import type { Namespace } from "./namespace.ts";
 
-const injectLabel = "sidecar.istio.io/inject";
-const namespaceLabel = "istio-injection";
-const revisionLabel = "istio.io/rev";
+export const injectLabel = "sidecar.istio.io/inject";
+export const namespaceLabel = "istio-injection";
+export const revisionLabel = "istio.io/rev";
 
-/** Istio's injector never touches what runs here. */
-const ignoredNamespaces: ReadonlySet<string> = new Set([
+/** Istio's injector never touches what runs here. @see istio 1.30.3 pkg/kube/inject/initializer.go, IgnoredNamespaces */
+export const ignoredNamespaces: ReadonlySet<string> = new Set([
   "kube-system",
   "kube-public",
   "kube-node-lease",

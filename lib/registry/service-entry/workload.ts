@@ -93,7 +93,8 @@ export function entryPorts(entry: WorkloadEntry): ReadonlyMap<string, number> {
   return new Map(Object.entries(entry.ports ?? {}).filter(([, port]) => port > 0));
 }
 
-const healthChecksAnnotation = "proxy.istio.io/health-checks-enabled";
+/** Annotation of an entry whose workload reports its health. */
+export const healthChecksAnnotation = "proxy.istio.io/health-checks-enabled";
 
 /** A workload that reports its health counts only while it says that it is healthy. */
 export function isHealthyEntry(config: Config): boolean {

@@ -1,5 +1,5 @@
 /** Where HEAD is to lead, and what each act makes of it. Every act is a function from aims to aims; `lead` turns them into steps. */
-import { PortolanError } from "../../config/diagnostic.ts";
+import { NothingToDo, PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Configuration, Head, Pin, Share } from "../root.ts";
 import { lastRoot, newestConfiguration, newestRoot, pinAt, servedConfiguration } from "./head.ts";
 import type { Configurations } from "./move-head.ts";
@@ -85,9 +85,13 @@ export function withCanary(aims: Aims, canary: Canary): Aims {
   return { ...aims, canary };
 }
 
-/** The end of a canary for the worse. Where the sources go on leading to something else, everybody is held. */
+/**
+ * The end of a canary for the worse. Where the sources go on leading to something else, everybody is held.
+ *
+ * @throws NothingToDo without a canary
+ */
 export function aborted(aims: Aims, pin: Pin): Aims {
-  needCanary(aims);
+  if (aims.canary === undefined) throw new NothingToDo("no canary runs: nothing to end");
   const { served, newest } = aims.configurations;
   return { ...aims, canary: undefined, pin: newest === served ? aims.pin : holding(pin, aims.pin?.configuration) };
 }
@@ -112,11 +116,11 @@ export function rolledBack(aims: Aims, root: string, pin: Pin): Aims {
 /**
  * On to what was published meanwhile, also when the time of a pin is over and nobody has published since.
  *
- * @throws PortolanError while a canary runs: whose end is up to promote and abort
+ * @throws NothingToDo without a pin; PortolanError while a canary runs: whose end is up to promote and abort
  */
 export function unpinned(aims: Aims): Aims {
   if (aims.pin === undefined && aims.newest === aims.everybody)
-    throw new PortolanError("nothing is pinned; `portolan status` shows what is served");
+    throw new NothingToDo("nothing is pinned: nothing to let go of; `portolan status` shows what is served");
   if (aims.canary !== undefined) throw new PortolanError("a canary is running: promote it or abort it first");
   return { ...aims, everybody: aims.newest, pin: undefined };
 }

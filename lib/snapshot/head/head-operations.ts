@@ -57,7 +57,7 @@ export type OperatorOptions = PublisherOptions & Word;
 
 /**
  * Leads HEAD back to the root of an earlier publication, in the same steps as any other publish, and pins it there: what is
- * published meanwhile is recorded and served to nobody until somebody lets go. A canary that is running ends with it.
+ * published meanwhile is recorded and not served until somebody lets go. A canary that is running ends with it.
  *
  * Endpoints are those of the root, until somebody lets go: `createRollout` of the compiler leads back to the configuration alone.
  *
@@ -124,8 +124,8 @@ async function sayTheSame(store: ObjectStore, { root, left = root, ended }: Move
   return answers[0] === answers[1];
 }
 
-const answersIn = ({ tables, classes, classifier, nodes, legacy, secretGrants }: Root): string =>
-  JSON.stringify([tables, classes, classifier, nodes, legacy, secretGrants]);
+const answersIn = ({ tables, classes, classifier, nodes, legacy, secretGrants, trustBundles }: Root): string =>
+  JSON.stringify([tables, classes, classifier, nodes, legacy, secretGrants, trustBundles]);
 
 /** Back to what was never served to all would be forward, for most nodes. */
 async function refuseCanary(store: ObjectStore, head: Head, { root, configuration }: RollbackTarget): Promise<void> {
@@ -134,7 +134,7 @@ async function refuseCanary(store: ObjectStore, head: Head, { root, configuratio
   if (!isCanary || lastRoot(head.steps) === root || servedConfiguration(head) === configuration) return;
   for await (const served of servedOnWay(store, head)) if (configurationIn(served) === configuration) return;
   throw new PortolanError(
-    "that is what the canary has, and nothing to roll back to: `portolan promote` gives it to everybody, `portolan abort` ends the canary alone, `portolan rollback 0` ends it and pins what is served",
+    "that is what the canary has, and nothing to roll back to: `portolan promote` gives it to all nodes, `portolan abort` ends the canary alone, `portolan rollback 0` ends it and pins what is served",
   );
 }
 
@@ -149,7 +149,7 @@ async function servedBefore(store: ObjectStore, head: Head, back: number): Promi
   }
   throw new PortolanError(
     `the history does not go back ${back} ${back === 1 ? "configuration that was" : "configurations that were"} served and not left by a rollback; ` +
-      "`portolan history --config` lists what is left of it: `rollback --to` goes to any of them. Where an entry is missing, `portolan fsck` says why",
+      "`portolan history --config` lists what is left of it: `rollback --to` goes to any of them. Where an entry is missing, `portolan fsck` shows the reason",
   );
 }
 
@@ -305,4 +305,5 @@ export async function needHead(store: ObjectStore, trust: Trust = {}): Promise<R
   throw new PortolanError("nothing was published yet");
 }
 
-const lost = () => new PortolanError("somebody else moved HEAD at the same moment; look at the history and try again");
+const lost = () =>
+  new PortolanError("another process moved HEAD at the same moment; look at the history and try again");

@@ -18,7 +18,7 @@ export interface HeadStatus {
   readonly canary: Canary | undefined;
   /** The publication that led to the configuration that is served; undefined where the history was collected. */
   readonly since: HistoryEntry | undefined;
-  /** Configuration that was recorded since then and is served to nobody, newest first. */
+  /** Configuration that was recorded since then and is not served, newest first. */
   readonly held: readonly HistoryEntry[];
 }
 

@@ -225,7 +225,7 @@ async function plannedSteps(
         way.push({ world, atMs, conditions: gate === undefined ? noCondition(world) : conditionsOf(gate) });
       }
     } catch (cause) {
-      // What cannot be read is served to nobody: better no steps than no way out of it. A store that fails is another matter.
+      // What cannot be read is not served: better no steps than no way out of it. A store that fails is another matter.
       if (worlds.lacking.size === lackingBefore) throw cause;
       unread.add(step.root);
     }
@@ -252,7 +252,7 @@ async function worldToLeadTo(worlds: OpenWorlds, root: string): Promise<Compiled
   } catch (cause) {
     if (worlds.lacking.size === lackingBefore || !(cause instanceof Error)) throw cause;
     throw new PortolanError(
-      `root ${root.slice(0, 12)} is not whole (${cause.message}), and nobody is led there; ` +
+      `root ${root.slice(0, 12)} is not whole (${cause.message}), so it is not served; ` +
         "`portolan fsck --repair` writes anew what the sources still say, and a higher number rolls farther back",
       [],
       cause,

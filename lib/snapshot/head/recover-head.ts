@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { NothingToDo, PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { headKey } from "../blob.ts";
 import { NewerFormat } from "../format.ts";
@@ -28,14 +28,14 @@ export interface Recovered {
  * Rebuilds a HEAD that is gone or garbage, from its newest copy with all that it held: steps, pin, canary. Without a copy, from the
  * newest entry of the history. Its generation is above every one that was ever written, so that no reader takes it for an older one.
  *
- * @throws PortolanError when HEAD can be read, by this version or by a newer one, nothing is left to rebuild it from, or somebody else wrote one meanwhile
+ * @throws NothingToDo when HEAD can be read, by this version or by a newer one; PortolanError when nothing is left to rebuild it from, or somebody else wrote one meanwhile
  */
 export async function recoverHead(store: ObjectStore, options: OperatorOptions = {}): Promise<Recovered> {
   const { by = "", why = "", now = Date.now, pace = defaultPace, signer } = options;
   const trusted = options.trusted ?? (signer === undefined ? undefined : [signer]);
   const lost = await store.get(headKey);
   if (lost.kind === "found" && isHead(lost.bytes)) {
-    throw new PortolanError("HEAD can be read, and needs no recovery; `portolan fsck` looks at the rest");
+    throw new NothingToDo("HEAD can be read, and needs no recovery; `portolan fsck` looks at the rest");
   }
   const nowMs = (await storeClock(store, now))();
   const entries = await writtenPublications(store);
@@ -51,7 +51,7 @@ export async function recoverHead(store: ObjectStore, options: OperatorOptions =
   const vouched = found.from === "copy" ? signer : undefined;
   const moved = await moveHead(store, base, { ...head, reason: "recover", by, why }, nowMs, vouched);
   if (moved === undefined)
-    throw new PortolanError("somebody else wrote a HEAD at the same moment; look at the history");
+    throw new PortolanError("another process wrote a HEAD at the same moment; look at the history");
   return { head: moved, root: lastRoot(head.steps), from: found.from, unproven };
 }
 

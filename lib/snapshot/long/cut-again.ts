@@ -1,4 +1,4 @@
-import { standingRuns } from "../../config/changed-places.ts";
+import { unchangedChunks } from "../../incremental/list-delta.ts";
 
 /**
  * Cuts a list much of which was cut before: where nothing is new it is cut as it was, and is compared, not cut.
@@ -15,7 +15,7 @@ export function cutAgain<T>(
   others?: readonly number[],
 ): Runs<T> {
   const standing =
-    others === undefined ? comparedRuns(before, list) : standingRuns(before, ({ length }) => length, others, 1);
+    others === undefined ? comparedRuns(before, list) : unchangedChunks(before, ({ length }) => length, others, 1);
   const runs: (readonly T[])[] = [];
   for (let from = 0; from < list.length; ) {
     const run = standing(from);
@@ -27,7 +27,7 @@ export function cutAgain<T>(
   return runs;
 }
 
-/** As `standingRuns`, where nobody knows in what two lists differ: what begins alike is compared. */
+/** As `unchangedChunks`, where nobody knows in what two lists differ: what begins alike is compared. */
 function comparedRuns<T>(before: Runs<T>, list: readonly T[]): (from: number) => readonly T[] | undefined {
   const places = new Map(before.map(([first], at) => [first, at]));
   return (from) => {

@@ -5,8 +5,8 @@
  * @see docs/decisions/015-pieces.md
  */
 
-import { predecessorOf, type ReadonlyList } from "../../config/changed-places.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { predecessorOf, type ReadonlyList } from "../../incremental/list-delta.ts";
 import { hashOf } from "../blob.ts";
 import { nameHash } from "../name-hash.ts";
 import { type ResourceType, typeUrlOf } from "../resource-type.ts";

@@ -43,7 +43,7 @@ export async function refuseLiving(
   const generation = place === "" || open === undefined ? undefined : await generationAt(place, open);
   if (generation === undefined) return;
   throw new PortolanError(
-    `the original, ${place}, answers and is at ${generation}: stop whoever publishes into it, run \`portolan replicate\` once more, then say --force`,
+    `the original, ${place}, answers and is at ${generation}: stop its publishers, run \`portolan replicate\` once more, then use --force`,
   );
 }
 

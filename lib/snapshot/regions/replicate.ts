@@ -110,7 +110,7 @@ async function copy(from: ObjectStore, to: ObjectStore, key: string): Promise<nu
   if (found.kind !== "found") return 0;
   const hash = blobOfKey(key);
   if (hash !== undefined && hashOf(found.bytes) !== hash)
-    throw new PortolanError(`blob ${hash} holds other bytes than its name says; \`portolan fsck --repair\` mends it`);
+    throw new PortolanError(`blob ${hash} holds other bytes than its name means; \`portolan fsck --repair\` mends it`);
   await to.put(key, found.bytes, { ifNoneMatch: "*" });
   return found.bytes.length;
 }
@@ -118,7 +118,7 @@ async function copy(from: ObjectStore, to: ObjectStore, key: string): Promise<nu
 async function putOver(to: ObjectStore, key: string, bytes: Uint8Array<ArrayBuffer>, was: GetResult): Promise<number> {
   const condition = was.kind === "found" ? { ifMatch: was.etag } : ({ ifNoneMatch: "*" } as const);
   if ((await to.put(key, bytes, condition)).kind === "lost")
-    throw new PortolanError(`somebody else writes ${key} of the copy; a copy has no writer but this`);
+    throw new PortolanError(`another process writes ${key} of the copy; a copy must have no other writer`);
   return bytes.length;
 }
 
@@ -146,7 +146,7 @@ async function refuseDiverged(from: ObjectStore, source: Head, target: GetResult
     }
   }
   throw new PortolanError(
-    `the copy is at generation ${generation}, which is none of the original's, now at ${source.generation}: somebody has published into it. ` +
+    `the copy is at generation ${generation}, which is none of the original's, now at ${source.generation}: another process has published into it. ` +
       "If it has taken over, copy the other way; what it has by itself is given up with --discard",
   );
 }

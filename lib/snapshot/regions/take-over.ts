@@ -42,7 +42,8 @@ export async function takeOver(store: ObjectStore, options: TakeOverOptions = {}
   const base = { head: { ...head, generation }, etag: read.etag };
   // Like a HEAD that was rebuilt, it passes over generations that this history does not have.
   const moved = await moveHead(store, base, { ...head, reason: "recover", by, why }, nowMs, signer);
-  if (moved === undefined) throw new PortolanError("somebody else moved HEAD at the same moment; look at the history");
+  if (moved === undefined)
+    throw new PortolanError("another process moved HEAD at the same moment; look at the history");
   await unmarkCopy(store);
   return { head: moved, root: lastRoot(head.steps) };
 }

@@ -1,3 +1,4 @@
+import { analysisFolder } from "../analysis-record.ts";
 import { headCopyKeys, headCopyPrefix, keptCopies } from "../head/head-copy.ts";
 import { packIndexKey, packKey, packsFolder, readPackIndex } from "../packs/pack-index.ts";
 import type { Collectable } from "./collect-garbage.ts";
@@ -27,6 +28,13 @@ export const collectables: readonly Collectable[] = [
     prefix: "compile/slices/",
     minAgeMs: 24 * 3_600_000,
     stays: async () => () => false,
+  },
+  {
+    prefix: analysisFolder,
+    stays:
+      async ({ blobs }) =>
+      (key) =>
+        blobs.has(key.slice(analysisFolder.length)),
   },
   {
     prefix: packsFolder,

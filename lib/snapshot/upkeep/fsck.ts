@@ -97,7 +97,7 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
       const isBroken = found.kind !== "found" || hashOf(found.bytes) !== hash;
       if (isBroken) broken.add(hash);
       if (found.kind !== "found") problems.push(`blob ${hash} is missing`);
-      else if (isBroken) problems.push(`blob ${hash} holds other bytes than its name says`);
+      else if (isBroken) problems.push(`blob ${hash} holds other bytes than its name means`);
     }),
   );
   return { publications, roots: roots.size, blobs: blobs.size, problems: problems.sort(), broken: [...broken].sort() };

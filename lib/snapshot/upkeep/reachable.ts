@@ -1,14 +1,23 @@
 import { textsOf } from "../legacy/compiled-legacy.ts";
 import { blobsOfNodes } from "../node-index.ts";
 import { resourceTypes } from "../resource-type.ts";
+import type { Lookups } from "../root.ts";
 import type { SnapshotReader } from "../snapshot-reader.ts";
 
 /** Blobs that a root reaches, itself among them. @throws PortolanError when one that names others is missing */
 export async function reachableFrom(reader: SnapshotReader, rootHash: string): Promise<ReadonlySet<string>> {
   const { root } = await reader.root(rootHash);
   const small = [rootHash, root.classes, root.classifier, root.diagnostics, ...blobsOfNodes(root)];
-  const statuses = [root.statuses, root.standing].filter((hash) => hash !== undefined);
+  const optional = [root.statuses, root.lookups, root.trustBundles, root.standing].filter((hash) => hash !== undefined);
   const legacy = root.legacy === undefined ? [] : [root.legacy, ...textsOf(await reader.legacy(root.legacy))];
+  const modules = root.lookups === undefined ? [] : heldModules(await reader.text(root.lookups));
   const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));
-  return new Set([...small, ...statuses, ...legacy, ...ofTypes.flatMap((blobs) => [...blobs])]);
+  return new Set([...small, ...optional, ...legacy, ...modules, ...ofTypes.flatMap((blobs) => [...blobs])]);
+}
+
+/** Modules of Wasm that a root's `Lookups` name. */
+function heldModules(text: string): readonly string[] {
+  // Blobs of ours, written as such.
+  const lookups: Lookups = JSON.parse(text);
+  return lookups.heldModules ?? [];
 }

@@ -1,4 +1,4 @@
-import { changedPlaces } from "../../config/changed-places.ts";
+import { changedIndexes } from "../../incremental/list-delta.ts";
 import {
   type CompiledList,
   type CompiledPart,
@@ -66,7 +66,7 @@ export function createColumns(): WorldColumns {
     (before: CompiledPart, after: CompiledPart): boolean =>
       storedForm(before) === undefined &&
       storedForm(after) === undefined &&
-      changedPlaces(before, after)?.every((at) => before[at]?.name === after[at]?.name) === true,
+      changedIndexes(before, after)?.every((at) => before[at]?.name === after[at]?.name) === true,
   );
   const differenceOf = rememberPairs(difference);
   const haveSameNames = (before: Column, after: Column): boolean => {

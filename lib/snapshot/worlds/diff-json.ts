@@ -29,13 +29,32 @@ export function diffJson(before: unknown, after: unknown, path = ""): readonly J
   return before === after ? [] : [{ path, before, after }];
 }
 
-const nameOf = (value: unknown): string | undefined =>
-  isObject(value) && typeof value.name === "string" ? value.name : undefined;
+/** What an element of a list is known by: its name, of an endpoint its address, of endpoints of one locality that. */
+function nameOf(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  if (typeof value.name === "string") return value.name;
+  if (isObject(value.endpoint)) return addressOf(value.endpoint.address);
+  return Array.isArray(value.lbEndpoints) ? localityOf(value) : undefined;
+}
+
+function addressOf(address: unknown): string | undefined {
+  if (!isObject(address)) return undefined;
+  const { socketAddress, pipe } = address;
+  if (isObject(pipe)) return String(pipe.path);
+  if (!isObject(socketAddress)) return undefined;
+  const { address: host, portValue } = socketAddress;
+  return typeof host === "string" ? `${host.includes(":") ? `[${host}]` : host}:${portValue ?? 0}` : undefined;
+}
+
+function localityOf({ locality, priority }: Readonly<Record<string, unknown>>): string {
+  const { region = "", zone = "", subZone = "" } = isObject(locality) ? locality : {};
+  return [`${region}/${zone}/${subZone}`, ...(priority === undefined ? [] : [`priority ${priority}`])].join(" ");
+}
 
 const byName = (list: readonly unknown[]) => new Map(list.map((element) => [nameOf(element), element]));
 
 /**
- * Elements that have names (virtual hosts, filters) and stand at other places because some came or went before them are compared by their
+ * Elements that have names (virtual hosts, filters) or addresses (endpoints) and stand at other places because some came or went before them are compared by their
  * names.
  *
  * @returns those of both lists; undefined where places tell as much, names are missing or not unique, or what stays changed its order

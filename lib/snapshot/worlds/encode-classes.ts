@@ -1,4 +1,4 @@
-import { sameElements } from "../../config/same-elements.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 import { type Blob, jsonBlob } from "../blob.ts";
 import { mapTypes, type OfTypes } from "../resource-type.ts";
 import type { ClassTable } from "../root.ts";

@@ -1,5 +1,5 @@
-import { changedPlaces } from "../../config/changed-places.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { changedIndexes } from "../../incremental/list-delta.ts";
 import { type Blob, hashOf, jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
@@ -89,7 +89,7 @@ export function createTreeEncoder(): TreeEncoder {
       .sort((a, b) => b.parts.length - a.parts.length);
     const inParts = before?.parts.map((part) => part.segments) ?? [];
     const segmentsBefore = inParts.flat();
-    const others = changedPlaces(before?.resources ?? [], resources);
+    const others = changedIndexes(before?.resources ?? [], resources);
     const runs = cutAgain(
       segmentsBefore.map((segment) => segment.resources),
       resources,
@@ -97,7 +97,7 @@ export function createTreeEncoder(): TreeEncoder {
       others,
     );
     const segments = runs.map(segmentOf);
-    return cutAgain(inParts, segments, cutParts, changedPlaces(segmentsBefore, segments)).map(partOf);
+    return cutAgain(inParts, segments, cutParts, changedIndexes(segmentsBefore, segments)).map(partOf);
   };
   const runOf = rememberEach((resources: CompiledPart): EncodedRun => {
     const stored = storedForm(resources);

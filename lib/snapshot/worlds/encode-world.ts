@@ -11,6 +11,7 @@ import { rememberRuns } from "../remember-runs.ts";
 import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
 import type { Root, StoredRoot } from "../root.ts";
 import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
+import { namedBundles } from "../trust-bundle.ts";
 import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
 import { createTableEncoder, type EncodedTable, type TableEncoder } from "./encode-table.ts";
@@ -105,6 +106,9 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
   const diagnostics = encode.list(world.diagnostics);
   const legacy = world.legacy === undefined ? undefined : encode.json(world.legacy.index);
   const statuses = world.statuses === undefined ? undefined : encode.json(world.statuses);
+  const lookups = world.lookups === undefined ? undefined : encode.json(world.lookups);
+  const named = world.trustBundles && namedBundles(world.trustBundles, [clusters, listeners].flatMap(namesInTable));
+  const bundles = named && encode.json(named);
   const standing =
     world.made === undefined ? undefined : jsonBlob(recordOf(world.made, encode.secretsByPart(clusters, listeners)));
   const stored: StoredRoot = {
@@ -123,15 +127,22 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
     ...(legacy === undefined ? {} : { legacy: legacy.hash }),
     ...(statuses === undefined ? {} : { statuses: statuses.hash }),
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
+    ...(lookups === undefined ? {} : { lookups: lookups.hash }),
+    ...(bundles === undefined ? {} : { trustBundles: bundles.hash }),
     ...(standing === undefined ? {} : { standing: standing.hash }),
     ...(world.configuration === undefined ? {} : { configuration: world.configuration }),
+    ...(world.release === undefined ? {} : { release: world.release }),
   };
   const rootBlob = jsonBlob(stored);
-  const small = [classes, classifier, diagnostics, legacy, statuses, standing].filter((blob) => blob !== undefined);
+  const small = [classes, classifier, diagnostics, legacy, statuses, lookups, bundles, standing].filter(
+    (blob) => blob !== undefined,
+  );
   const texts = world.legacy === undefined ? [] : [encode.texts(world.legacy.texts)];
   const groups = [groupOf(small), nodes, ...texts, ...Object.values<EncodedTable>(tables)];
   return { root: { ...stored, nodes: refs }, rootBlob, tables, blobs: [madeBlob(rootBlob)], groups };
 }
+
+const namesInTable = ({ secrets }: EncodedTable): readonly string[] => secrets.flat();
 
 const groupOf = (blobs: readonly Blob[]): BlobGroup => ({ blobs: blobs.map(madeBlob), groups: [] });
 

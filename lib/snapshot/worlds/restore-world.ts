@@ -53,23 +53,39 @@ export async function restoreWorld(
   }
   const extrasThere = extraTypes.filter((type) => root.tables[type] !== undefined);
   // Nothing of it depends on anything else of it: behind a wire that is one wait for all.
-  const [legacy, record, clusters, endpoints, listeners, routes, extraLists, nodes, diagnostics, statuses] =
-    await Promise.all([
-      root.legacy === undefined ? undefined : restoreLegacy(reader, root.legacy),
-      // Without it nothing is lost but work.
-      root.standing === undefined ? undefined : reader.textIfWhole(root.standing).then(readRecord),
-      listsOf("clusters"),
-      listsOf("endpoints"),
-      listsOf("listeners"),
-      listsOf("routes"),
-      Promise.all(extrasThere.map(async (type) => [type, await listsOf(type)] as const)),
-      restoreNodes(reader, loaded, like),
-      reader.text(root.diagnostics),
-      root.statuses === undefined ? undefined : reader.text(root.statuses),
-    ]);
+  const [
+    legacy,
+    record,
+    clusters,
+    endpoints,
+    listeners,
+    routes,
+    extraLists,
+    nodes,
+    diagnostics,
+    statuses,
+    lookups,
+    bundles,
+  ] = await Promise.all([
+    root.legacy === undefined ? undefined : restoreLegacy(reader, root.legacy),
+    // Without it nothing is lost but work.
+    root.standing === undefined ? undefined : reader.textIfWhole(root.standing).then(readRecord),
+    listsOf("clusters"),
+    listsOf("endpoints"),
+    listsOf("listeners"),
+    listsOf("routes"),
+    Promise.all(extrasThere.map(async (type) => [type, await listsOf(type)] as const)),
+    restoreNodes(reader, loaded, like),
+    reader.text(root.diagnostics),
+    root.statuses === undefined ? undefined : reader.text(root.statuses),
+    root.lookups === undefined ? undefined : reader.text(root.lookups),
+    root.trustBundles === undefined ? undefined : reader.text(root.trustBundles),
+  ]);
   const extras = new Map<ExtraType, ListOf>(extraLists);
   if (root.legacy !== undefined) blobs.add(root.legacy);
   if (root.statuses !== undefined) blobs.add(root.statuses);
+  if (root.lookups !== undefined) blobs.add(root.lookups);
+  if (root.trustBundles !== undefined) blobs.add(root.trustBundles);
   if (root.standing !== undefined) blobs.add(root.standing);
   for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
   const shapeOf = (shape: Shape): CompiledShape => ({
@@ -90,10 +106,13 @@ export async function restoreWorld(
     diagnostics: JSON.parse(diagnostics),
     ...(statuses === undefined ? {} : { statuses: JSON.parse(statuses) }),
     ...(root.secretGrants === undefined ? {} : { secretGrants: root.secretGrants }),
+    ...(lookups === undefined ? {} : { lookups: JSON.parse(lookups) }),
+    ...(bundles === undefined ? {} : { trustBundles: JSON.parse(bundles) }),
     ...(legacy === undefined ? {} : { legacy }),
     sources: root.sources,
     compiler: root.compiler,
     ...(root.configuration === undefined ? {} : { configuration: root.configuration }),
+    ...(root.release === undefined ? {} : { release: root.release }),
     ...(record === undefined ? {} : { made: madeOf(record) }),
   };
   return { world, blobs: { blobs: Array.from(blobs, (hash) => ({ hash })), groups: [] } };

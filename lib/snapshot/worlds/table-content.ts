@@ -1,4 +1,4 @@
-import { sameElements } from "../../config/same-elements.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 import type { CompiledPart } from "../compiled.ts";
 import { type EncodedPart, type EncodedRun, endAlike } from "./encode-tree.ts";
 

@@ -1,5 +1,6 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
+import { clusterExchange } from "../istio-proxy/metadata-filters.ts";
 import { altStatName, blackHoleCluster, inboundPassthroughCluster, passthroughCluster } from "../names.ts";
 import type { ClusterClass } from "./cluster-class.ts";
 import { circuitBreakers, connectionOptions } from "./connection-pool.ts";
@@ -37,15 +38,20 @@ export function blackHole(proxies: ClusterClass): ClusterJson {
 
 /** Leads outbound traffic that no service claims to where it was going. */
 export function passthrough(proxies: ClusterClass): ClusterJson {
+  return { ...toOriginalDestination(proxies), ...clusterExchange(proxies.build) };
+}
+
+function toOriginalDestination(proxies: ClusterClass): ClusterJson {
   const { mesh } = proxies;
+  const pool = mesh.defaultTrafficPolicy?.connectionPool;
   return {
     name: passthroughCluster,
     altStatName: altStatName(passthroughCluster),
     type: "ORIGINAL_DST",
-    connectTimeout: mesh.connectTimeout,
+    connectTimeout: pool?.tcp?.connectTimeout ?? mesh.connectTimeout,
     lbPolicy: "CLUSTER_PROVIDED",
-    circuitBreakers: circuitBreakers(undefined, undefined),
-    ...connectionOptions(mesh, undefined),
+    circuitBreakers: circuitBreakers(pool, undefined),
+    ...connectionOptions(mesh, pool?.tcp?.tcpKeepalive),
     ...httpExtension({
       commonHttpProtocolOptions: { idleTimeout: "300s" },
       ...followDownstream(proxies.preserveHeaderCase),
@@ -56,7 +62,7 @@ export function passthrough(proxies: ClusterClass): ClusterJson {
 /** Leads inbound traffic on ports of no service to the workload. It keeps the stat name of the outbound one, as in Istio. */
 export function inboundPassthrough(proxies: ClusterClass): ClusterJson {
   return {
-    ...passthrough(proxies),
+    ...toOriginalDestination(proxies),
     name: inboundPassthroughCluster,
     upstreamBindConfig: magicBindOfEither(proxies.ipMode),
   };

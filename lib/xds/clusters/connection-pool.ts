@@ -49,6 +49,7 @@ function retryBudgetJson(budget: RetryBudget): NonNullable<CircuitBreakers_Thres
   return {
     budgetPercent: percent === 0 ? {} : { value: percent },
     minRetryConcurrency: least === 0 ? 3 : least,
+    ...(budget.budgetInterval === undefined ? {} : { budgetInterval: budget.budgetInterval }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../registry/service.ts";
 import { overAds, packAny } from "../core-messages.ts";
+import { familyOfResolved, type Resolving } from "../lookup-family.ts";
 import { dynamicForwardProxyCacheName } from "../names.ts";
 import type { SeenByProxy } from "./seen-by-proxy.ts";
 
@@ -46,8 +47,8 @@ export function edsFields(name: string): Pick<ClusterJson, "edsClusterConfig"> {
 }
 
 /** Both families stay with IPv4 as long as Istio's dual-stack switch is off; a race takes all addresses there are. */
-function lookupFamily(ipMode: ClassProxy["ipMode"], service: Service): "ALL" | "V4_ONLY" | "V6_ONLY" {
-  if (service.attributes.racesConnections === true) return "ALL";
+function lookupFamily(ipMode: ClassProxy["ipMode"], service: Service | undefined): "ALL" | "V4_ONLY" | "V6_ONLY" {
+  if (service?.attributes.racesConnections === true) return "ALL";
   return ipMode === "IPv6" ? "V6_ONLY" : "V4_ONLY";
 }
 
@@ -55,7 +56,7 @@ function lookupFamily(ipMode: ClassProxy["ipMode"], service: Service): "ALL" | "
 export function dnsFields(
   mesh: MeshConfig,
   ipMode: ClassProxy["ipMode"],
-  service: Service,
+  service?: Service,
 ): Pick<ClusterJson, "dnsLookupFamily" | "dnsRefreshRate" | "dnsJitter" | "respectDnsTtl" | "typedDnsResolverConfig"> {
   return {
     dnsLookupFamily: lookupFamily(ipMode, service),
@@ -77,11 +78,15 @@ export function dnsFields(
  * @param unchecked Envoy refuses HTTP options here that do not check the upstream's name, unless told not to mind
  * @see docs/how-istio-does-it/clusters.md#dynamic-forward-proxy
  */
-export function dynamicForwardProxy(host: string, unchecked: boolean): Cluster_CustomClusterTypeJson {
+export function dynamicForwardProxy(
+  host: string,
+  unchecked: boolean,
+  resolving: Resolving,
+): Cluster_CustomClusterTypeJson {
   return {
     name: "envoy.clusters.dynamic_forward_proxy",
     typedConfig: packAny("envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig", {
-      dnsCacheConfig: { name: dynamicForwardProxyCacheName(host), dnsLookupFamily: "V4_ONLY" },
+      dnsCacheConfig: { name: dynamicForwardProxyCacheName(host), dnsLookupFamily: familyOfResolved(resolving) },
       ...(unchecked ? { allowInsecureClusterOptions: true } : {}),
     }),
   };

@@ -1,14 +1,15 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { column } from "../../incremental/column.ts";
+import { internLongList } from "../../incremental/keep-identity.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import { column } from "../../mesh/memo/column.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { pass } from "../../mesh/memo/pass.ts";
-import { oneOfLists } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
-import { tracedStep } from "../../mesh/memo/traced-step.ts";
 import type { EnvoyColumns } from "../../mesh/views/view-columns.ts";
 import type {
   ClassProxy,
+  DynamicDns,
   EndpointView,
   MeshLookups,
   OutboundClusterView,
@@ -16,6 +17,7 @@ import type {
   RuleLookup,
 } from "../../mesh/views/views.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
+import { resolvedHosts } from "../dynamic-dns.ts";
 import { type Sight, sight, sightOf } from "../endpoints/sight.ts";
 import { provenanceOf } from "../provenance.ts";
 import { ownBeside, type Resource, uniqueByName } from "../resource.ts";
@@ -23,6 +25,7 @@ import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.
 import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
 import type { OutboundService } from "./cluster-draft.ts";
 import { inboundClusters } from "./inbound-clusters.ts";
+import { keyServer } from "./key-servers.ts";
 import { outboundClusters } from "./outbound-clusters.ts";
 import type { SeenByProxy } from "./seen-by-proxy.ts";
 
@@ -75,40 +78,62 @@ interface OwnRow {
 const ownSides = column(
   "own clusters of classes",
   ["own", "shared", "proxies"],
-  ({ own: { inbound, proxy }, shared, proxies }: OwnRow, memo: Memo): readonly ClusterResource[] => {
-    const others = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
+  ({ own: { inbound, keyServers, proxy }, shared, proxies }: OwnRow, memo: Memo): readonly ClusterResource[] => {
+    const served = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
+    const others =
+      keyServers.length === 0
+        ? served
+        : internLongList(memo, "own clusters", [...served, ...keyServerClusters(memo, { keyServers, proxies })]);
     return ownBeside({ shared, others }, memo);
   },
 );
 
-/** Everything but the inbound side. */
-const outboundSide = step(
-  "outbound clusters",
-  { view: "identity" },
-  ({ view }: { readonly view: OutboundClusterView }, memo: Memo) => {
-    const proxies = clusterClassOf(view, memo);
-    const proxyType = view.proxy.type;
-    const ofServices = (mode: OutboundService["mode"]) =>
-      clustersOfScope(memo, { view: view.endpoints, proxies, proxyType, mode });
-    const lists = [ofServices("default"), builtInClusters(memo, { proxies, proxyType })];
-    if (view.containsAutoPassthrough) lists.push(ofServices("sniDnat"));
-    return joined(memo, { lists });
-  },
+const keyServerClusters = query(
+  "clusters of key servers",
+  { keyServers: "value" },
+  ({ keyServers, proxies }: Pick<OwnClusterView, "keyServers"> & Pick<OwnRow, "proxies">): readonly ClusterResource[] =>
+    keyServers.map((server) => {
+      const json = keyServer(server, proxies);
+      return { name: json.name ?? "", json, from: [] };
+    }),
 );
+
+/** Everything but the inbound side. */
+const outboundSide = query("outbound clusters", ({ view }: { readonly view: OutboundClusterView }, memo: Memo) => {
+  const proxies = clusterClassOf(view, memo);
+  const proxyType = view.proxy.type;
+  const ofServices = (mode: OutboundService["mode"]) =>
+    clustersOfScope(memo, { view: view.endpoints, proxies, proxyType, mode });
+  const lists = [
+    ofServices("default"),
+    builtInClusters(memo, { proxies, proxyType, dynamicDns: view.proxy.dynamicDns }),
+  ];
+  if (view.containsAutoPassthrough) lists.push(ofServices("sniDnat"));
+  return joined(memo, { lists });
+});
 
 /** One list for all namespaces that see the same: what is made of it is made once. */
-const joined = step("joined clusters", { lists: "elements" }, ({ lists }: { readonly lists: Lists }, memo: Memo) =>
-  oneOfLists(memo, "clusters", uniqueByName(lists.flat())),
+const joined = query("joined clusters", { lists: "elements" }, ({ lists }: { readonly lists: Lists }, memo: Memo) =>
+  internLongList(memo, "clusters", uniqueByName(lists.flat())),
 );
 
-const builtInClusters = step(
+interface BuiltIn extends Pick<ServiceContext, "proxies" | "proxyType"> {
+  readonly dynamicDns: DynamicDns | undefined;
+}
+
+const builtInClusters = query(
   "built-in clusters",
-  { proxies: "identity", proxyType: "value" },
-  ({ proxies, proxyType }: Pick<ServiceContext, "proxies" | "proxyType">): readonly ClusterResource[] => {
+  { dynamicDns: "value" },
+  ({ proxies, proxyType, dynamicDns }: BuiltIn): readonly ClusterResource[] => {
     const clusters =
       proxyType === "router"
         ? [blackHole(proxies)]
-        : [blackHole(proxies), passthrough(proxies), inboundPassthrough(proxies)];
+        : [
+            blackHole(proxies),
+            passthrough(proxies),
+            ...(dynamicDns === undefined ? [] : [resolvedHosts(dynamicDns, proxies)]),
+            inboundPassthrough(proxies),
+          ];
     return clusters.map((json) => ({ name: json.name ?? "", json, from: [] }));
   },
 );
@@ -121,21 +146,17 @@ interface ScopeInputs extends Pick<ServiceContext, "proxies" | "proxyType" | "mo
  * Gone over once for all namespaces that see the same services and rules. Most changes touch a few services, so the others are not even
  * asked what they are made from.
  */
-const clustersOfScope = step(
-  "clusters of a scope",
-  { view: "identity", proxies: "identity", proxyType: "value", mode: "value" },
-  ({ view, proxies, proxyType, mode }: ScopeInputs, memo: Memo) => {
-    const { lookups, destinationRule, scope } = view;
-    const { serviceAccounts, serviceMtlsMode } = lookups;
-    const seen = sight(memo, sightOf(view, true));
-    const context = { proxies, proxyType, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
-    const services = mode === "default" ? scope.services : scope.services.filter((service) => !service.meshExternal);
-    const slot = (): string => `${mode}|${proxyType}|${proxies.preserveHeaderCase}|${view.key()}`;
-    return flat(memo, { lists: clustersOfServices(memo, slot, services, context, lookups.endpoints) });
-  },
-);
+const clustersOfScope = query("clusters of a scope", ({ view, proxies, proxyType, mode }: ScopeInputs, memo: Memo) => {
+  const { lookups, destinationRule, scope } = view;
+  const { serviceAccounts, serviceMtlsMode } = lookups;
+  const seen = sight(memo, sightOf(view, true));
+  const context = { proxies, proxyType, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
+  const services = mode === "default" ? scope.services : scope.services.filter((service) => !service.meshExternal);
+  const slot = (): string => `${mode}|${proxyType}|${proxies.preserveHeaderCase}|${proxies.build ?? ""}|${view.key()}`;
+  return flat(memo, { lists: clustersOfServices(memo, slot, services, context, lookups.endpoints) });
+});
 
-const flat = step("flat clusters", { lists: "identity" }, ({ lists }: { readonly lists: Lists }) => lists.flat());
+const flat = query("flat clusters", ({ lists }: { readonly lists: Lists }) => lists.flat());
 
 interface ServiceContext extends Pick<MeshLookups, "serviceAccounts" | "serviceMtlsMode"> {
   readonly proxies: ClusterClass;
@@ -145,17 +166,8 @@ interface ServiceContext extends Pick<MeshLookups, "serviceAccounts" | "serviceM
   readonly mode: OutboundService["mode"];
 }
 
-const clustersOfServices = pass(
+const clustersOfServices = mappedList(
   "clusters of services",
-  {
-    proxies: "identity",
-    proxyType: "value",
-    seen: "identity",
-    destinationRule: "identity",
-    serviceAccounts: "identity",
-    serviceMtlsMode: "identity",
-    mode: "value",
-  },
   (service: Service, endpoints: readonly Endpoint[], context: ServiceContext, memo: Memo) => {
     // Routes to an alias lead to the cluster of what it stands for.
     if (service.resolution === "Alias") return [];
@@ -178,16 +190,9 @@ interface ServiceInputs extends Omit<OutboundService, "seen"> {
 }
 
 /** Made once for all proxies that are alike in what the service's clusters ask; a change of endpoints leaves clusters alone that look at none. */
-const clustersOfService = tracedStep(
+const clustersOfService = trackedQuery(
   "clusters of a service",
-  {
-    proxies: "identity",
-    service: "identity",
-    rule: "identity",
-    accounts: "value",
-    mtlsModes: "value",
-    mode: "value",
-  },
+  { accounts: "value", mtlsModes: "value" },
   (
     { proxies, service, rule, accounts, mtlsModes, mode }: ServiceInputs,
     seen: SeenByProxy,

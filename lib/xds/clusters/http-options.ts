@@ -1,10 +1,11 @@
 import type { HttpProtocolOptionsJson as CommonOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
 import type { HttpProtocolOptionsJson } from "../../../gen/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts";
-import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
+import type { ConnectionPoolSettings, Http2KeepAlive, OutlierDetection } from "../../config/kinds/destination-rule.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { isHttp, isHttp2 } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { packAny, preserveCase } from "../core-messages.ts";
+import { errorMatcher } from "./outlier-detection.ts";
 import type { SeenByProxy } from "./seen-by-proxy.ts";
 
 /** Which protocol a cluster speaks; undefined: nobody said, which is HTTP/1.1 if an option has to be written. */
@@ -14,6 +15,7 @@ type UpstreamProtocol = "http1" | "http2" | "downstream";
 export interface UpstreamHttpInputs {
   readonly protocol: Protocol;
   readonly pool: ConnectionPoolSettings | undefined;
+  readonly outliers?: OutlierDetection;
   readonly preserveHeaderCase: boolean;
   /** The mesh for outbound clusters, where plain HTTP may be upgraded; undefined for inbound ones. */
   readonly upgradeBy: MeshConfig | undefined;
@@ -24,7 +26,11 @@ export interface UpstreamHttp {
   readonly protocol: UpstreamProtocol | undefined;
   readonly common: CommonOptionsJson | undefined;
   readonly maxConcurrentStreams: number;
+  /** Pings on connections that are known to be HTTP/2; undefined: none. */
+  readonly keepAlive: Http2KeepAlive | undefined;
   readonly preserveHeaderCase: boolean;
+  /** Which responses outlier detection counts as errors; undefined: 5xx. */
+  readonly errors: HttpProtocolOptionsJson["outlierDetection"];
 }
 
 /**
@@ -37,7 +43,7 @@ export interface UpstreamHttp {
  */
 export function upstreamHttp(
   proxy: Pick<SeenByProxy, "proxyType">,
-  { protocol, pool, preserveHeaderCase, upgradeBy }: UpstreamHttpInputs,
+  { protocol, pool, outliers, preserveHeaderCase, upgradeBy }: UpstreamHttpInputs,
 ): UpstreamHttp {
   const http = pool?.http;
   let chosen: UpstreamProtocol | undefined;
@@ -53,7 +59,9 @@ export function upstreamHttp(
     protocol: chosen,
     common,
     maxConcurrentStreams: chosen === "http2" && common !== undefined ? (http?.maxConcurrentStreams ?? 0) : 0,
+    keepAlive: chosen === "http2" ? http?.http2KeepAlive : undefined,
     preserveHeaderCase: keepsCase,
+    errors: errorMatcher(outliers),
   };
 }
 
@@ -79,7 +87,8 @@ function commonOptions(pool: ConnectionPoolSettings | undefined): CommonOptionsJ
     idleTimeout === undefined &&
     maxConnectionDuration === undefined &&
     maxRequestsPerConnection <= 0 &&
-    maxConcurrentStreams <= 0
+    maxConcurrentStreams <= 0 &&
+    pool?.http?.http2KeepAlive === undefined
   ) {
     return undefined;
   }
@@ -112,10 +121,12 @@ export function httpExtension(options: HttpProtocolOptionsJson): {
 function protocolJson(http: UpstreamHttp): HttpProtocolOptionsJson {
   switch (http.protocol) {
     case "http2": {
-      const streams = http.maxConcurrentStreams;
-      return {
-        explicitHttpConfig: { http2ProtocolOptions: streams <= 0 ? {} : { maxConcurrentStreams: streams } },
+      const { maxConcurrentStreams, keepAlive } = http;
+      const http2ProtocolOptions = {
+        ...(maxConcurrentStreams <= 0 ? {} : { maxConcurrentStreams }),
+        ...(keepAlive === undefined ? {} : { connectionKeepalive: { ...keepAlive } }),
       };
+      return { explicitHttpConfig: { http2ProtocolOptions } };
     }
     case "downstream":
       return followDownstream(http.preserveHeaderCase);
@@ -136,10 +147,12 @@ export function httpOptions(
   http: UpstreamHttp,
   upstream: HttpProtocolOptionsJson["upstreamHttpProtocolOptions"],
 ): ReturnType<typeof httpExtension> | undefined {
-  if (http.protocol === undefined && http.common === undefined && upstream === undefined) return undefined;
+  const { errors } = http;
+  if ([http.protocol, http.common, upstream, errors].every((one) => one === undefined)) return undefined;
   return httpExtension({
     ...(http.common === undefined ? {} : { commonHttpProtocolOptions: http.common }),
     ...(upstream === undefined ? {} : { upstreamHttpProtocolOptions: upstream }),
+    ...(errors === undefined ? {} : { outlierDetection: errors }),
     ...protocolJson(http),
   });
 }

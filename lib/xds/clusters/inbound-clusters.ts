@@ -1,9 +1,9 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
 import type { IstioIngressListener, Sidecar } from "../../config/kinds/sidecar.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy, OwnClusterView, ServedView } from "../../mesh/views/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
@@ -46,9 +46,8 @@ interface InboundInputs extends Pick<ClassProxy, "interceptionMode"> {
  *
  * @see docs/how-istio-does-it/clusters.md#inbound-clusters
  */
-export const inboundClusters = step(
+export const inboundClusters = query(
   "inbound clusters",
-  { inbound: "identity", proxies: "identity", interceptionMode: "value" },
   (inputs: InboundInputs, memo: Memo): readonly ClusterResource[] => {
     const { inbound, proxies } = inputs;
     const { sidecar } = inbound.scope;
@@ -119,17 +118,9 @@ function sidecarPool(sidecar: Sidecar | undefined, port: number): ConnectionPool
   return listener?.connectionPool ?? sidecar?.inboundConnectionPool;
 }
 
-const inboundCluster = step(
+const inboundCluster = query(
   "inbound cluster",
-  {
-    proxies: "identity",
-    sidecar: "identity",
-    rule: "identity",
-    services: "elements",
-    port: "value",
-    servicePort: "value",
-    endpoint: "value",
-  },
+  { services: "elements", servicePort: "value", endpoint: "value" },
   buildInbound,
 );
 
@@ -139,7 +130,7 @@ const inboundProxy = { proxyType: "sidecar" } as const;
 function buildInbound({ proxies, sidecar, rule, ...port }: Inputs): ClusterResource {
   const { mesh } = proxies;
   const [leading] = port.services;
-  const policy = effectivePolicy(rule, "", port.servicePort.port);
+  const policy = effectivePolicy(rule, "", port.servicePort.port, mesh.defaultTrafficPolicy);
   const pool = sidecarPool(sidecar?.spec, port.port) ?? policy?.connectionPool;
   const http = upstreamHttp(inboundProxy, {
     protocol: port.servicePort.protocol,

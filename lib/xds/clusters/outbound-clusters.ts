@@ -1,11 +1,18 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { Subset } from "../../config/kinds/destination-rule.ts";
+import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import { hasPersistentSession } from "../../registry/labels.ts";
 import type { Service } from "../../registry/service.ts";
 import { loadAssignment } from "../endpoints/load-assignment.ts";
 import { createMemberPool } from "../endpoints/locality-group.ts";
-import { localityRouting, sendsUnhealthyEndpoints, weighsLocalities } from "../endpoints/locality-setting.ts";
+import {
+  localityRouting,
+  sendsUnhealthyEndpoints,
+  weighsLocalities,
+  zoneAwareConfig,
+} from "../endpoints/locality-setting.ts";
+import { clusterExchange } from "../istio-proxy/metadata-filters.ts";
 import { altStatName, outboundClusterName, sniDnatClusterName, statName } from "../names.ts";
 import type { ClusterClass } from "./cluster-class.ts";
 import { type ClusterDraft, keepsOriginalDestination, type OutboundService } from "./cluster-draft.ts";
@@ -66,7 +73,7 @@ function clustersOfPort(
     name: nameOf(port.port, subset?.name ?? "", host),
     discovery: found,
     subset,
-    policy: effectivePolicy(rule, subset?.name ?? "", port.port),
+    policy: effectivePolicy(rule, subset?.name ?? "", port.port, proxies.mesh.defaultTrafficPolicy),
   });
   // Who answers for the host of a request is as little known as its addresses.
   const own = discovery === "dynamic" ? { ...draft(undefined, discovery), accounts: [] } : draft(undefined, discovery);
@@ -96,6 +103,9 @@ function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson |
   const http = upstreamHttp(draft.seen, {
     protocol: port.protocol,
     pool: policy?.connectionPool,
+    ...(policy?.outlierDetection === undefined || !mesh.rules.countsStatedErrorCodes
+      ? {}
+      : { outliers: policy.outlierDetection }),
     preserveHeaderCase: proxies.preserveHeaderCase,
     upgradeBy: mesh,
   });
@@ -109,8 +119,10 @@ function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson |
     connectTimeout: policy?.connectionPool?.tcp?.connectTimeout ?? mesh.connectTimeout,
     circuitBreakers: circuitBreakers(policy?.connectionPool, policy?.retryBudget),
   };
+  if (proxies.build === "istio") Object.assign(cluster, clusterExchange(proxies.build));
   if (dynamic) {
-    cluster.clusterType = dynamicForwardProxy(service.hostname, leavesNamesUnchecked(http, security.upstream));
+    const unchecked = leavesNamesUnchecked(http, security.upstream);
+    cluster.clusterType = dynamicForwardProxy(service.hostname, unchecked, { mesh, proxy: proxies });
   } else cluster.commonLbConfig = commonLbConfig(draft, proxies);
   const { transportSocket, transportSocketMatches } = security.sockets;
   if (transportSocket !== undefined) cluster.transportSocket = transportSocket;
@@ -125,7 +137,9 @@ function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson |
   if (metadata !== undefined) cluster.metadata = metadata;
   return Object.assign(
     cluster,
-    dynamic || originalDestination ? providedByCluster : loadBalancer(policy?.loadBalancer),
+    dynamic || originalDestination
+      ? providedByCluster
+      : loadBalancer(policy?.loadBalancer, byUtilization(draft) && hasLocalityWeights(draft, mesh)),
     connectionOptions(mesh, policy?.connectionPool?.tcp?.tcpKeepalive),
     httpOptions(http, security.upstream),
     outlierDetection(policy?.outlierDetection),
@@ -203,18 +217,26 @@ function resolver(
   return names === 1 && assignment.endpoints?.length === 1 ? discovery : "STRICT_DNS";
 }
 
+/** Such a balancer stands beside `commonLbConfig`, and brings the weights of localities itself. */
+const byUtilization = ({ policy }: ClusterDraft): boolean => policy?.loadBalancer?.backendUtilization !== undefined;
+
+const hasLocalityWeights = ({ service, policy }: ClusterDraft, mesh: MeshSettings): boolean =>
+  weighsLocalities(localityRouting(service, policy, mesh));
+
 /** The same object for all that say nothing. */
 const plainLoadBalancing = {};
 
 function commonLbConfig(draft: ClusterDraft, proxies: ClusterClass): NonNullable<ClusterJson["commonLbConfig"]> {
   const { service, policy } = draft;
-  const panic = panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service));
-  const weighs = weighsLocalities(localityRouting(service, policy, proxies.mesh));
+  const panic = panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service, policy, proxies.mesh));
+  const weighs = !byUtilization(draft) && hasLocalityWeights(draft, proxies.mesh);
+  const zones = zoneAwareConfig(localityRouting(service, policy, proxies.mesh));
   const persistent =
     draft.mode === "default" && draft.subset === undefined && hasPersistentSession(service.attributes.labels);
-  if (panic === undefined && !weighs && !persistent) return plainLoadBalancing;
+  if (panic === undefined && !weighs && zones === undefined && !persistent) return plainLoadBalancing;
   return {
     ...panic,
+    ...zones,
     ...(weighs ? { localityWeightedLbConfig: {} } : {}),
     ...(persistent ? { overrideHostStatus: { statuses: ["HEALTHY", "DRAINING", "UNKNOWN", "DEGRADED"] } } : {}),
   };
@@ -222,6 +244,6 @@ function commonLbConfig(draft: ClusterDraft, proxies: ClusterClass): NonNullable
 
 /** Envoy refuses a dynamic cluster with HTTP options unless they check names or it is told that this is meant. */
 function leavesNamesUnchecked(http: UpstreamHttp, upstream: UpstreamSecurity["upstream"]): boolean {
-  const hasOptions = http.protocol !== undefined || http.common !== undefined || upstream !== undefined;
+  const hasOptions = [http.protocol, http.common, http.errors, upstream].some((one) => one !== undefined);
   return hasOptions && !(upstream?.autoSni === true && upstream.autoSanValidation === true);
 }

@@ -1,4 +1,5 @@
 import type { DestinationRule, Subset, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 
 /** Effective policy of one subset and port. @see docs/how-istio-does-it/destination-rules.md#effective-policy */
@@ -30,21 +31,32 @@ function forPort(
 /** The four settings that a port-level entry can carry, and that it unsets where it is silent. */
 const portLevelFields = ["connectionPool", "outlierDetection", "loadBalancer", "tls"] as const;
 
+/** Blocks that the mesh has for whoever states none. */
+type Defaults = MeshConfig["defaultTrafficPolicy"];
+
+/** A policy of a host with the mesh's blocks where it has none. */
+function filled(policy: EffectiveTrafficPolicy | undefined, defaults: Defaults): EffectiveTrafficPolicy | undefined {
+  return defaults === undefined ? policy : { ...defaults, ...policy };
+}
+
 /**
  * What applies to one subset ("" for the whole service) and one service port.
  *
  * A field set in the subset's policy replaces the whole field of the destination's. A port-level entry of the subset
- * replaces pool, outlier detection, balancer and TLS even where it says nothing about them.
+ * replaces pool, outlier detection, balancer and TLS even where it says nothing about them. Those of the destination are the mesh's where
+ * they are not stated; what an entry of a subset takes away stays away.
  *
+ * @param defaults of the mesh; absent: none
  * @see docs/how-istio-does-it/destination-rules.md#effective-policy
  */
 export function effectivePolicy(
   rule: MeshDestinationRule | undefined,
   subsetName: string,
   port: number,
+  defaults?: Defaults,
 ): EffectiveTrafficPolicy | undefined {
   const spec: DestinationRule | undefined = rule?.config.spec;
-  const base = forPort(spec?.trafficPolicy, port).policy;
+  const base = filled(forPort(spec?.trafficPolicy, port).policy, defaults);
   const subset = forPort(subsetOf(rule, subsetName)?.trafficPolicy, port);
   if (subset.policy === undefined) return base;
   if (base === undefined) return subset.policy;

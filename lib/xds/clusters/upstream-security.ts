@@ -34,14 +34,17 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
   });
   if (tls === undefined) return { sockets: proxyProtocolSockets({}, policy?.proxyProtocol), upstream: undefined };
   const { settings } = tls;
-  const mayUseCredential = mayFetch(settings.credentialName ?? "", rule) || draft.seen.proxyType === "router";
+  // Asked only where it matters: what is asked of a proxy tells sidecars and gateways apart.
+  const isRouter = () => draft.seen.proxyType === "router";
+  const mayUseCredential = mayFetch(settings.credentialName ?? "", rule) || isRouter();
   const context = upstreamContext({
     settings,
     defaultSni: dynamic ? "" : draft.name,
     http2: http.protocol === "http2",
     declaredNames: service.attributes.provider === "External" ? accounts : [],
     mayUseCredential,
-    tlsDefaults: mesh.tlsDefaults,
+    mayUseCaCredential: mayFetch(settings.caCertCredentialName ?? "", rule) || isRouter(),
+    mesh,
   });
   const sockets = tlsSockets(
     context,
@@ -58,8 +61,12 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
 
 /**
  * Whether a sidecar may fetch the credential of a rule. A rule without selector would hand it to every sidecar in
- * reach, most of which may not read it and would wait for it in vain; configuration maps are open to all.
+ * reach, most of which may not read it and would wait for it in vain; trust bundles are open to all.
  */
 function mayFetch(credential: string, rule: MeshDestinationRule | undefined): boolean {
-  return credential === "" || credential.startsWith("configmap://") || rule?.config.spec.workloadSelector !== undefined;
+  return (
+    credential === "" ||
+    /^(?:configmap|clustertrustbundle):/.test(credential) ||
+    rule?.config.spec.workloadSelector !== undefined
+  );
 }

@@ -4,14 +4,21 @@ import type { Endpoint } from "../../registry/service.ts";
 import { subsetOf } from "../clusters/traffic-policy.ts";
 import type { Sight } from "./sight.ts";
 
-/** TLS mode that a rule states for one subset and port; a subset does not inherit it from its host. */
+type TlsMode = NonNullable<ClientTLSSettings["mode"]>;
+
+/** TLS mode that a rule states for one subset and port. @param inherits a silent subset has that of its host */
 function statedMode(
   rule: MeshDestinationRule | undefined,
   subset: string,
   port: number,
-): NonNullable<ClientTLSSettings["mode"]> | undefined {
-  const policy: TrafficPolicy | undefined =
-    subset === "" ? rule?.config.spec.trafficPolicy : subsetOf(rule, subset)?.trafficPolicy;
+  inherits: boolean,
+): TlsMode | undefined {
+  const ofHost = rule?.config.spec.trafficPolicy;
+  if (subset === "") return modeIn(ofHost, port);
+  return modeIn(subsetOf(rule, subset)?.trafficPolicy, port) ?? (inherits ? modeIn(ofHost, port) : undefined);
+}
+
+function modeIn(policy: TrafficPolicy | undefined, port: number): TlsMode | undefined {
   const entry = policy?.portLevelSettings?.find((setting) => setting.port.number === port && setting.tls !== undefined);
   const tls = entry?.tls ?? policy?.tls;
   return tls === undefined ? undefined : (tls.mode ?? "DISABLE");
@@ -24,12 +31,12 @@ function statedMode(
  * @see docs/how-istio-does-it/endpoints.md#fields-of-an-endpoint
  */
 export function mtlsDecision(
-  { workloadMtlsMode }: Pick<Sight, "workloadMtlsMode">,
+  { mesh, workloadMtlsMode }: Pick<Sight, "mesh" | "workloadMtlsMode">,
   rule: MeshDestinationRule | undefined,
   subset: string,
   port: number,
 ): (endpoint: Endpoint) => boolean {
-  const mode = statedMode(rule, subset, port);
+  const mode = statedMode(rule, subset, port, mesh.rules.endpointTlsOfHostForSubsets);
   return (endpoint) => {
     if (endpoint.tlsMode !== "istio") return false;
     if (mode !== undefined) return mode === "ISTIO_MUTUAL";

@@ -1,11 +1,11 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { internList, listKeeper } from "../../incremental/keep-identity.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { pass } from "../../mesh/memo/pass.ts";
-import { keptLists, oneList } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { EndpointView, RuleLookup } from "../../mesh/views/views.ts";
 import { type Endpoint, type Service, streamPort } from "../../registry/service.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
@@ -36,11 +36,8 @@ interface Asking {
 }
 
 /** What the clusters ask for, by the name that they ask by. */
-const questionsOf = step(
-  "EDS questions",
-  { clusters: "identity", serviceByHostname: "identity" },
-  ({ clusters, serviceByHostname }: Asking): readonly Question[] =>
-    clusters.map((cluster) => questionOf(cluster, serviceByHostname)).sort((a, b) => byCodePoint(a.name, b.name)),
+const questionsOf = query("EDS questions", ({ clusters, serviceByHostname }: Asking): readonly Question[] =>
+  clusters.map((cluster) => questionOf(cluster, serviceByHostname)).sort((a, b) => byCodePoint(a.name, b.name)),
 );
 
 function questionOf(cluster: Resource<ClusterJson>, serviceByHostname: Asking["serviceByHostname"]): Question {
@@ -87,28 +84,26 @@ export function ownAssignments(
 }
 
 /** Classes that see the same services ask the same, whatever else is among their clusters. */
-export const sharedAssignments = step(
+export const sharedAssignments = query(
   "shared load assignments",
-  { view: "identity", clusters: "identity" },
   ({ view, clusters }: Omit<AskingSide, "side">, memo: Memo) => {
     const asking = keptAsking(memo, view.key, edsClusters(memo, { clusters }));
     return loadAssignments(memo, { view, clusters: asking, side: "shared" });
   },
 );
 
-const keptAsking = keptLists<Resource<ClusterJson>>("EDS clusters of views");
+const keptAsking = listKeeper<Resource<ClusterJson>>("EDS clusters of views");
 
 /** Those of a few clusters that ask for endpoints: the same list for the same clusters. */
 export const askingFor = (clusters: Clusters, memo: Memo): Clusters => {
   const asking = clusters.filter(isEds);
-  return asking.length === 0 ? noResources : oneList(memo, asking);
+  return asking.length === 0 ? noResources : internList(memo, asking);
 };
 
 const isEds = ({ json }: Resource<ClusterJson>): boolean => json.type === "EDS";
 
-const edsClusters = step(
+const edsClusters = query(
   "EDS clusters",
-  { clusters: "identity" },
   ({ clusters }: { readonly clusters: Clusters }): Clusters => clusters.filter(isEds),
 );
 
@@ -118,22 +113,18 @@ interface AskingSide {
   readonly side: keyof Parted;
 }
 
-const loadAssignments = step(
-  "load assignments",
-  { view: "identity", clusters: "identity", side: "value" },
-  ({ view, clusters, side }: AskingSide, memo: Memo) => {
-    const { lookups, scope, destinationRule } = view;
-    const questions = questionsOf(memo, { clusters, serviceByHostname: scope.serviceByHostname });
-    const context = { seen: sight(memo, sightOf(view, false)), destinationRule };
-    return answers(
-      memo,
-      () => `${side}|${view.key()}`,
-      questions,
-      context,
-      ({ service }) => (service === undefined ? nobody : lookups.endpoints(service)),
-    );
-  },
-);
+const loadAssignments = query("load assignments", ({ view, clusters, side }: AskingSide, memo: Memo) => {
+  const { lookups, scope, destinationRule } = view;
+  const questions = questionsOf(memo, { clusters, serviceByHostname: scope.serviceByHostname });
+  const context = { seen: sight(memo, sightOf(view, false)), destinationRule };
+  return answers(
+    memo,
+    () => `${side}|${view.key()}`,
+    questions,
+    context,
+    ({ service }) => (service === undefined ? nobody : lookups.endpoints(service)),
+  );
+});
 
 interface AnswerContext {
   readonly seen: Sight;
@@ -141,9 +132,8 @@ interface AnswerContext {
 }
 
 /** Envoy waits for an answer, so there is one even for what is not known. */
-const answers = pass(
+const answers = mappedList(
   "load assignments of clusters",
-  { seen: "identity", destinationRule: "identity" },
   (
     { name, service, cluster }: Question,
     endpoints: readonly Endpoint[],
@@ -160,9 +150,8 @@ interface Unknown {
   readonly name: string;
 }
 
-const emptyAssignment = step(
+const emptyAssignment = query(
   "empty load assignment",
-  { cluster: "identity", name: "value" },
   ({ cluster, name }: Unknown): Resource<ClusterLoadAssignmentJson> => ({
     name,
     json: { clusterName: name },
@@ -178,13 +167,13 @@ interface Known {
   readonly name: string;
 }
 
-const assignment = step(
+const assignment = query(
   "load assignment",
-  { seen: "identity", endpoints: "identity", service: "identity", rule: "identity", name: "value" },
   ({ seen, service, rule, endpoints, name }: Known, memo: Memo): Resource<ClusterLoadAssignmentJson> => {
     const asked = askedOf(name, service);
     if (asked === undefined) throw new Error(`${name} asks for a port that ${service.hostname} does not have`);
     const { port, subset } = asked;
+    // Blocks of the mesh count for clusters, and change nothing about endpoints that are asked for.
     const policy = effectivePolicy(rule, subset, port.port);
     const sniDnat = name.startsWith("outbound_.");
     return {
@@ -199,8 +188,6 @@ const assignment = step(
   },
 );
 
-const memberPool = step(
-  "members of a service",
-  { endpoints: "identity" },
-  ({ endpoints }: { readonly endpoints: readonly Endpoint[] }) => createMemberPool(endpoints),
+const memberPool = query("members of a service", ({ endpoints }: { readonly endpoints: readonly Endpoint[] }) =>
+  createMemberPool(endpoints),
 );

@@ -4,7 +4,7 @@ import type { Service, ServicePort } from "../../registry/service.ts";
 import { type EffectiveTrafficPolicy, subsetOf } from "../clusters/traffic-policy.ts";
 import { distribute } from "./distribute.ts";
 import { mtlsDecision } from "./endpoint-mtls.ts";
-import { byLabels, byNearness } from "./failover.ts";
+import { byLabels, byNearness, byRegion } from "./failover.ts";
 import {
   groupByLocality,
   groupJson,
@@ -13,7 +13,7 @@ import {
   type MemberPool,
   totalWeight,
 } from "./locality-group.ts";
-import { localityRouting } from "./locality-setting.ts";
+import { localityRouting, sendsUnhealthyEndpoints } from "./locality-setting.ts";
 import { splitHorizon } from "./network-gateways.ts";
 import { selects } from "./select-endpoints.ts";
 import type { Sight } from "./sight.ts";
@@ -46,7 +46,18 @@ function byLocality(
   assignment: Assignment,
   { perspective, mesh }: Sight,
 ): readonly LocalityGroup[] {
-  const { setting, failover } = localityRouting(assignment.service, assignment.policy, mesh);
+  const { setting, zones, failover } = localityRouting(assignment.service, assignment.policy, mesh);
+  const labelled = (priorities: readonly string[]): readonly LocalityGroup[] =>
+    byLabels(groups, priorities, perspective.failoverLabels, mesh.rules.prefersNetworkInFailover);
+  if (zones !== undefined) {
+    if (zones.enabled === false) return groups;
+    const { failoverPriority = [] } = zones;
+    return byRegion(
+      failoverPriority.length === 0 ? groups : labelled(failoverPriority),
+      zones.failover ?? [],
+      perspective.locality,
+    );
+  }
   if (setting === undefined) return groups;
   if (setting.distribute !== undefined && setting.distribute.length > 0) {
     return distribute(groups, setting.distribute, perspective.locality);
@@ -55,8 +66,7 @@ function byLocality(
   const priorities = setting.failoverPriority ?? [];
   const rules = setting.failover ?? [];
   if (priorities.length === 0) return byNearness(groups, rules, perspective.locality);
-  const labelled = byLabels(groups, priorities, perspective.failoverLabels);
-  return rules.length === 0 ? labelled : byNearness(labelled, rules, perspective.locality);
+  return rules.length === 0 ? labelled(priorities) : byNearness(labelled(priorities), rules, perspective.locality);
 }
 
 /**
@@ -76,6 +86,7 @@ export function loadAssignment(assignment: Assignment, seen: Sight, pool: Member
       port,
       labels: subsetOf(rule, subset)?.labels,
       clusterLocal: seen.isClusterLocal(service),
+      unhealthyToo: sendsUnhealthyEndpoints(service, assignment.policy, seen.mesh),
       hostnames: assignment.dns,
     },
     perspective,

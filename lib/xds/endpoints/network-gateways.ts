@@ -21,13 +21,9 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-/**
- * @param hostnames DNS clusters can use a gateway by name; elsewhere a name would have to be resolved by the control
- *   plane, which a compiler without clock and network cannot do: such a gateway is left out
- * @see docs/how-istio-does-it/networks.md#gateways
- */
-export function indexGateways(gateways: readonly NetworkGateway[], hostnames: boolean): GatewayIndex {
-  const usable = gateways.filter((gateway) => gateway.port !== 0 && (hostnames || isIpAddress(gateway.address)));
+/** @see docs/how-istio-does-it/networks.md#gateways */
+export function indexGateways(gateways: readonly NetworkGateway[]): GatewayIndex {
+  const usable = gateways.filter((gateway) => gateway.port !== 0);
   const byKey = new Map<string, NetworkGateway[]>();
   const add = (key: string, gateway: NetworkGateway): void => {
     const list = byKey.get(key);

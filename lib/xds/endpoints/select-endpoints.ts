@@ -3,7 +3,6 @@ import type { EndpointPerspective } from "../../mesh/views/views.ts";
 import { keepsDraining } from "../../registry/labels.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { isDraining } from "./lb-endpoint.ts";
-import { sendsUnhealthyEndpoints } from "./locality-setting.ts";
 
 /** Which endpoints of a service one load assignment is made from. */
 export interface EndpointSelection {
@@ -12,6 +11,8 @@ export interface EndpointSelection {
   /** Labels of the subset; undefined or empty: all. */
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly clusterLocal: boolean;
+  /** Also those that are not ready. */
+  readonly unhealthyToo: boolean;
   /** DNS clusters only: elsewhere a name is no address. */
   readonly hostnames: boolean;
 }
@@ -60,8 +61,7 @@ export function selects(
   perspective: EndpointPerspective,
   multiNetwork: boolean,
 ): (endpoint: Endpoint) => boolean {
-  const { service, port, labels, clusterLocal, hostnames } = selection;
-  const unhealthyToo = sendsUnhealthyEndpoints(service);
+  const { service, port, labels, clusterLocal, unhealthyToo, hostnames } = selection;
   const drainingToo = keepsDraining(service.attributes.labels);
   const { nodeLocal } = service.attributes;
   return (endpoint) => {

@@ -1,45 +1,42 @@
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { query } from "../../incremental/query.ts";
+import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import type { EndpointPerspective, EndpointView, MeshLookups } from "../../mesh/views/views.ts";
+import type { NetworkGateway } from "../../registry/registry-state.ts";
 import { createLocalityPool, type LocalityPool } from "./locality-group.ts";
 import { type GatewayIndex, indexGateways } from "./network-gateways.ts";
 
 /** How endpoints look from where a class runs: all that load assignments of one class have in common. */
 export interface Sight extends Pick<MeshLookups, "workloadMtlsMode" | "isClusterLocal"> {
-  readonly mesh: MeshConfig;
+  readonly mesh: MeshSettings;
   readonly perspective: EndpointPerspective;
   readonly gateways: GatewayIndex;
   readonly localityOf: LocalityPool;
 }
 
-interface Inputs extends Pick<MeshLookups, "mesh" | "workloadMtlsMode" | "isClusterLocal" | "networkGateways"> {
+interface Inputs extends Pick<MeshLookups, "mesh" | "workloadMtlsMode" | "isClusterLocal"> {
   readonly perspective: EndpointPerspective;
-  /** DNS clusters can reach a gateway by its name. */
-  readonly hostnames: boolean;
+  readonly gateways: readonly NetworkGateway[];
 }
 
-export const sight = step(
+export const sight = query(
   "sight of endpoints",
-  {
-    mesh: "identity",
-    workloadMtlsMode: "identity",
-    isClusterLocal: "identity",
-    networkGateways: "identity",
-    perspective: "identity",
-    hostnames: "value",
-  },
-  ({ networkGateways, hostnames, ...inputs }: Inputs): Sight => ({
+  ({ gateways, ...inputs }: Inputs): Sight => ({
     ...inputs,
-    gateways: indexGateways(networkGateways, hostnames),
+    gateways: indexGateways(gateways),
     localityOf: createLocalityPool(),
   }),
 );
 
-/** The part of a view that decides how endpoints look; no endpoint and no service is in it. */
+/**
+ * The part of a view that decides how endpoints look; no endpoint and no service is in it.
+ *
+ * @param hostnames DNS clusters can reach a gateway by its name
+ */
 export function sightOf(
   { lookups, perspective }: Pick<EndpointView, "lookups" | "perspective">,
   hostnames: boolean,
 ): Inputs {
-  const { mesh, workloadMtlsMode, isClusterLocal, networkGateways } = lookups;
-  return { mesh, workloadMtlsMode, isClusterLocal, networkGateways, perspective, hostnames };
+  const { mesh, workloadMtlsMode, isClusterLocal, networkGateways, resolvedGateways } = lookups;
+  const gateways = hostnames ? networkGateways : resolvedGateways;
+  return { mesh, workloadMtlsMode, isClusterLocal, gateways, perspective };
 }

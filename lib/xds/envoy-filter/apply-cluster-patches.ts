@@ -3,12 +3,13 @@ import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/clust
 import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { OwnClusterView } from "../../mesh/views/views.ts";
-import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
+import { inboundPassthroughCluster, isKeyServerCluster, parseClusterName } from "../names.ts";
 import { allShared, ownBeside, type Parted, type Resource } from "../resource.ts";
 import { leftOut, type Refusal } from "./leave-out.ts";
+import { matchNotes } from "./match-notes.ts";
 import { type Copies, mergeAny, mergeMessage } from "./merge-message.ts";
 import { hasContext, isAddedIn, type Patch, readPatches, unmergeable } from "./patch.ts";
 
@@ -27,9 +28,17 @@ export function applyClusterPatches(
   if (view.patches.patches.length === 0) return { value: { shared, own }, diagnostics: [] };
   const read = readPatches(memo, { selected: view.patches });
   const patches = read.value.clusters;
+  const { type } = view.proxy;
   const ofShared = patchedShared(memo, { patches, clusters: shared, type: view.proxy.type });
-  const ofOwn = patchedAll(own, patches, (name) => ["SIDECAR_INBOUND", hostsBehind(view, name)], memo);
-  const diagnostics = [...read.diagnostics, ...ofShared.diagnostics, ...ofOwn.diagnostics];
+  const ofOwn = patchedAll(own, patches, (name) => [ownContext(name, type), hostsBehind(view, name)], memo);
+  const isMatched = (patch: ClusterPatch): boolean =>
+    patch.operation === "ADD" ||
+    matchedShared(memo, { patches, clusters: shared, type: view.proxy.type }).has(patch) ||
+    own.some(
+      ({ name, json }) => hasContext(patch, ownContext(name, type)) && matches(json, patch, hostsBehind(view, name)),
+    );
+  const notes = matchNotes(memo, patches, "cluster", isMatched);
+  const diagnostics = [...read.diagnostics, ...ofShared.diagnostics, ...ofOwn.diagnostics, ...notes];
   const taken = givenNames(memo, { patched: ofShared.value });
   const mayClash = ofOwn.value.some(({ resource, named }) => named !== undefined || taken.has(resource.name));
   if (mayClash) {
@@ -51,20 +60,35 @@ interface SharedInputs {
 }
 
 /** What classes share is patched once for all that have the same patches. */
-const patchedShared = step(
+const patchedShared = query(
   "patched shared clusters",
-  { patches: "identity", clusters: "identity", type: "value" },
   ({ patches, clusters, type }: SharedInputs, memo: Memo): Stage<readonly PatchedCluster[]> => {
     const contexts: readonly PatchContext[] = type === "router" ? ["GATEWAY"] : ["SIDECAR_OUTBOUND", "SIDECAR_INBOUND"];
-    const contextOf = (name: string): PatchContext => {
-      if (type === "router") return "GATEWAY";
-      return name === inboundPassthroughCluster ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
-    };
-    const there = patchedAll(clusters, patches, (name) => [contextOf(name), []], memo);
+    const there = patchedAll(clusters, patches, (name) => [sharedContext(name, type), []], memo);
     const adding = contexts.flatMap((context) => patches.filter((patch) => isAddedIn(patch, context)).map(added));
     return { value: [...there.value, ...adding], diagnostics: there.diagnostics };
   },
 );
+
+/** The patches that have something to change in clusters that classes share. */
+const matchedShared = query(
+  "patches that match shared clusters",
+  ({ patches, clusters, type }: SharedInputs): ReadonlySet<ClusterPatch> =>
+    new Set(
+      patches.filter((patch) =>
+        clusters.some(({ name, json }) => hasContext(patch, sharedContext(name, type)) && matches(json, patch, [])),
+      ),
+    ),
+);
+
+/** Whom a proxy asks for keys outside of the mesh is reached outbound, though others need not have the cluster. */
+const ownContext = (name: string, type: SharedInputs["type"]): PatchContext =>
+  isKeyServerCluster(name) ? sharedContext(name, type) : "SIDECAR_INBOUND";
+
+function sharedContext(name: string, type: SharedInputs["type"]): PatchContext {
+  if (type === "router") return "GATEWAY";
+  return name === inboundPassthroughCluster ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
+}
 
 function patchedAll(
   clusters: readonly ClusterResource[],
@@ -85,22 +109,17 @@ function patchedAll(
 type Patched = { readonly patched: readonly PatchedCluster[] };
 
 /** Names that patches give. */
-const givenNames = step(
+const givenNames = query(
   "given names of clusters",
-  { patched: "identity" },
   ({ patched }: Patched): ReadonlySet<string> =>
     new Set(patched.flatMap(({ resource, named }) => (named === undefined ? [] : [resource.name]))),
 );
 
-const settled = step(
-  "clusters with names of their own",
-  { patched: "identity" },
-  ({ patched }: Patched): Stage<readonly ClusterResource[]> => {
-    const diagnostics: Diagnostic[] = [];
-    const value = withOwnNames(patched, diagnostics).toSorted((a, b) => byCodePoint(a.name, b.name));
-    return { value, diagnostics };
-  },
-);
+const settled = query("clusters with names of their own", ({ patched }: Patched): Stage<readonly ClusterResource[]> => {
+  const diagnostics: Diagnostic[] = [];
+  const value = withOwnNames(patched, diagnostics).toSorted((a, b) => byCodePoint(a.name, b.name));
+  return { value, diagnostics };
+});
 
 interface PatchedCluster {
   readonly resource: ClusterResource;
@@ -153,11 +172,7 @@ interface Inputs {
 }
 
 /** @returns undefined for a removed cluster */
-const patchedCluster = step(
-  "patched cluster",
-  { patches: "identity", cluster: "identity", context: "value", hosts: "value" },
-  patchCluster,
-);
+const patchedCluster = query("patched cluster", { hosts: "value" }, patchCluster);
 
 function patchCluster({ patches, cluster, context, hosts }: Inputs): Stage<PatchedCluster | undefined> {
   const applying = patches.filter((patch) => hasContext(patch, context));
@@ -212,7 +227,7 @@ function mergeCluster(cluster: ClusterJson, { value, merge }: ClusterPatch, copi
   if (socket === undefined) return mergeMessage(ClusterSchema, cluster, value, merge, copies);
   const mergeSocket = (own: TransportSocketJson): TransportSocketJson | undefined => {
     if (own.typedConfig === undefined || socket.typedConfig === undefined) return own;
-    const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, merge, copies);
+    const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, copies);
     return typedConfig && { ...own, typedConfig };
   };
   const choices = cluster.transportSocketMatches ?? [];

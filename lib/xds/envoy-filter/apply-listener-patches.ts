@@ -4,13 +4,22 @@ import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/l
 import { type ListenerJson, ListenerSchema } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { ListenerView } from "../../mesh/views/views.ts";
 import { allShared, type Parted, type Resource, wholeList } from "../resource.ts";
+import { matchedInRoutes } from "./apply-route-patches.ts";
 import { applyAcceptable, leftOut, type Refusal, withoutPatches } from "./leave-out.ts";
 import { boundAddresses, listenerRefusals } from "./listener-refusals.ts";
+import {
+  matchesListenerFilter,
+  matchesSomeChain,
+  matchesSomeFilter,
+  matchesSomeHttpFilter,
+  tablesIn,
+} from "./match-anything.ts";
 import { matchesListener } from "./match-listener.ts";
+import { matchNotes } from "./match-notes.ts";
 import { type Copies, mergeAny, mergeMessage } from "./merge-message.ts";
 import { hasContext, insertsGuard, isAddedIn, type Patch, type Patches, readPatches, unmergeable } from "./patch.ts";
 import { patchChains } from "./patch-chains.ts";
@@ -32,16 +41,78 @@ export function applyListenerPatches(
   const read = readPatches(memo, { selected: view.envoyFilters });
   const inputs = { all: read.value, type: view.proxy.type };
   const mayClash = read.value.listeners.some((patch) => patch.operation === "ADD" || mayMove(patch));
+  const matched = [listeners.shared, listeners.own].map((side) => matchedBySide(memo, { ...inputs, listeners: side }));
+  const notes = listenerNotes(read.value, matched, memo);
   if (mayClash) {
     const whole = patchedSide(memo, { ...inputs, listeners: wholeList(listeners) });
-    return { value: allShared(whole.value), diagnostics: [...read.diagnostics, ...whole.diagnostics] };
+    return { value: allShared(whole.value), diagnostics: [...read.diagnostics, ...whole.diagnostics, ...notes] };
   }
   const shared = patchedSide(memo, { ...inputs, listeners: listeners.shared });
   const own = patchedSide(memo, { ...inputs, listeners: listeners.own });
   return {
     value: { shared: shared.value, own: own.value },
-    diagnostics: [...read.diagnostics, ...shared.diagnostics, ...own.diagnostics],
+    diagnostics: [...read.diagnostics, ...shared.diagnostics, ...own.diagnostics, ...notes],
   };
+}
+
+/** The patches that have something to change in some listeners as they are before all of them. */
+const matchedBySide = query(
+  "patches that match listeners",
+  ({ all: patches, listeners, type }: ListInputs): ReadonlySet<Patch<unknown>> => {
+    const some = (matches: (listener: ListenerJson, patch: Patch<unknown>) => boolean) => (patch: Patch<unknown>) =>
+      listeners.some((listener) => hasContext(patch, contextOf(listener, type)) && matches(listener.json, patch));
+    const isAdded = ({ operation }: Patch<unknown>): boolean => operation === "ADD";
+    const whole = some((listener, patch) => matchesListener(listener, patch, true));
+    const place = { context: "SIDECAR_INBOUND", ports: new Map() } as const;
+    const hasRoutePatches =
+      patches.routeConfigurations.length + patches.virtualHosts.length + patches.routes.length > 0;
+    const inbound = listeners.filter((listener) => contextOf(listener, type) === place.context);
+    const tables = hasRoutePatches ? inbound.flatMap(({ json }) => tablesIn(json)) : [];
+    return new Set<Patch<unknown>>([
+      ...patches.listeners.filter((patch) => isAdded(patch) || whole(patch)),
+      ...patches.listenerFilters.filter(some(matchesListenerFilter)),
+      ...patches.filterChains.filter(some(matchesSomeChain)),
+      ...patches.networkFilters.filter(some(matchesSomeFilter)),
+      ...patches.httpFilters.filter(some(matchesSomeHttpFilter)),
+      ...tables.flatMap((table) => matchedInRoutes(table, place, patches)),
+    ]);
+  },
+);
+
+/** Tables that listeners do not carry are another unit's: of patches of routes only what matches is said here. */
+function listenerNotes(
+  all: Patches,
+  matched: readonly ReadonlySet<Patch<unknown>>[],
+  memo: Memo,
+): readonly Diagnostic[] {
+  // A filter that an earlier patch puts in was not there when the matches were looked for.
+  const inserted = new Set([...all.networkFilters, ...all.httpFilters, ...all.listenerFilters].flatMap(nameGiven));
+  const isMatched = (patch: Patch<unknown>): boolean =>
+    matched.some((patches) => patches.has(patch)) || inserted.has(nameWanted(patch));
+  return [
+    ...matchNotes(memo, all.listeners, "listener", isMatched),
+    ...matchNotes(memo, all.listenerFilters, "listener filter", isMatched),
+    ...matchNotes(memo, all.filterChains, "filter chain", isMatched),
+    ...matchNotes(memo, all.networkFilters, "network filter", isMatched),
+    ...matchNotes(memo, all.httpFilters, "HTTP filter", isMatched),
+    ...matchNotes(memo, all.routeConfigurations, undefined, isMatched),
+    ...matchNotes(memo, all.virtualHosts, undefined, isMatched),
+    ...matchNotes(memo, all.routes, undefined, isMatched),
+  ];
+}
+
+const nameGiven = ({ operation, value }: Patch<{ readonly name?: string }>): readonly string[] =>
+  operation === "MERGE" || operation === "REMOVE" || operation === "REPLACE" || !value.name ? [] : [value.name];
+
+/** Name of the filter that a patch is about; "" where it names none, which is no filter's name. */
+const nameWanted = ({ match: { listener } }: Patch<unknown>): string => {
+  const filter = listener?.filterChain?.filter;
+  return filter?.subFilter?.name ?? filter?.name ?? listener?.listenerFilter ?? "";
+};
+
+function contextOf({ json }: ListenerResource, type: ListInputs["type"]): PatchContext {
+  if (type === "router") return "GATEWAY";
+  return json.trafficDirection === "INBOUND" ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
 }
 
 interface ListInputs {
@@ -51,19 +122,15 @@ interface ListInputs {
 }
 
 /** What classes share is patched once for all that have the same patches. */
-const patchedSide = step("patched listeners", { all: "identity", listeners: "identity", type: "value" }, patchSide);
+const patchedSide = query("patched listeners", patchSide);
 
 /** Sorted by name. */
 function patchSide({ all: patches, listeners, type }: ListInputs, memo: Memo): Stage<readonly ListenerResource[]> {
   const diagnostics: Diagnostic[] = [];
-  const contextOf = ({ json }: ListenerResource): PatchContext => {
-    if (type === "router") return "GATEWAY";
-    return json.trafficDirection === "INBOUND" ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
-  };
   // Without a patch that moves or renames a listener, others are not looked at.
   const neighbours = patches.listeners.some(mayMove) ? listeners : undefined;
   const patched = listeners.flatMap((listener) => {
-    const result = patchedListener(memo, { all: patches, neighbours, listener, context: contextOf(listener) });
+    const result = patchedListener(memo, { all: patches, neighbours, listener, context: contextOf(listener, type) });
     diagnostics.push(...result.diagnostics);
     return result.value ?? [];
   });
@@ -106,11 +173,7 @@ interface Inputs {
 }
 
 /** @returns undefined for a removed listener */
-const patchedListener = step(
-  "patched listener",
-  { all: "identity", neighbours: "identity", listener: "identity", context: "value" },
-  patchListener,
-);
+const patchedListener = query("patched listener", patchListener);
 
 function patchListener({ all, neighbours = [], listener, context }: Inputs): Stage<ListenerResource | undefined> {
   const patches = inContext(all, context);
@@ -216,7 +279,7 @@ function mergeListenerFilters(
   if (name === "" || config === undefined) return filters;
   return filters.map((filter) => {
     if (filter.typedConfig === undefined) return filter;
-    const typedConfig = mergeAny(filter.typedConfig, config, patch.merge, copies);
+    const typedConfig = mergeAny(filter.typedConfig, config, copies);
     if (typedConfig !== undefined) return { ...filter, typedConfig };
     if (filter.name === name) diagnostics.push(unmergeable(patch, name));
     return filter;

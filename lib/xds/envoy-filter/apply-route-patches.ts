@@ -8,14 +8,15 @@ import {
 import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { parseGatewayRouteName } from "../../mesh/gateway/gateway-port.ts";
 import type { MergedGateway } from "../../mesh/gateway/merged-gateway.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import { parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { applyAcceptable } from "./leave-out.ts";
+import { matchNotes } from "./match-notes.ts";
 import { type Copies, mergeMessage } from "./merge-message.ts";
 import { hasContext, type Patch, type Patches, readPatches } from "./patch.ts";
 import { patchList } from "./patch-list.ts";
@@ -46,7 +47,50 @@ export function applyRoutePatches(
     diagnostics.push(...patched.diagnostics);
     return patched.value;
   });
+  const matched = tables.map((table) => matchedInTable(memo, { ...inputs, table }));
+  const isMatched = (patch: Patch<unknown>): boolean => matched.some((patches) => patches.has(patch));
+  const { routeConfigurations, virtualHosts, routes } = read.value;
+  diagnostics.push(
+    ...matchNotes(memo, routeConfigurations, "route table", isMatched),
+    ...matchNotes(memo, virtualHosts, "virtual host", isMatched),
+    ...matchNotes(memo, routes, "route", isMatched),
+  );
   return { value, diagnostics };
+}
+
+/** The patches that have something to change in a table as it is before all of them. */
+const matchedInTable = query(
+  "patches that match a route table",
+  ({ patches, gateway, table, context }: Inputs): ReadonlySet<Patch<unknown>> =>
+    new Set(matchedInRoutes(table.json, { context, ports: gateway?.portMap() ?? new Map() }, patches)),
+);
+
+/** The same, of any table. */
+export function matchedInRoutes(
+  table: RouteConfigurationJson,
+  place: PatchPlace,
+  { routeConfigurations, virtualHosts, routes }: Patches,
+): readonly Patch<unknown>[] {
+  const hosts = table.virtualHosts ?? [];
+  const inTable = (patch: Patch<unknown>): boolean =>
+    hasContext(patch, place.context) && matchesTable(table.name ?? "", patch, place);
+  const needsRoute = ({ operation, match }: Patch<unknown>): boolean =>
+    operation !== "ADD" && match.routeConfiguration?.vhost?.route !== undefined;
+  return [
+    ...routeConfigurations.filter(inTable),
+    ...virtualHosts.filter(
+      (patch) => inTable(patch) && (patch.operation === "ADD" || hosts.some((host) => matchesHost(host, patch))),
+    ),
+    ...routes.filter(
+      (patch) =>
+        inTable(patch) &&
+        hosts.some(
+          (host) =>
+            matchesHost(host, patch) &&
+            (!needsRoute(patch) || (host.routes ?? []).some((route) => matchesRoute(route, patch))),
+        ),
+    ),
+  ];
 }
 
 interface Inputs {
@@ -56,9 +100,8 @@ interface Inputs {
   readonly context: PatchContext;
 }
 
-const patchedTable = step(
+const patchedTable = query(
   "patched route table",
-  { patches: "identity", gateway: "identity", table: "identity", context: "value" },
   ({ patches, gateway, table, context }: Inputs): Stage<Resource<RouteConfigurationJson>> => {
     const place = { context, ports: gateway?.portMap() ?? new Map() };
     const { value, diagnostics } = patchRouteTable(table.json, place, patches);

@@ -1,6 +1,6 @@
 import type { TypedExtensionConfigJson } from "../../../gen/envoy/config/core/v3/extension_pb.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { EnvoyFilterPatches } from "../../mesh/views/views.ts";
 import { noResources, type Resource, uniqueByName } from "../resource.ts";
 import { readPatches } from "./patch.ts";
@@ -18,9 +18,8 @@ export function extensionConfigs(selected: EnvoyFilterPatches, memo: Memo): Exte
   return selected.patches.length === 0 ? noResources : configsOf(memo, { selected });
 }
 
-const configsOf = step(
+const configsOf = query(
   "extension configurations",
-  { selected: "identity" },
   ({ selected }: { readonly selected: EnvoyFilterPatches }, memo: Memo): ExtensionConfigs => {
     const added = readPatches(memo, { selected }).value.extensionConfigs.flatMap(({ operation, value: json, key }) => {
       const { name = "" } = json;

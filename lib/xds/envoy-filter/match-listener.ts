@@ -17,6 +17,9 @@ export function matchesListener(listener: ListenerJson, { match }: Patch<unknown
   return !wanted.portNumber || listener.address?.socketAddress?.portValue === wanted.portNumber;
 }
 
+/** The socket of a chain that names none. */
+const plainSocket = "envoy.transport_sockets.raw_buffer";
+
 /** For a chain of a listener that matches. */
 export function matchesChain(listener: ListenerJson, chain: FilterChainJson, { match }: Patch<unknown>): boolean {
   const port = match.listener?.portNumber;
@@ -30,7 +33,8 @@ export function matchesChain(listener: ListenerJson, chain: FilterChainJson, { m
     (!wanted.transportProtocol || own?.transportProtocol === wanted.transportProtocol) &&
     (!wanted.applicationProtocols ||
       wanted.applicationProtocols.split(",").every((alpn) => (own?.applicationProtocols ?? []).includes(alpn))) &&
-    (!wanted.destinationPort || own?.destinationPort === wanted.destinationPort)
+    (!wanted.destinationPort || own?.destinationPort === wanted.destinationPort) &&
+    (!wanted.transportSocket || (chain.transportSocket?.name ?? plainSocket) === wanted.transportSocket)
   );
 }
 

@@ -37,19 +37,16 @@ export function mergeMessage<T extends object>(
 }
 
 /**
- * Merges inside two Anys, as for the configuration of a filter.
+ * Merges inside two Anys, as for the configuration of a filter. Of the addresses of types only the names count. Lists append here,
+ * whatever the operation of the patch.
  *
  * @returns undefined where that is impossible: of different types, or of one that we have no descriptor for
  */
-export function mergeAny<T extends object>(
-  base: T,
-  patch: object,
-  options: MergeOptions,
-  copies?: Copies,
-): T | undefined {
+export function mergeAny<T extends object>(base: T, patch: object, copies?: Copies): T | undefined {
   const type = typeOf(base);
-  const desc = type === undefined || type !== typeOf(patch) ? undefined : messageOfType(type);
-  return desc && mergeMessage(desc, base, patch, options, copies);
+  const desc = type === undefined ? undefined : messageOfType(type);
+  if (desc === undefined || desc !== messageOfType(typeOf(patch) ?? "")) return undefined;
+  return mergeMessage(desc, base, patch, { replacesLists: false }, copies);
 }
 
 interface Merging extends MergeOptions {

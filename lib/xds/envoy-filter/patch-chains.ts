@@ -67,7 +67,7 @@ function mergeChain(
     return mergeMessage(FilterChainSchema, chain, patch.value, patch.merge, copies);
   }
   if (own.typedConfig === undefined || socket.typedConfig === undefined) return chain;
-  const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, patch.merge, copies);
+  const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, copies);
   if (typedConfig !== undefined) return { ...chain, transportSocket: { ...own, typedConfig } };
   diagnostics.push(unmergeable(patch, `the transport socket of chain ${chain.name ?? ""}`));
   return chain;

@@ -99,7 +99,7 @@ function mergeConfigured<F extends ConfiguredFilter>(
   if (filter.typedConfig === undefined) return filter;
   const renamed: F = patch.value.name ? { ...filter, name: patch.value.name } : filter;
   if (patch.value.typedConfig === undefined) return renamed;
-  const typedConfig = mergeAny(filter.typedConfig, patch.value.typedConfig, patch.merge, copies);
+  const typedConfig = mergeAny(filter.typedConfig, patch.value.typedConfig, copies);
   if (typedConfig !== undefined) return { ...renamed, typedConfig };
   diagnostics.push(unmergeable(patch, filter.name ?? "a filter"));
   return renamed;

@@ -16,11 +16,19 @@ import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
-import { namesSecurity } from "../../config/fail-closed/names-security.ts";
-import type { ApplyTo, EnvoyConfigObjectMatch, PatchContext, PatchOperation } from "../../config/kinds/envoy-filter.ts";
+import { isHarmlessFilter } from "../../config/fail-closed/harmless-patches.ts";
+import {
+  type ApplyTo,
+  type EnvoyConfigObjectMatch,
+  filterTargets,
+  type PatchContext,
+  type PatchOperation,
+} from "../../config/kinds/envoy-filter.ts";
 import { canonicalMessage } from "../../descriptors/messages.ts";
 import { patchMessages } from "../../descriptors/patch-messages.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { canonicalValue, isFatal } from "../../descriptors/values/canonical-value.ts";
+import type { ValueProblem } from "../../descriptors/values/value-problem.ts";
+import { query } from "../../incremental/query.ts";
 import type { EnvoyFilterPatches, SelectedPatch } from "../../mesh/views/views.ts";
 import { denyingFilter } from "../security/authorization.ts";
 import type { MergeOptions } from "./merge-message.ts";
@@ -53,13 +61,11 @@ export interface Patches {
 }
 
 /** Targets that stand in an ordered list; for all others to insert is to add. */
-const ordered: ReadonlySet<ApplyTo> = new Set(["HTTP_FILTER", "NETWORK_FILTER", "HTTP_ROUTE", "LISTENER_FILTER"]);
+const ordered: ReadonlySet<ApplyTo> = new Set([...filterTargets, "HTTP_ROUTE"]);
 
 /** Every patch, read; a value that is no such message costs its patch. */
-export const readPatches = step(
-  "patches",
-  { selected: "identity" },
-  ({ selected }: { readonly selected: EnvoyFilterPatches }) => read(selected),
+export const readPatches = query("patches", ({ selected }: { readonly selected: EnvoyFilterPatches }) =>
+  read(selected),
 );
 
 function read({ patches }: EnvoyFilterPatches): Stage<Patches> {
@@ -116,16 +122,21 @@ function readPatch<Desc extends DescMessage>(
   schema: Desc,
 ): Stage<Patch<MessageJsonType<Desc>> | undefined> {
   const path = ["spec", "configPatches", places.get(patch) ?? -1];
-  const read = canonicalMessage(schema, patch.patch.value ?? {});
-  const closing = "error" in read ? closingFilter(patch) : undefined;
-  const found = closing === undefined ? read : canonicalMessage(schema, closing);
   const about = { origin: filter.origin, path: [...path, "patch", "value"] };
-  if ("error" in found) {
-    return { value: undefined, diagnostics: [valueRefused(schema, found.error, about, ", so the patch is left out")] };
-  }
-  const refused = "error" in read ? [valueRefused(schema, read.error, about, ""), filterCloses(about)] : [];
+  const accepts = filter.spec.acceptsUnknownTypes === true;
+  const { json: read, problems } = canonicalValue(schema, patch.patch.value ?? {});
+  const refusal = problems.find((problem) => isFatal(problem) || (problem.kind === "unknown-type" && !accepts));
+  const closing = refusal === undefined ? undefined : closingFilter(patch);
+  const json = refusal === undefined ? read : closing && closingJson(schema, closing);
+  const result = closing === undefined ? ", so the patch is left out" : "";
+  const refused = refusal === undefined ? [] : [valueRefused(refusal, about, result)];
+  if (json === undefined) return { value: undefined, diagnostics: refused };
+  if (closing !== undefined) refused.push(filterCloses(about));
   const written = patch.patch.operation;
-  const operation = written === "MERGE_AND_REPLACE_LIST" ? "MERGE" : written;
+  const replacesLists = written === "MERGE_AND_REPLACE_LIST";
+  // The rules of the kind say that it has no effect there.
+  if (replacesLists && filterTargets.has(patch.applyTo)) return { value: undefined, diagnostics: refused };
+  const operation = replacesLists ? "MERGE" : written;
   if (operation === "INVALID") return { value: undefined, diagnostics: [] };
   const inserts = operation === "INSERT_BEFORE" || operation === "INSERT_AFTER" || operation === "INSERT_FIRST";
   return {
@@ -133,44 +144,61 @@ function readPatch<Desc extends DescMessage>(
       context: patch.match?.context ?? "ANY",
       operation: inserts && !ordered.has(patch.applyTo) ? "ADD" : operation,
       match: patch.match ?? {},
-      value: found.json,
-      merge: { replacesLists: written === "MERGE_AND_REPLACE_LIST" },
+      value: json,
+      merge: { replacesLists },
       key,
       origin: filter.origin,
       path,
     },
     diagnostics: [
       ...refused,
-      ...found.unknownTypes.map(
-        (type): Diagnostic => ({
-          code: "envoy-filter-unknown-type",
-          severity: "warning",
-          ...about,
-          message: `${type} is not known here, so it is passed on unchecked`,
-          hint: "see that the proxies have this extension",
-        }),
-      ),
+      ...(accepts ? problems : [])
+        .filter(({ kind }) => kind === "unknown-type")
+        .map((problem) => typePassed(problem, about)),
     ],
   };
 }
 
 type About = Pick<Diagnostic, "origin" | "path">;
 
-const valueRefused = (schema: DescMessage, reason: string, about: About, result: string): Diagnostic => ({
-  code: "envoy-filter-value",
-  severity: "error",
-  ...about,
-  message: `the value is no ${schema.typeName}${result}: ${reason}`,
-  hint: "compare it with Envoy's API reference",
+function valueRefused(
+  { kind, path: within, reason, hint }: ValueProblem,
+  { origin, path }: About,
+  result: string,
+): Diagnostic {
+  return {
+    code: kind === "unknown-type" ? "envoy-filter-unknown-type" : "envoy-filter-value",
+    severity: "error",
+    origin,
+    path: [...path, ...within],
+    message: `${reason}${result}`,
+    hint: hint === "" ? "compare it with Envoy's API reference" : hint,
+  };
+}
+
+const typePassed = ({ path: within, reason }: ValueProblem, { origin, path }: About): Diagnostic => ({
+  code: "envoy-filter-unknown-type",
+  severity: "warning",
+  origin,
+  path: [...path, ...within],
+  message: `${reason}, and is passed on unchecked`,
+  hint: "see that the proxies have this extension",
 });
 
 export const filterCloses = (about: About): Diagnostic => ({
   code: "security-closed",
   severity: "warning",
   ...about,
-  message: "the patch inserts a filter that decides who may pass, so it fails closed: every request there is denied",
+  message:
+    "the patch inserts a filter that decides which requests pass, so it fails closed: every request there is denied",
   hint: "correct the patch, or delete it",
 });
+
+/** @returns undefined where it is none, which nothing that is written here is */
+function closingJson<Desc extends DescMessage>(schema: Desc, closing: object): MessageJsonType<Desc> | undefined {
+  const made = canonicalMessage(schema, closing);
+  return "error" in made ? undefined : made.json;
+}
 
 /** What is inserted in place of a filter that decides who may pass and cannot be read; undefined for any other patch. */
 function closingFilter({ applyTo, patch: { operation, value } }: SelectedPatch["patch"]): object | undefined {
@@ -179,9 +207,9 @@ function closingFilter({ applyTo, patch: { operation, value } }: SelectedPatch["
   return applyTo === "NETWORK_FILTER" ? denyingFilter("tcp") : undefined;
 }
 
-/** Whether a patch of filters inserts one that decides who may pass. */
+/** Whether a patch of filters inserts one that may decide which requests pass. */
 export const insertsGuard = (operation: PatchOperation, value: unknown): boolean =>
-  operation !== "MERGE" && operation !== "MERGE_AND_REPLACE_LIST" && operation !== "REMOVE" && namesSecurity(value);
+  operation !== "MERGE" && operation !== "MERGE_AND_REPLACE_LIST" && operation !== "REMOVE" && !isHarmlessFilter(value);
 
 const first: Patch<unknown>["operation"] = "INSERT_FIRST";
 

@@ -3,7 +3,7 @@ import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/
 import { fullHostName, hostsOverlap } from "../../config/host-name.ts";
 import { listIn, memberOf } from "../../config/untyped.ts";
 import { isOfKind } from "../../mesh/index/configs-by-kind.ts";
-import { allowAnyHost, blackHoleHost, blockAllHost, parseClusterName } from "../names.ts";
+import { allowAnyHost, blackHoleHost, blockAllHost, dynamicDnsHost, parseClusterName } from "../names.ts";
 import type { ResourceType } from "../resource.ts";
 import { reasonOf } from "./resource-reason.ts";
 import type { FieldPath, RootObject, RootObjects } from "./root-object.ts";
@@ -181,6 +181,7 @@ function fieldForHost(object: RootObject, hostname: string, domains: readonly st
 
 function reasonOfHost(name: string, routes: readonly RouteJson[]): string {
   if (name === allowAnyHost) return "no other host is named: the outbound traffic policy lets any through";
+  if (name === dynamicDnsHost) return "no other host is named: the outbound traffic policy has its name resolved";
   if (name === blockAllHost) return "no other host is named: the outbound traffic policy lets none through";
   if (name.startsWith(blackHoleHost)) return "no route is bound to this server: everything is answered with 404";
   if (routes.some((route) => madeBy(route) !== undefined)) return "a route is bound to this host";

@@ -82,7 +82,15 @@ const isNamed = (
 const routesOf = (made: RuleResult<HTTPRoute>): readonly HTTPRoute[] => (made.kind === "routes" ? made.routes : []);
 
 /** Whether what is named is there counts for the status of a route, and not for what its rules are. */
-const everything: BackendSource = { hasService: () => true, hasHost: () => true, isGranted: () => true };
+const everything: BackendSource = {
+  hasService: () => true,
+  hasHost: () => true,
+  readsBackends: () => true,
+  backend: () => undefined,
+  // Of a rule without backends nothing leads anywhere, whatever it is answered with.
+  statusWithoutBackends: () => 500,
+  isGranted: () => true,
+};
 
 const contextOf = ({ kind, name, namespace, config }: RootObject): RuleContext => ({
   kind,
@@ -101,5 +109,7 @@ function leadsAlike({ route: parts = [] }: HTTPRoute, { route }: RouteJson): boo
   const hosts = new Set(parts.map(({ destination }) => destination.host));
   const clusters = [route?.cluster, ...(route?.weightedClusters?.clusters ?? []).map(({ name }) => name)];
   const led = clusters.flatMap((name) => parseClusterName(name ?? "")?.host ?? []);
+  // Where an XBackend leads is not known here.
+  if (hosts.has("")) return true;
   return led.length === 0 ? hosts.size === 0 : led.every((host) => hosts.has(host));
 }

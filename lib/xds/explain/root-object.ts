@@ -18,11 +18,14 @@ export interface RootObject {
   readonly spec: unknown;
   /** With its validated spec; absent for Kubernetes' own kinds. */
   readonly config?: Config;
+  /** As it is written, for Kubernetes' own kinds: some have no spec, and some say more beside it. */
+  readonly written?: unknown;
 }
 
 /** The objects that a root was compiled from. */
 export interface RootObjects {
   readonly all: readonly RootObject[];
+  /** One of these, or an object that is refused and fails closed. */
   get(key: string): RootObject | undefined;
   /** Where a field stands, `reviews.yaml:12`; the object's own place for what stands in no file. */
   placeOf(object: RootObject, path: FieldPath): string;

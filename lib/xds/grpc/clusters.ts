@@ -1,10 +1,10 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { LoadBalancerSettings } from "../../config/kinds/destination-rule.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { pass } from "../../mesh/memo/pass.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { GrpcClusterView } from "../../mesh/views/grpc-views.ts";
 import type { MeshLookups, RuleLookup } from "../../mesh/views/views.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
@@ -31,23 +31,18 @@ export function grpcClusters({ outbound, sendsRefusals }: GrpcClusterView, memo:
 }
 
 /** Of several services of one host the last is the one that is found by it. */
-const inOrder = step(
-  "gRPC clusters in order",
-  { lists: "identity" },
-  ({ lists }: { readonly lists: readonly Clusters[] }): Clusters => {
-    const byName = new Map(lists.flat().map((cluster) => [cluster.name, cluster]));
-    return [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
-  },
-);
+const inOrder = query("gRPC clusters in order", ({ lists }: { readonly lists: readonly Clusters[] }): Clusters => {
+  const byName = new Map(lists.flat().map((cluster) => [cluster.name, cluster]));
+  return [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
+});
 
 interface Context extends Pick<MeshLookups, "serviceAccounts"> {
   readonly destinationRule: RuleLookup;
   readonly sendsRefusals: boolean;
 }
 
-const ofServices = pass(
+const ofServices = mappedList(
   "gRPC clusters of services",
-  { destinationRule: "identity", serviceAccounts: "identity", sendsRefusals: "value" },
   (service: Service, endpoints: readonly Endpoint[], context: Context, memo: Memo) => {
     const { destinationRule, serviceAccounts, sendsRefusals } = context;
     const rule = destinationRule(service);
@@ -62,21 +57,17 @@ interface Inputs {
   readonly sendsRefusals: boolean;
 }
 
-const ofService = step(
-  "gRPC clusters of a service",
-  { service: "identity", rule: "identity", accounts: "value", sendsRefusals: "value" },
-  (inputs: Inputs): Clusters => {
-    const { service, rule } = inputs;
-    const subsets = ["", ...(rule?.config.spec.subsets ?? []).map(({ name }) => name)];
-    const from = provenanceOf(service, rule);
-    return streamPorts(service).flatMap((port) =>
-      subsets.map((subset) => {
-        const name = outboundClusterName(port, subset, service.hostname);
-        return { name, json: clusterJson(name, port, subset, inputs), from };
-      }),
-    );
-  },
-);
+const ofService = query("gRPC clusters of a service", { accounts: "value" }, (inputs: Inputs): Clusters => {
+  const { service, rule } = inputs;
+  const subsets = ["", ...(rule?.config.spec.subsets ?? []).map(({ name }) => name)];
+  const from = provenanceOf(service, rule);
+  return streamPorts(service).flatMap((port) =>
+    subsets.map((subset) => {
+      const name = outboundClusterName(port, subset, service.hostname);
+      return { name, json: clusterJson(name, port, subset, inputs), from };
+    }),
+  );
+});
 
 function clusterJson(name: string, port: number, subset: string, inputs: Inputs): ClusterJson {
   const { rule, accounts, sendsRefusals } = inputs;

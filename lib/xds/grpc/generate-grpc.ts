@@ -1,5 +1,5 @@
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { GrpcClusterView, GrpcListenerView, GrpcRouteView, GrpcViews } from "../../mesh/views/grpc-views.ts";
 import { generateEndpoints } from "../endpoints/generate-endpoints.ts";
 import { allShared } from "../resource.ts";
@@ -14,9 +14,8 @@ import { grpcTables, tableNames } from "./route-tables.ts";
  * A program asks for the listener of its target, the table that the listener names, the clusters of the routes that it takes, and their
  * endpoints. So a class holds all targets that it can see, in all spellings, and no program ever gets more than it asks for.
  */
-export const grpcResources = step(
+export const grpcResources = query(
   "resources of a gRPC class",
-  { clusters: "identity", endpoints: "identity", listeners: "identity", routes: "identity" },
   ({ endpoints: view, ...views }: Omit<GrpcViews, "kind" | "diagnostics">, memo: Memo): OfUnits<GeneratedUnit> => {
     const clusters = allShared(clustersOf(memo, { view: views.clusters }));
     const endpoints = generateEndpoints(view, clusters, memo);
@@ -31,20 +30,14 @@ export const grpcResources = step(
   },
 );
 
-const clustersOf = step(
-  "gRPC clusters",
-  { view: "identity" },
-  ({ view }: { readonly view: GrpcClusterView }, memo: Memo) => grpcClusters(view, memo),
+const clustersOf = query("gRPC clusters", ({ view }: { readonly view: GrpcClusterView }, memo: Memo) =>
+  grpcClusters(view, memo),
 );
 
-const listenersOf = step(
-  "listeners of a gRPC class",
-  { view: "identity" },
-  ({ view }: { readonly view: GrpcListenerView }, memo: Memo) => grpcListeners(view, memo),
+const listenersOf = query("listeners of a gRPC class", ({ view }: { readonly view: GrpcListenerView }, memo: Memo) =>
+  grpcListeners(view, memo),
 );
 
-const tablesOf = step(
-  "gRPC route tables",
-  { view: "identity" },
-  ({ view }: { readonly view: GrpcRouteView }, memo: Memo) => grpcTables(view, tableNames(view), memo),
+const tablesOf = query("gRPC route tables", ({ view }: { readonly view: GrpcRouteView }, memo: Memo) =>
+  grpcTables(view, tableNames(view), memo),
 );

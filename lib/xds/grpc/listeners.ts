@@ -4,9 +4,9 @@ import { type Config, keyOf } from "../../config/config.ts";
 import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { pass } from "../../mesh/memo/pass.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { GrpcListenerView } from "../../mesh/views/grpc-views.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
@@ -39,9 +39,8 @@ export function namedServerListeners(view: GrpcListenerView, names: readonly str
   };
 }
 
-const serverListeners = step(
+const serverListeners = query(
   "gRPC listeners of a server",
-  { view: "identity" },
   ({ view }: { readonly view: GrpcListenerView }, memo: Memo) => namedServerListeners(view, inboundNames(view), memo),
 );
 
@@ -54,37 +53,30 @@ interface Authorized {
   readonly policiesOpen: boolean;
 }
 
-const authorizationFilters = step(
+const authorizationFilters = query(
   "gRPC authorization",
-  { authorization: "identity", mesh: "identity", policiesOpen: "value" },
   ({ authorization, mesh, policiesOpen }: Authorized): Stage<readonly HttpFilterJson[]> =>
     policiesOpen
       ? { value: openAuthorization(authorization), diagnostics: [] }
       : grpcAuthorization(authorization, [mesh.trustDomain, ...mesh.trustDomainAliases]),
 );
 
-const ofServices = pass(
+const ofServices = mappedList(
   "gRPC listeners of services",
-  { proxy: "identity" },
   (service: Service, _nothing: undefined, { proxy }: { readonly proxy: ClassProxy }, memo: Memo) =>
     outboundListeners(service, proxy, memo),
 );
 
 /** A service that really has a name goes before one whose short form it is. */
-const targetsOf = step(
-  "gRPC targets",
-  { lists: "identity" },
-  ({ lists }: { readonly lists: readonly Targets[] }): Listeners => {
-    const all = [...lists.flatMap(({ short }) => short), ...lists.flatMap(({ full }) => full)];
-    return [...new Map(all.map((listener) => [listener.name, listener])).values()].sort((a, b) =>
-      byCodePoint(a.name, b.name),
-    );
-  },
-);
+const targetsOf = query("gRPC targets", ({ lists }: { readonly lists: readonly Targets[] }): Listeners => {
+  const all = [...lists.flatMap(({ short }) => short), ...lists.flatMap(({ full }) => full)];
+  return [...new Map(all.map((listener) => [listener.name, listener])).values()].sort((a, b) =>
+    byCodePoint(a.name, b.name),
+  );
+});
 
-const together = step(
+const together = query(
   "gRPC listeners",
-  { outbound: "identity", inbound: "identity" },
   ({ outbound, inbound }: { readonly outbound: Listeners; readonly inbound: Listeners }): Listeners =>
     inbound.length === 0 ? outbound : [...outbound, ...inbound].sort((a, b) => byCodePoint(a.name, b.name)),
 );

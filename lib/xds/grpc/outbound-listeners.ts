@@ -1,8 +1,8 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { HttpConnectionManagerJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { type AddressPerspective, serviceAddress, serviceAddresses } from "../../mesh/hosts/service-address.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { packAny } from "../core-messages.ts";
@@ -46,9 +46,9 @@ interface Inputs extends AddressPerspective {
 }
 
 /** By what programs of other namespaces have in common, which is all but the short names. */
-const listenersOf = step(
+const listenersOf = query(
   "gRPC listeners of a service",
-  { service: "identity", names: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
+  { names: "value" },
   ({ service, names, ...perspective }: Inputs): Listeners => {
     const from = originKeys(service);
     return [...new Set(service.ports.map(({ port }) => port))].flatMap((port) => {

@@ -1,9 +1,9 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { sameList } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { keepList } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { GrpcRouteView } from "../../mesh/views/grpc-views.ts";
 import { outboundClusterName, parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
@@ -52,7 +52,7 @@ export function grpcTables(
     const pieces = (wholePorts ? ofPort : ofPort.filter((piece) => answersTo(piece, host.toLowerCase(), port))).map(
       (piece) => (sendsRefusals ? piece : takenHost(memo, { piece })),
     );
-    const kept = sameList(memo, `gRPC route table|${view.key()}|${name}`, pieces);
+    const kept = keepList(memo, `gRPC route table|${view.key()}|${name}`, pieces);
     return [grpcTable(memo, { name, pieces: kept })];
   });
   return { value, diagnostics };
@@ -62,15 +62,13 @@ export function grpcTables(
 function answersTo({ json: { domains = [] } }: VirtualHostPiece, host: string, port: number): boolean {
   return domains.some((written) => {
     const domain = written.toLowerCase();
-    if (domain === host) return true;
     const bare = domain.endsWith(`:${port}`) ? domain.slice(0, domain.lastIndexOf(":")) : domain;
-    return isWildcard(bare) && hostsOverlap(host, bare);
+    return bare === host || (isWildcard(bare) && hostsOverlap(host, bare));
   });
 }
 
-const grpcTable = step(
+const grpcTable = query(
   "gRPC route table",
-  { pieces: "identity", name: "value" },
   ({
     name,
     pieces,

@@ -1,6 +1,6 @@
 import type { RouteJson, RouteMatchJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import { sameElements } from "../../config/same-elements.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { query } from "../../incremental/query.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 import { faultFilter } from "../routes/fault.ts";
 import type { VirtualHostPiece } from "../routes/virtual-host.ts";
 
@@ -8,9 +8,8 @@ import type { VirtualHostPiece } from "../routes/virtual-host.ts";
  * A virtual host without what makes programs refuse its table: they know no prefix that ends at a slash, and refuse settings of filters that
  * they do not have. What they only pass over stays.
  */
-export const takenHost = step(
+export const takenHost = query(
   "virtual host that gRPC takes",
-  { piece: "identity" },
   ({ piece }: { readonly piece: VirtualHostPiece }): VirtualHostPiece => {
     const { routes = [] } = piece.json;
     const taken = routes.flatMap(takenRoutes);

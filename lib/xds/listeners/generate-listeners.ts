@@ -1,9 +1,9 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { keptLists, oneValue } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { internValue, listKeeper } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { ListenerView, OutboundListenerView, WorkloadPolicies } from "../../mesh/views/views.ts";
 import { eachOnce } from "../provenance.ts";
 import { noResources, ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
@@ -40,7 +40,7 @@ function ofGateway(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJs
   return { shared: keptListeners(memo, view.key, uniqueByName(listeners)), own: noResources };
 }
 
-const keptListeners = keptLists<Resource<ListenerJson>>("listeners of gateways");
+const keptListeners = listKeeper<Resource<ListenerJson>>("listeners of gateways");
 
 function ofSidecar(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJson>> {
   const { view, memo } = walk;
@@ -60,24 +60,22 @@ interface InboundInputs extends Pick<ListenerView, "inbound" | "policies"> {
 }
 
 /** What a workload serves; a change of the services that it sees is nothing to it. */
-const inboundSide = step(
+const inboundSide = query(
   "inbound listeners",
-  { context: "identity", inbound: "identity", policies: "identity" },
   ({ policies, ...inputs }: InboundInputs, memo: Memo): Listeners =>
     resourcesOf(inboundListeners({ ...inputs, memo }), securedKeys(policies), memo),
 );
 
 /** What sidecars share that see the same services, whatever they serve. What their policies got wrong the whole view says. */
-const outboundSide = step(
+const outboundSide = query(
   "outbound listeners",
-  { view: "identity" },
   ({ view }: { readonly view: OutboundListenerView }, memo: Memo): Stage<Listeners> => {
     const diagnostics: Diagnostic[] = [];
     const report = (diagnostic: Diagnostic): void => {
       diagnostics.push(diagnostic);
     };
     const walk = { view, context: contextOf(view, memo).value, memo, report };
-    const behindAll = oneValue(memo, clientKeys(view.policies));
+    const behindAll = internValue(memo, clientKeys(view.policies));
     const httpProxy = httpProxyListener(walk, behindAll);
     const virtual = virtualOutbound(walk);
     const listeners = uniqueByName([
@@ -89,7 +87,7 @@ const outboundSide = step(
   },
 );
 
-const keptOutbound = keptLists<Resource<ListenerJson>>("outbound listeners of sidecars");
+const keptOutbound = listKeeper<Resource<ListenerJson>>("outbound listeners of sidecars");
 
 /** The listeners with the keys of all objects behind them, each key once. */
 function resourcesOf(
@@ -102,10 +100,10 @@ function resourcesOf(
   );
 }
 
-const listenerResource = step(
+const listenerResource = query(
   "listener",
-  { json: "identity", name: "value", from: "value" },
-  (resource: Resource<ListenerJson>): Resource<ListenerJson> => resource,
+  { from: "value" },
+  (resource: Omit<Resource<ListenerJson>, "module">): Resource<ListenerJson> => resource,
 );
 
 /** Telemetry and extensions are behind every listener. */

@@ -1,9 +1,9 @@
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
-import { tracedStep } from "../../mesh/memo/traced-step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
+import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import type { SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type {
   ClassProxy,
@@ -12,6 +12,7 @@ import type {
   TracingView,
   WorkloadPolicies,
 } from "../../mesh/views/views.ts";
+import { type StatsFilters, statsFilters } from "../istio-proxy/stats-filters.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";
 import { type ProviderCluster, type ScopedProviders, scopedProviders } from "../telemetry/provider-cluster.ts";
 import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";
@@ -22,9 +23,10 @@ import type { TlsSide } from "../tls/downstream-server.ts";
 import { loopbackAddresses, wildcardAddresses } from "./bind.ts";
 import { type ListenerClass, type PolicyFilters, policyFilters } from "./filters/policy-filters.ts";
 
-/** Logs and tracing of one side of a proxy. */
+/** Logs, metrics and tracing of one side of a proxy. */
 export interface SideTelemetry extends ConnectionTracing {
   readonly logs: AccessLogs;
+  readonly stats: StatsFilters;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface ListenerContext extends Inputs {
 }
 
 interface Inputs {
-  readonly mesh: MeshConfig;
+  readonly mesh: MeshSettings;
   readonly meshNetworks: MeshNetworks;
   readonly proxy: ClassProxy;
   readonly options: ListenerOptions;
@@ -50,20 +52,9 @@ interface Inputs {
   readonly secretServer: ProviderCluster | undefined;
 }
 
-const listenerContext = step(
+const listenerContext = query(
   "listener context",
-  {
-    mesh: "identity",
-    meshNetworks: "identity",
-    proxy: "identity",
-    options: "identity",
-    policies: "identity",
-    client: "identity",
-    server: "identity",
-    sourceLabels: "value",
-    outboundTrafficPolicy: "value",
-    secretServer: "value",
-  },
+  { sourceLabels: "value", outboundTrafficPolicy: "value", secretServer: "value" },
   (inputs: Inputs): ListenerContext => ({
     ...inputs,
     wildcards: wildcardAddresses(inputs.proxy.ipMode),
@@ -80,40 +71,27 @@ export function contextOf(view: OutboundListenerView, memo: Memo): Stage<Listene
 type ContextView = Omit<OutboundListenerView, "key" | "destinationRule" | "ownAddresses">;
 
 /** By what of a view it is made from: views that differ in what they serve have one. */
-const contextOfView = step(
-  "context of a view",
-  {
-    lookups: "identity",
-    scope: "identity",
-    proxy: "identity",
-    options: "identity",
-    policies: "identity",
-    calledPolicies: "identity",
-    sourceLabels: "identity",
-    tracing: "identity",
-  },
-  (view: ContextView, memo: Memo): Stage<ListenerContext> => {
-    const { lookups, scope, proxy, options, sourceLabels, tracing } = view;
-    const providers = scopedProviders(view);
-    const policies = policyFilters(view, providers, memo);
-    const { telemetry } = view.policies;
-    const telemetryOfSide = (side: TelemetrySide): SideTelemetry =>
-      sideTelemetry(memo, { telemetry, tracing, proxy, side }, providers).value;
-    const value = listenerContext(memo, {
-      mesh: lookups.mesh,
-      meshNetworks: lookups.meshNetworks,
-      proxy,
-      options,
-      policies: policies.value,
-      client: telemetryOfSide("CLIENT"),
-      server: telemetryOfSide("SERVER"),
-      sourceLabels,
-      outboundTrafficPolicy: scope.outboundTrafficPolicy,
-      secretServer: externalSecretServer(providers),
-    });
-    return { value, diagnostics: [...policies.diagnostics, ...providerDiagnostics(telemetry, providers)] };
-  },
-);
+const contextOfView = query("context of a view", (view: ContextView, memo: Memo): Stage<ListenerContext> => {
+  const { lookups, scope, proxy, options, sourceLabels, tracing } = view;
+  const providers = scopedProviders(view);
+  const policies = policyFilters(view, providers, memo);
+  const { telemetry } = view.policies;
+  const telemetryOfSide = (side: TelemetrySide): SideTelemetry =>
+    sideTelemetry(memo, { telemetry, tracing, proxy, side }, providers).value;
+  const value = listenerContext(memo, {
+    mesh: lookups.mesh,
+    meshNetworks: lookups.meshNetworks,
+    proxy,
+    options,
+    policies: policies.value,
+    client: telemetryOfSide("CLIENT"),
+    server: telemetryOfSide("SERVER"),
+    sourceLabels,
+    outboundTrafficPolicy: scope.outboundTrafficPolicy,
+    secretServer: externalSecretServer(providers),
+  });
+  return { value, diagnostics: [...policies.diagnostics, ...providerDiagnostics(telemetry, providers)] };
+});
 
 interface TelemetryInputs {
   readonly telemetry: WorkloadPolicies["telemetry"];
@@ -122,11 +100,11 @@ interface TelemetryInputs {
   readonly side: TelemetrySide;
 }
 
-const sideTelemetry = tracedStep(
+const sideTelemetry = trackedQuery(
   "telemetry of a side",
-  { telemetry: "identity", tracing: "identity", proxy: "identity", side: "value" },
   ({ telemetry, side, ...view }: TelemetryInputs, providers: ScopedProviders): SideTelemetry => ({
     logs: accessLogs(telemetry, side, providers),
+    stats: statsFilters(telemetry, view.proxy, side, providers),
     ...connectionTracing(telemetry, view, side, providers),
   }),
 );

@@ -1,7 +1,7 @@
 import type { NameTable_NameInfoJson, NameTableJson } from "../../../gen/istio/networking/nds/v1/nds_pb.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { NamedServices, NameView } from "../../mesh/views/name-view.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import { nameTableName } from "../names.ts";
@@ -17,9 +17,8 @@ import { type NamedAddresses, namesOfService } from "./names-of-service.ts";
 export const nameTables = (memo: Memo, { named }: NameView): readonly Resource<NameTableJson>[] =>
   tablesOf(memo, { named });
 
-const tablesOf = step(
+const tablesOf = query(
   "name tables",
-  { named: "identity" },
   ({ named }: { readonly named: NamedServices }, memo: Memo): readonly Resource<NameTableJson>[] => {
     const { lists, headless, endpoints, seen } = named;
     const behind = new Map(headless.map((service, at) => [serviceKey(service), endpoints[at]]));

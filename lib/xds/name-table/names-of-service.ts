@@ -1,8 +1,8 @@
 import type { NameTable_NameInfoJson } from "../../../gen/istio/networking/nds/v1/nds_pb.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import { isIpAddress } from "../../config/ip-address.ts";
+import { query } from "../../incremental/query.ts";
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { NamePerspective } from "../../mesh/views/name-view.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { originKeys } from "../provenance.ts";
@@ -29,9 +29,8 @@ interface Inputs {
  *
  * @see istio 1.30.3 pkg/dns/server/name_table.go, BuildNameTable
  */
-export const namesOfService = step(
+export const namesOfService = query(
   "names of a service",
-  { service: "identity", endpoints: "identity", seen: "identity" },
   ({ service, endpoints = [], seen }: Inputs): readonly NamedAddresses[] => {
     const { name, namespace, provider } = service.attributes;
     const from = originKeys(service);

@@ -1,6 +1,6 @@
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { Service } from "../../registry/service.ts";
 import { virtualHostName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
@@ -29,16 +29,8 @@ export interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" 
  * What each service would have if no virtual service claimed it, in order of host names; what is claimed is not made. Remembered as a whole,
  * because most changes are about other objects.
  */
-export const defaultHosts = step(
+export const defaultHosts = query(
   "default virtual hosts",
-  {
-    settings: "identity",
-    domains: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRule: "identity",
-    port: "value",
-  },
   ({ domains, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
     const { atHome, abroad } = domains;
     const hosts = hostsSeenBy(memo, { ...table, proxy: abroad });
@@ -53,16 +45,8 @@ export const defaultHosts = step(
 
 type HostsSeen = Omit<DefaultHosts, "domains"> & Pick<DefaultRoute, "proxy">;
 
-const hostsSeenBy = step(
+const hostsSeenBy = query(
   "default virtual hosts in one form",
-  {
-    settings: "identity",
-    proxy: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRule: "identity",
-    port: "value",
-  },
   ({ services, port: tablePort, settings, proxy, ...rules }: HostsSeen): readonly DefaultHost[] => {
     const isOnlyPort = tablePort !== 0;
     const hosts: DefaultHost[] = [];
@@ -71,7 +55,7 @@ const hostsSeenBy = step(
       const rule = hashRule(rules, service.hostname);
       const hostname = service.hostname.toLowerCase();
       for (const { port } of httpPorts)
-        hosts.push({ hostname, route: { settings, proxy, service, rule, port, isOnlyPort } });
+        hosts.push({ hostname, route: { settings, proxy, abroad: proxy, service, rule, port, isOnlyPort } });
     }
     return hosts;
   },
@@ -81,6 +65,8 @@ const hostsSeenBy = step(
 interface DefaultRoute {
   readonly settings: TableSettings;
   readonly proxy: DomainPerspective;
+  /** How proxies of other namespaces see the service: as this one does, as a rule. */
+  readonly abroad: DomainPerspective;
   readonly service: Service;
   readonly rule: MeshDestinationRule | undefined;
   readonly port: number;
@@ -89,20 +75,15 @@ interface DefaultRoute {
 }
 
 /** Its domains are made for it, and not asked for: few services have a host that a virtual service made with the same. */
-export const defaultHost = step(
+export const defaultHost = query(
   "default virtual host",
-  {
-    settings: "identity",
-    proxy: "identity",
-    service: "identity",
-    rule: "identity",
-    port: "value",
-    isOnlyPort: "value",
-  },
-  ({ settings, proxy, service, rule, port, isOnlyPort }: DefaultRoute): Candidate => {
+  ({ settings, proxy, abroad, service, rule, port, isOnlyPort }: DefaultRoute): Candidate => {
     const hostname = service.hostname.toLowerCase();
     const name = virtualHostName(hostname, port);
-    const domains = makeDomains({ proxy, service, portSuffix: portSuffix(port, isOnlyPort, settings) });
+    const suffix = portSuffix(port, isOnlyPort, settings);
+    const own = makeDomains({ proxy, service, portSuffix: suffix });
+    const domains =
+      proxy === abroad ? own : { ...own, elsewhere: makeDomains({ proxy: abroad, service, portSuffix: suffix }) };
     const hash = rule && serviceHash(rule.config.spec, port);
     const route = defaultOutboundRoute(hostname, port, hash, settings.defaultRetry);
     const piece = hostPiece(name, domains.all, [route], provenanceOf(service, rule), settings.headers);

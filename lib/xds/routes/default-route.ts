@@ -10,6 +10,8 @@ import {
   allowAnyHost,
   blockAllHost,
   defaultRoute,
+  dynamicDnsCluster,
+  dynamicDnsHost,
   operationName,
   outboundClusterName,
   passthroughCluster,
@@ -55,27 +57,31 @@ export interface ForwardedHeaders {
 }
 
 /**
- * What becomes of a host that no virtual host names: it is let through (to the egress proxy, if there is one), or refused.
+ * What becomes of a host that no virtual host names: it is let through (to the egress proxy, if there is one, or to what its name is resolved
+ * to), or refused.
  *
  * @see docs/how-istio-does-it/routes.md#catch-all-host
  */
 export function catchAllVirtualHost(policy: OutboundTrafficPolicy, headers: ForwardedHeaders): VirtualHostJson {
   const attemptCount = headers.attemptCount ? { includeRequestAttemptCount: true } : {};
-  if (policy.mode !== "ALLOW_ANY") {
+  const isResolved = policy.mode === "ALLOW_ANY_DYNAMIC_DNS";
+  if (policy.mode !== "ALLOW_ANY" && !isResolved) {
     const refuse = { name: blockAllHost, match: { prefix: "/" }, directResponse: { status: 502 } };
     return { name: blockAllHost, domains: ["*"], routes: [refuse], ...attemptCount };
   }
-  const cluster =
-    policy.egressProxy === undefined ? passthroughCluster : destinationCluster(policy.egressProxy, noServices);
+  const name = isResolved ? dynamicDnsHost : allowAnyHost;
   const pass: RouteJson = {
-    name: allowAnyHost,
+    name,
     match: { prefix: "/" },
     route: {
-      cluster,
+      cluster: isResolved ? dynamicDnsCluster : unclaimedCluster(policy),
       timeout: "0s",
       maxGrpcTimeout: "0s",
       ...(headers.forwardedHost ? { appendXForwardedHost: true } : {}),
     },
   };
-  return { name: allowAnyHost, domains: ["*"], routes: [pass], ...attemptCount };
+  return { name, domains: ["*"], routes: [pass], ...attemptCount };
 }
+
+const unclaimedCluster = ({ egressProxy }: OutboundTrafficPolicy): string =>
+  egressProxy === undefined ? passthroughCluster : destinationCluster(egressProxy, noServices);

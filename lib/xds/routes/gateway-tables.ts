@@ -1,9 +1,9 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { intersectHosts } from "../../config/host-name.ts";
 import type { Server } from "../../config/kinds/gateway.ts";
+import { query } from "../../incremental/query.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { GatewayRouteView, RouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { blackHoleHost, virtualHostName } from "../names.ts";
@@ -73,7 +73,7 @@ interface HostLists {
   readonly virtualService: MeshVirtualService;
 }
 
-const manyInCommon = step("hosts in common", { server: "identity", virtualService: "identity" }, commonHosts);
+const manyInCommon = query("hosts in common", commonHosts);
 
 function commonHosts({ server, virtualService }: HostLists): readonly string[] {
   const { hosts, config } = virtualService;

@@ -1,8 +1,8 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import { type Config, keyOf } from "../../config/config.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
+import { query } from "../../incremental/query.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
-import { step } from "../../mesh/memo/step.ts";
 import { virtualHostName } from "../names.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { bySpecificity } from "./gateway-hosts.ts";
@@ -94,16 +94,9 @@ interface Inputs extends Pick<GatewayHost, "port" | "requiresTls"> {
   readonly domains: readonly string[];
 }
 
-const gatewayHost = step(
+const gatewayHost = query(
   "virtual host of a gateway",
-  {
-    headers: "identity",
-    parts: "elements",
-    gateways: "elements",
-    port: "value",
-    requiresTls: "value",
-    domains: "value",
-  },
+  { parts: "elements", gateways: "elements", domains: "value" },
   ({ headers, parts, gateways, port, requiresTls, domains }: Inputs): VirtualHostPiece => {
     const name = virtualHostName(domains[0] ?? "", port);
     const json = virtualHost(name, domains, joined(parts), headers.attemptCount);

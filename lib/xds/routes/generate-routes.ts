@@ -1,6 +1,6 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { Stage } from "../../config/diagnostic.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
+import type { Memo } from "../../incremental/memo.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";
 import { gatewayTables } from "./gateway-tables.ts";

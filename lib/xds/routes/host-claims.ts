@@ -1,11 +1,11 @@
 import type { Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
-import { sameElements } from "../../config/same-elements.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { pass } from "../../mesh/memo/pass.ts";
-import { keptLists } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { listKeeper } from "../../incremental/keep-identity.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 import type { SettledHosts } from "./placed-hosts.ts";
-import { areOfSameHost, type Claim, type ClaimsBrought, settledClaims } from "./settled-claims.ts";
+import { type Claim, type ClaimsBrought, isSameClaim, settledClaims } from "./settled-claims.ts";
 import type { TableServices } from "./table-services.ts";
 import type { VirtualHostPiece } from "./virtual-host.ts";
 
@@ -42,9 +42,9 @@ export interface TablePlace {
 export const claimsBrought = (memo: Memo, slot: string, brought: readonly BroughtHosts[]): ClaimsBrought =>
   keptBrought(memo, slot, claimsOfBrought(memo, slot, brought, {}));
 
-const claimsOfBrought = pass("claims that are brought", {}, ({ claims }: BroughtHosts) => claims);
+const claimsOfBrought = mappedList("claims that are brought", ({ claims }: BroughtHosts) => claims);
 
-const keptBrought = keptLists<readonly Claim[]>("claims of virtual services", (last, claims) =>
+const keptBrought = listKeeper<readonly Claim[]>("claims of virtual services", (last, claims) =>
   sameElements(last, claims, isSameClaim),
 );
 
@@ -78,24 +78,11 @@ export function settledHosts(
   return { value: { brought, others, placement: settled, slot }, diagnostics };
 }
 
-const claimsOf = step(
-  "claims of virtual hosts",
-  { candidates: "identity" },
-  ({ candidates }: { readonly candidates: readonly Candidate[] }) => candidates.map(({ claim }) => claim),
+const claimsOf = query("claims of virtual hosts", ({ candidates }: { readonly candidates: readonly Candidate[] }) =>
+  candidates.map(({ claim }) => claim),
 );
 
-const keptClaims = keptLists("claims of services alone", isSameClaim);
-
-function isSameClaim(last: Claim, claim: Claim): boolean {
-  if (last === claim) return true;
-  if (!areOfSameHost(last, claim)) return false;
-  const [a, b] = [last.domains, claim.domains];
-  if (a === b) return true;
-  return (
-    a.all.length === b.all.length &&
-    a.all.every((domain, at) => domain === b.all[at] && a.keys[at] === b.keys[at] && a.derived[at] === b.derived[at])
-  );
-}
+const keptClaims = listKeeper("claims of services alone", isSameClaim);
 
 function duplicateHost(name: string, origin: Origin): Diagnostic {
   return {

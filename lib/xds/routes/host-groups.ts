@@ -1,10 +1,10 @@
 import type { Origin } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
 import type { Labels } from "../../config/labels.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";
 import { isOfGatewayApi, type MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
 import type { DefaultHosts } from "./default-hosts.ts";
@@ -64,9 +64,8 @@ export function namedHosts(
 }
 
 /** For all callers alike. */
-const namedAlike = step(
+const namedAlike = query(
   "services that a virtual service names",
-  { virtualService: "identity", services: "identity" },
   ({ virtualService, services }: { readonly virtualService: MeshVirtualService; readonly services: TableServices }) =>
     splitHosts(virtualService, undefined, services),
 );
@@ -112,16 +111,9 @@ interface SidecarPlace extends RuleSource, Pick<DefaultHosts, "services" | "port
  * Where all virtual services of a table are written. In the table of one port every service has just this port, so only a table of
  * all ports asks which one it has.
  */
-export const sidecarPlace = step(
+export const sidecarPlace = query(
   "place of a sidecar's table",
-  {
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRule: "identity",
-    port: "value",
-    labels: "value",
-    caller: "value",
-  },
+  { labels: "value" },
   ({ services, port, labels, caller, ...rules }: SidecarPlace): RoutePlace => {
     const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
     return {

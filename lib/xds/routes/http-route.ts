@@ -1,8 +1,8 @@
 import type { RouteJson, RouteMatchJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigMeta } from "../../config/config.ts";
 import type { HTTPMatchRequest, HTTPRoute } from "../../config/kinds/virtual-service.ts";
+import { lazily } from "../../incremental/lazy.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
-import { lazily } from "../../mesh/memo/lazy.ts";
 import { configPath, operationName, routeName } from "../names.ts";
 import { corsConfig, corsFilter } from "./cors.ts";
 import type { RoutedCluster } from "./destination-cluster.ts";

@@ -1,6 +1,8 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import type { HTTPRetry } from "../../config/kinds/virtual-service.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { defaultRoute, inboundVirtualHostName, operationName } from "../names.ts";
+import { inboundRetryPolicy } from "./retry-policy.ts";
 
 /** What an inline inbound route table is about. */
 export interface InboundRouteTarget {
@@ -15,12 +17,17 @@ export interface InboundRouteTarget {
 
 /**
  * The inline route table of an inbound connection manager: everything goes to one cluster. No VirtualService has a say here.
- * Retries are for requests that Envoy did not send at all; gRPC has none, because its clients retry themselves.
+ * Retries are for requests that Envoy did not send at all, unless the mesh says otherwise; gRPC has none, because its clients retry themselves.
  *
+ * @param retries the mesh's policy of inbound routes; undefined: Istio's
  * @see docs/how-istio-does-it/routes.md#inbound-routes
  */
-export function inboundRouteConfiguration(target: InboundRouteTarget): RouteConfigurationJson {
+export function inboundRouteConfiguration(
+  target: InboundRouteTarget,
+  retries: HTTPRetry | undefined,
+): RouteConfigurationJson {
   const { hostname, servicePort, protocol, cluster } = target;
+  const retryPolicy = isGrpc(protocol) ? undefined : inboundRetryPolicy(retries);
   return {
     name: cluster,
     validateClusters: false,
@@ -37,7 +44,7 @@ export function inboundRouteConfiguration(target: InboundRouteTarget): RouteConf
               cluster,
               timeout: "0s",
               maxStreamDuration: { maxStreamDuration: "0s", grpcTimeoutHeaderMax: "0s" },
-              ...(isGrpc(protocol) ? {} : { retryPolicy: { retryOn: "reset-before-request", numRetries: 2 } }),
+              ...(retryPolicy === undefined ? {} : { retryPolicy }),
             },
           },
         ],

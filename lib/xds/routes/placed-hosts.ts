@@ -1,9 +1,9 @@
 import type { VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import { changedPlaces, type ReadonlyList, withValues } from "../../config/changed-places.ts";
 import { ChunkedList } from "../../config/chunked-list.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { Slots } from "../../mesh/memo/slots.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { CacheEntries } from "../../incremental/cache-entries.ts";
+import { changedIndexes, type ReadonlyList, withValues } from "../../incremental/list-delta.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { areOfSameObjects, jsonOf, type VirtualHostPiece } from "./virtual-host.ts";
 
 /** In the order of names, for each virtual host that would like to be in a table; undefined for one that gets no domains. */
@@ -56,11 +56,11 @@ interface Making<T, L extends ReadonlyList<T>> {
  * table of thousands of hosts has it.
  */
 function placed<T, L extends ReadonlyList<T>>(kind: string, making: Making<T, L>): Placed<L> {
-  const made = new Slots<MadeOf<L>>(kind);
+  const made = new CacheEntries<MadeOf<L>>(kind);
   return (memo, hosts, last) => {
     const before = made.last(memo, hosts.slot);
     const isSame = before?.placement === hosts.placement && before.others === hosts.others && before.last === last;
-    const changed = isSame ? changedPlaces(before.brought, hosts.brought) : undefined;
+    const changed = isSame ? changedIndexes(before.brought, hosts.brought) : undefined;
     const list =
       before === undefined || changed === undefined
         ? making.listOf(allPlaced(memo, hosts, making.of, last))
@@ -151,9 +151,8 @@ function placeBrought(
 interface OthersPlaced extends Pick<SettledHosts, "others">, Pick<Placement, "placesOfOthers" | "trimmed" | "count"> {}
 
 /** Without what virtual services bring. */
-const placedOthers = step(
+const placedOthers = query(
   "virtual hosts in their places",
-  { others: "identity", placesOfOthers: "identity", trimmed: "identity", count: "value" },
   ({ others, placesOfOthers, trimmed, count }: OthersPlaced, memo: Memo): readonly (VirtualHostPiece | undefined)[] => {
     const pieces = Array.from({ length: count }, (): VirtualHostPiece | undefined => undefined);
     for (const [at, { piece }] of others.entries()) {
@@ -172,8 +171,8 @@ interface Trimmed {
   readonly domains: readonly string[];
 }
 
-const trimmedHost = step(
+const trimmedHost = query(
   "virtual host with fewer domains",
-  { piece: "identity", domains: "value" },
+  { domains: "value" },
   ({ piece, domains }: Trimmed): VirtualHostPiece => ({ ...piece, json: { ...piece.json, domains: [...domains] } }),
 );

@@ -1,9 +1,9 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import type { Destination, VirtualService } from "../../config/kinds/virtual-service.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
-import { tracedStep } from "../../mesh/memo/traced-step.ts";
 import { virtualServiceRoutes } from "./http-route.ts";
 import type { RoutePlace } from "./route-place.ts";
 import type { TableContext, TableSettings } from "./table-context.ts";
@@ -23,9 +23,8 @@ interface Inputs {
  * Most routes read nothing of their place but what their destinations mean there, so that the tables of all ports and
  * gateways share them, and a change of another object leaves them, and every virtual host made from them, as they are.
  */
-const routesAt = tracedStep(
+const routesAt = trackedQuery(
   "routes of a virtual service",
-  { settings: "identity", virtualService: "identity" },
   ({ settings, virtualService }: Inputs, place: RoutePlace): PlacedRoutes => {
     const { config, from } = virtualService;
     const hashRules = hashRulesOf(config.spec, place);

@@ -45,6 +45,28 @@ function statedPolicy(retries: HTTPRetry | undefined, hashed: boolean): RetryPol
   };
 }
 
+/** Retries that are safe for every method: the request did not reach the workload. */
+const inboundRetryOn = "reset-before-request";
+
+/**
+ * The retry policy of an inbound route, which has one host to go to.
+ *
+ * @param retries the mesh's; undefined: the built-in policy holds
+ * @returns undefined where retries are switched off
+ */
+export function inboundRetryPolicy(retries: HTTPRetry | undefined): RetryPolicyJson | undefined {
+  if (retries === undefined) return { retryOn: inboundRetryOn, numRetries: 2 };
+  const numRetries = retries.attempts ?? 0;
+  if (numRetries <= 0) return undefined;
+  const { retryOn, retriableStatusCodes } = conditions(retries.retryOn || inboundRetryOn);
+  return {
+    retryOn,
+    numRetries,
+    ...(retriableStatusCodes.length === 0 ? {} : { retriableStatusCodes }),
+    ...(retries.backoff === undefined ? {} : { retryBackOff: { baseInterval: retries.backoff } }),
+  };
+}
+
 /** Status codes leave the list of conditions; the condition that makes Envoy look at them takes their place at the end. */
 function conditions(text: string | undefined): { retryOn: string; retriableStatusCodes: number[] } {
   if (text === undefined || text === "") return { retryOn: defaultRetryOn, retriableStatusCodes: [] };

@@ -1,7 +1,7 @@
+import { internValue } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { oneValue } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { bracketed, virtualHostName } from "../names.ts";
@@ -13,6 +13,8 @@ export interface Domains {
   readonly keys: readonly string[];
   /** Parallel to `all`: whether it gives way to a service that really has the name. */
   readonly derived: readonly boolean[];
+  /** What proxies of other namespaces have for the same host, where this has short names of its own namespace. */
+  readonly elsewhere?: Domains;
 }
 
 export interface ServiceDomains extends Domains {
@@ -35,18 +37,14 @@ export function domainPerspectives(proxy: DomainPerspective, memo: Memo): Domain
   return perspectivesOf(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses });
 }
 
-const perspectivesOf = step(
-  "domain perspectives",
-  { dnsDomain: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
-  (atHome: DomainPerspective, memo: Memo): DomainPerspectives => {
-    const { dnsDomain } = atHome;
-    const service = dnsDomain.indexOf(".svc.");
-    if (service <= 0) return { namespace: "", atHome, abroad: atHome };
-    const namespace = `.${dnsDomain.slice(0, service)}.svc.`;
-    // One object for all namespaces.
-    return { namespace, atHome, abroad: oneValue(memo, { ...atHome, dnsDomain: dnsDomain.slice(service) }) };
-  },
-);
+const perspectivesOf = query("domain perspectives", (atHome: DomainPerspective, memo: Memo): DomainPerspectives => {
+  const { dnsDomain } = atHome;
+  const service = dnsDomain.indexOf(".svc.");
+  if (service <= 0) return { namespace: "", atHome, abroad: atHome };
+  const namespace = `.${dnsDomain.slice(0, service)}.svc.`;
+  // One object for all namespaces.
+  return { namespace, atHome, abroad: internValue(memo, { ...atHome, dnsDomain: dnsDomain.slice(service) }) };
+});
 
 /** As which of the two a proxy sees a service. */
 export const seenAs = (service: Service, { namespace, atHome, abroad }: DomainPerspectives): DomainPerspective =>
@@ -58,9 +56,8 @@ export const seenOf = (services: readonly Service[], domains: DomainPerspectives
     ? fromAbroad(memo, { abroad: domains.abroad })
     : domains;
 
-const fromAbroad = step(
+const fromAbroad = query(
   "domain perspectives from abroad",
-  { abroad: "identity" },
   ({ abroad }: Pick<DomainPerspectives, "abroad">): DomainPerspectives => ({ namespace: "", atHome: abroad, abroad }),
 );
 
@@ -85,11 +82,26 @@ export interface DomainInputs {
 export const serviceDomains = (
   memo: Memo,
   { proxy, service, portSuffix }: Omit<DomainInputs, "proxy"> & { readonly proxy: DomainPerspectives },
-): ServiceDomains => domainsSeen(memo, { proxy: seenAs(service, proxy), service, portSuffix });
+): ServiceDomains => {
+  const { atHome, abroad } = proxy;
+  return seenAs(service, proxy) === abroad
+    ? domainsSeen(memo, { proxy: abroad, service, portSuffix })
+    : domainsAtHome(memo, { atHome, abroad, service, portSuffix });
+};
 
-const domainsSeen = step(
+interface HomeInputs extends Omit<DomainInputs, "proxy">, Pick<DomainPerspectives, "atHome" | "abroad"> {}
+
+const domainsAtHome = query(
+  "domains of a service in its own namespace",
+  ({ atHome, abroad, service, portSuffix }: HomeInputs, memo: Memo): ServiceDomains => ({
+    service,
+    ...makeDomains({ proxy: atHome, service, portSuffix }),
+    elsewhere: domainsSeen(memo, { proxy: abroad, service, portSuffix }),
+  }),
+);
+
+const domainsSeen = query(
   "domains of a service",
-  { proxy: "identity", service: "identity", portSuffix: "value" },
   (inputs: DomainInputs): ServiceDomains => ({ service: inputs.service, ...makeDomains(inputs) }),
 );
 

@@ -1,8 +1,8 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { sameElements } from "../../config/same-elements.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { Slots } from "../../mesh/memo/slots.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { listKeeper } from "../../incremental/keep-identity.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 import type { Placement } from "./placed-hosts.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
@@ -17,8 +17,20 @@ export interface Claim {
 }
 
 /** Whether two claims are of the same virtual host, whatever its domains. */
-export const areOfSameHost = (a: Claim, b: Claim): boolean =>
+const areOfSameHost = (a: Claim, b: Claim): boolean =>
   a.name === b.name && a.port === b.port && a.hostname === b.hostname;
+
+/** Whether two claims are of the same virtual host and of the same domains. */
+export function isSameClaim(last: Claim, claim: Claim): boolean {
+  if (last === claim) return true;
+  if (!areOfSameHost(last, claim)) return false;
+  const [a, b] = [last.domains, claim.domains];
+  if (a === b) return true;
+  return (
+    a.all.length === b.all.length &&
+    a.all.every((domain, at) => domain === b.all[at] && a.keys[at] === b.keys[at] && a.derived[at] === b.derived[at])
+  );
+}
 
 /** By the virtual service that brings them. */
 export type ClaimsBrought = readonly (readonly Claim[])[];
@@ -35,18 +47,40 @@ interface Claims {
   readonly port: number;
 }
 
-/** Who gets which names and domains: whoever comes first. */
-export const settledClaims = step(
+/**
+ * Which virtual host gets which names and domains: the first that claims them. Namespaces differ in the short names of their own
+ * services; where these cross no other claim, the result is that of the table without them, which all namespaces share.
+ */
+export const settledClaims = query(
   "settled claims",
-  { services: "identity", claims: "identity", ofOthers: "identity", port: "value" },
   ({ claims: brought, ofOthers, services, port }: Claims, memo: Memo): Settled => {
     const asked = { claims: [...brought.flat(), ...ofOthers], counts: brought.map(({ length }) => length), services };
-    const last = settlements.last(memo, String(port));
-    if (port !== 0 && last !== undefined && isSettledAs(last, asked)) return last.settled;
-    const settlement = settle(asked, port);
-    settlements.keep(memo, String(port), settlement);
-    return settlement.settled;
+    // The short names of a table of all ports are those of its one gateway.
+    const base = port === 0 ? undefined : settledElsewhere(memo, elsewhere(memo, asked, port));
+    return base !== undefined && isSettledAs(base, asked) ? base.settled : settle(asked, port).settled;
   },
+);
+
+interface AskedAtPort extends Asked {
+  readonly port: number;
+}
+
+/** What proxies of a namespace claim that has none of these hosts: the same lists for all namespaces as long as they say the same. */
+function elsewhere(memo: Memo, { claims, counts, services }: Asked, port: number): AskedAtPort {
+  const slot = String(port);
+  const others = claims.map((claim) =>
+    claim.domains.elsewhere === undefined ? claim : { ...claim, domains: claim.domains.elsewhere },
+  );
+  return { claims: keptElsewhere(memo, slot, others), counts: keptCounts(memo, slot, counts), services, port };
+}
+
+const keptElsewhere = listKeeper("claims of other namespaces", isSameClaim);
+
+const keptCounts = listKeeper<number>("claims of each virtual service");
+
+const settledElsewhere = query(
+  "settled claims of other namespaces",
+  ({ port, ...asked }: AskedAtPort): Settlement => settle(asked, port),
 );
 
 /** All claims of a table. */
@@ -68,9 +102,6 @@ interface Settlement extends Asked {
   /** Claims that do not have all of their domains. */
   readonly lessened: ReadonlySet<number>;
 }
-
-/** Of the table that was settled last, by its port. */
-const settlements = new Slots<Settlement>("settlements of a port");
 
 /**
  * Whether claims are settled as others were: the same names, and where domains are others nobody's way is crossed. So it is with the tables of

@@ -1,8 +1,8 @@
 import type { Stage } from "../../config/diagnostic.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { pass } from "../../mesh/memo/pass.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
@@ -57,9 +57,8 @@ interface Together extends TablePlace {
 }
 
 /** Most changes are of virtual services that bring nothing to most tables. */
-const hostsTogether = step(
+const hostsTogether = query(
   "virtual hosts of a sidecar's port",
-  { brought: "identity", hosts: "identity", services: "identity", port: "value", slot: "value" },
   ({ brought, hosts, ...at }: Together, memo: Memo): Stage<SettledHosts> => {
     const claims = claimsBrought(memo, at.slot, brought);
     const others = unclaimedHosts(memo, { claims, hosts });
@@ -73,9 +72,8 @@ interface Unclaimed {
 }
 
 /** The hosts of the services that no virtual service stands for. */
-const unclaimedHosts = step(
+const unclaimedHosts = query(
   "unclaimed virtual hosts",
-  { claims: "identity", hosts: "identity" },
   ({ claims, hosts }: Unclaimed, memo: Memo): readonly Candidate[] => {
     const names = new Set(claims.flatMap((of) => of.map(({ hostname }) => hostname)));
     return hosts.filter(({ hostname }) => !names.has(hostname)).map(({ route }) => defaultHost(memo, route));
@@ -99,9 +97,8 @@ function hostsBrought(
 }
 
 /** Whether one of them depends on what the others say. */
-const hasWildcards = step(
+const hasWildcards = query(
   "wildcards among virtual services",
-  { virtualServices: "identity" },
   ({ virtualServices }: Pick<EgressListener, "virtualServices">): boolean =>
     virtualServices.some(({ hasWildcard }) => hasWildcard),
 );
@@ -113,9 +110,8 @@ const noHosts = broughtHosts([]);
  * The hosts of all virtual services of a table. Those of one that is what it was are found by where it stands: with the mesh both
  * the tables and the virtual services of each become more.
  */
-const hostsOfVirtualServices = pass(
+const hostsOfVirtualServices = mappedList(
   "virtual hosts of virtual services",
-  { settings: "identity", domains: "identity", services: "identity", place: "identity", port: "value" },
   (
     virtualService: MeshVirtualService,
     byHost: EgressListener["virtualServiceByHost"] | undefined,
@@ -143,16 +139,8 @@ interface Bringing extends Pick<HostContext, "settings" | "domains" | "port"> {
   readonly named: NamedHosts;
 }
 
-const hostsOfOne = step(
+const hostsOfOne = query(
   "virtual hosts of a virtual service",
-  {
-    virtualService: "identity",
-    placed: "identity",
-    named: "identity",
-    settings: "identity",
-    domains: "identity",
-    port: "value",
-  },
   ({ virtualService, placed, named, ...context }: Bringing, memo: Memo): BroughtHosts => {
     const groups = hostGroups(virtualService, named, placed, context.port);
     if (groups.length === 0) return noHosts;
@@ -178,9 +166,8 @@ interface Routed {
   readonly port: number;
 }
 
-const hostOfNoService = step(
+const hostOfNoService = query(
   "virtual host of no service",
-  { settings: "identity", placed: "identity", host: "value", port: "value" },
   ({ settings, placed, host, port }: Routed & { readonly settings: TableSettings; readonly host: string }) => {
     const name = virtualHostName(host, port);
     const all = settings.proxyless ? [bracketed(host), name] : [bracketed(host)];
@@ -204,9 +191,8 @@ interface RoutedService extends Routed {
   readonly domains: ServiceDomains;
 }
 
-const hostOfService = step(
+const hostOfService = query(
   "virtual host of a service",
-  { headers: "identity", placed: "identity", domains: "identity", port: "value" },
   ({ headers, placed, domains, port }: RoutedService): Omit<Candidate, "origin"> => {
     const hostname = domains.service.hostname.toLowerCase();
     const name = virtualHostName(hostname, port);

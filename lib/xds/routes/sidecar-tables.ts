@@ -1,7 +1,7 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
-import { lazily } from "../../mesh/memo/lazy.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { lazily } from "../../incremental/lazy.ts";
+import { query } from "../../incremental/query.ts";
 import type { EgressListener, SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import { httpProxyRouteTable } from "../names.ts";
@@ -124,9 +124,8 @@ function sniffedPieces(name: string, host: string, hosts: PortHosts, table: Tabl
   return [sniffedHost(table.memo, { only })];
 }
 
-const sniffedHost = step(
+const sniffedHost = query(
   "virtual host of a sniffed port",
-  { only: "identity" },
   ({ only }: { readonly only: VirtualHostPiece }): VirtualHostPiece => ({
     ...only,
     json: { ...only.json, domains: ["*"] },
@@ -154,9 +153,9 @@ interface Unclaimed {
   readonly headers: ForwardedHeaders;
 }
 
-const catchAllHost = step(
+const catchAllHost = query(
   "catch-all virtual host",
-  { headers: "identity", policy: "value" },
+  { policy: "value" },
   ({ policy, headers }: Unclaimed): VirtualHostPiece => {
     const json = catchAllVirtualHost(policy, headers);
     return { name: json.name ?? "", json, from: [] };

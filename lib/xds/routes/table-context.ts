@@ -1,9 +1,9 @@
 import type { RetryPolicyJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
 import type { HTTPRetry } from "../../config/kinds/virtual-service.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
 import type { SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
@@ -30,13 +30,11 @@ export interface TableContext {
 }
 
 export function tableContext(view: RouteView, memo: Memo, proxyless = false): TableContext {
-  const { proxyConfig } = view.proxy;
   return {
     view,
     memo,
     settings: tableSettings(memo, {
-      attemptCount: proxyConfig.proxyHeaders?.attemptCount?.disabled !== true,
-      forwardedHost: proxyConfig.proxyHeaders?.xForwardedHost?.enabled === true,
+      ...forwardedHeaders(view.proxy),
       retries: view.lookups.mesh.defaultHttpRetryPolicy,
       proxyless,
     }),
@@ -44,9 +42,15 @@ export function tableContext(view: RouteView, memo: Memo, proxyless = false): Ta
   };
 }
 
-const tableSettings = step(
+/** What the routes of a proxy add to the headers of a request. */
+export const forwardedHeaders = ({ proxyConfig: { proxyHeaders } }: RouteView["proxy"]): ForwardedHeaders => ({
+  attemptCount: proxyHeaders?.attemptCount?.disabled !== true,
+  forwardedHost: proxyHeaders?.xForwardedHost?.enabled === true,
+});
+
+const tableSettings = query(
   "route table settings",
-  { attemptCount: "value", forwardedHost: "value", retries: "value", proxyless: "value" },
+  { retries: "value" },
   ({
     retries,
     proxyless,

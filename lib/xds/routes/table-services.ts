@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { isWildcard } from "../../config/host-name.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { query } from "../../incremental/query.ts";
 import { type Protocol, type Service, type ServicePort, streamPort } from "../../registry/service.ts";
 import { virtualHostName } from "../names.ts";
 
@@ -35,9 +35,8 @@ interface Inputs {
   readonly namesPorts: boolean;
 }
 
-export const tableServices = step(
+export const tableServices = query(
   "services of a route table",
-  { services: "identity", port: "value", namesPorts: "value" },
   ({ services, port, namesPorts }: Inputs): TableServices => {
     const byHostname = new Map<string, TableService>();
     for (const service of services) {

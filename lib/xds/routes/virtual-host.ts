@@ -2,11 +2,11 @@ import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { ChunkedList } from "../../config/chunked-list.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
-import { sameElements } from "../../config/same-elements.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { pass } from "../../mesh/memo/pass.ts";
-import { keptLists, oneOfLists } from "../../mesh/memo/same.ts";
-import { step } from "../../mesh/memo/step.ts";
+import { internLongList, listKeeper } from "../../incremental/keep-identity.ts";
+import { mappedList } from "../../incremental/mapped-list.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { sameElements } from "../../incremental/same-elements.ts";
 import { withListApart } from "../list-apart.ts";
 import type { Resource } from "../resource.ts";
 
@@ -52,36 +52,41 @@ export const fewPieces = 8;
  * A table with hosts. Ports do not count when Envoy compares a request's host with domains.
  * @see docs/how-istio-does-it/routes.md#tables
  */
-export const routeTable = step(
-  "route table",
-  { hosts: "identity", owners: "identity", name: "value" },
-  ({ name, hosts, owners }: TableInputs, memo: Memo) => tableOf(name, hosts, allOf(memo, { owners })),
+export const routeTable = query("route table", ({ name, hosts, owners }: TableInputs, memo: Memo) =>
+  tableOf(name, hosts, allOf(memo, { owners })),
 );
 
-const smallTable = step("small route table", { pieces: "elements", name: "value" }, ({ name, pieces }: Table) =>
+const smallTable = query("small route table", { pieces: "elements" }, ({ name, pieces }: Table) =>
   tableOf(name, pieces.map(jsonOf), objectsOf(pieces)),
 );
 
 export const jsonOf = ({ json }: VirtualHostPiece): VirtualHostJson => json;
 
 /** The virtual hosts of a table, the same list as long as they are the same. */
-const hostsOf = pass("virtual hosts of a route table", {}, jsonOf);
+const hostsOf = mappedList("virtual hosts of a route table", jsonOf);
+
+/** A table with all its virtual hosts. */
+export const inlineTable = (name: string, virtualHosts: VirtualHostJson[]): RouteConfigurationJson =>
+  tableAround(name, virtualHosts.length === 0 ? {} : { virtualHosts });
+
+const tableAround = (name: string, hosts: Pick<RouteConfigurationJson, "virtualHosts">): RouteConfigurationJson => ({
+  name,
+  ...hosts,
+  validateClusters: false,
+  ignorePortInHostMatching: true,
+  maxDirectResponseBodySizeBytes: 1_048_576,
+});
 
 const tableOf = (
   name: string,
   hosts: readonly VirtualHostJson[] | ChunkedList<VirtualHostJson>,
   from: readonly ConfigKey[],
 ): Resource<RouteConfigurationJson> => {
-  const isApart = hosts instanceof ChunkedList;
-  const json = {
-    name,
-    // Nobody writes into it.
-    ...(hosts.length === 0 ? {} : { virtualHosts: isApart ? [] : (hosts as VirtualHostJson[]) }),
-    validateClusters: false,
-    ignorePortInHostMatching: true,
-    maxDirectResponseBodySizeBytes: 1_048_576,
-  };
-  return { name, json: isApart ? withListApart(json, "virtualHosts", hosts) : json, from };
+  // Its text is cut where the list stands, which is therefore there, though empty.
+  if (hosts instanceof ChunkedList)
+    return { name, json: withListApart(tableAround(name, { virtualHosts: [] }), "virtualHosts", hosts), from };
+  // Nobody writes into it.
+  return { name, json: inlineTable(name, hosts as VirtualHostJson[]), from };
 };
 
 /**
@@ -100,11 +105,10 @@ export function keptTable(key: () => string, { name, pieces }: Table, memo: Memo
   });
 }
 
-const allOf = step(
+const allOf = query(
   "objects of a route table",
-  { owners: "identity" },
   ({ owners }: Pick<TableInputs, "owners">, memo: Memo): readonly ConfigKey[] =>
-    oneOfLists(memo, "objects of route tables", objectsOf(owners)),
+    internLongList(memo, "objects of route tables", objectsOf(owners)),
 );
 
 /** Some more than once. */
@@ -122,4 +126,4 @@ export function emptyTable(name: string): Resource<RouteConfigurationJson> {
   return { name, json: { name, validateClusters: false }, from: [] };
 }
 
-const keptOwners = keptLists("owners of a route table", areOfSameObjects);
+const keptOwners = listKeeper("owners of a route table", areOfSameObjects);

@@ -157,7 +157,7 @@ function byDryRun(policies: readonly TranslatedPolicy[]) {
   };
 }
 
-/** One pair per provider, by name; several providers on one workload are refused, as none can be chosen. */
+/** One pair per provider, by name; several providers on one workload are refused unless a switch allows them. */
 function customFilters(
   policies: readonly TranslatedPolicy[],
   lookups: ProviderLookups,
@@ -169,12 +169,12 @@ function customFilters(
   const value = names.flatMap((name): readonly NamedFilter[] => {
     const group = byProvider.get(name) ?? [];
     const found =
-      names.length > 1
-        ? { error: `the workload has policies of several extension providers: ${names.join(", ")}` }
+      names.length > 1 && !lookups.mesh.rules.allowsSeveralAuthorizers
+        ? { error: `the workload has policies of several extension providers: ${names.join(", ")}`, hint: severalHint }
         : findAuthorizer(name, lookups);
     if (!("error" in found)) return authorizerPair(name, group, found, protocol);
     // The same policies are translated for both protocols: one of them speaks.
-    if (protocol === "http") diagnostics.push(...group.map(({ policy }) => badProvider(policy, found.error)));
+    if (protocol === "http") diagnostics.push(...group.map(({ policy }) => badProvider(policy, found)));
     return [rbacFilter(protocol, { rules: rbac("DENY", refusals(name, group)) })];
   });
   return { value, diagnostics };
@@ -287,13 +287,21 @@ function filterKind(protocol: Protocol): "http" | "network" {
   return protocol === "tcp" ? "network" : "http";
 }
 
-function badProvider(policy: Policy, reason: string): Diagnostic {
+const severalHint = "use one per workload, or set the switch PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS";
+const missingHint = "define the provider in the mesh configuration (extensionProviders)";
+
+interface Unusable {
+  readonly error: string;
+  readonly hint?: string;
+}
+
+function badProvider(policy: Policy, { error, hint = missingHint }: Unusable): Diagnostic {
   return {
     code: "custom-provider-unusable",
     severity: "warning",
     origin: policy.origin,
     path: ["spec", "provider", "name"],
-    message: `requests that match the policy are denied: ${reason}`,
-    hint: "define the provider in the mesh configuration (extensionProviders), and use one per workload",
+    message: `requests that match the policy are denied: ${error}`,
+    hint,
   };
 }

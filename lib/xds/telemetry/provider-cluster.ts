@@ -1,6 +1,6 @@
 import type { GrpcServiceJson } from "../../../gen/envoy/config/core/v3/grpc_service_pb.ts";
 import type { ProviderService } from "../../config/kinds/extension-provider.ts";
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import type { OutboundListenerView, ServiceLookups } from "../../mesh/views/views.ts";
 import { outboundClusterName } from "../names.ts";
 
@@ -12,7 +12,7 @@ export interface ProviderCluster {
 
 /** What finding an extension provider asks: steps remember the answers. */
 export interface ProviderLookups {
-  readonly mesh: MeshConfig;
+  readonly mesh: MeshSettings;
   /**
    * The host of a service that is named as `host` or `namespace/host`, looked up in the whole mesh and not in a scope; undefined
    * for an unknown one, or one that several namespaces have and that is named without one.

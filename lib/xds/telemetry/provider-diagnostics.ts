@@ -67,7 +67,7 @@ function unsuitable(name: string, part: Part): Pick<Diagnostic, "code" | "messag
 function unreachable(name: string, { service }: ProviderService): Pick<Diagnostic, "code" | "message" | "hint"> {
   return {
     code: "unknown-provider-service",
-    message: `the extension provider ${name} runs at ${service}, which no registry knows, or several namespaces have`,
+    message: `the extension provider ${name} runs at ${service}, which is in no registry, or in several namespaces`,
     hint: "name the service as namespace/host, and make it or a ServiceEntry for it",
   };
 }

@@ -1,6 +1,7 @@
 import type { HttpConnectionManager_TracingJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { CustomTag, Tracing } from "../../config/kinds/telemetry.ts";
+import type { ReleaseRules } from "../../mesh/release-rules.ts";
 import type { WorkloadPolicies } from "../../mesh/views/views.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
 import { customTags, knownTags } from "./custom-tags.ts";
@@ -53,7 +54,7 @@ export function connectionTracing(
   const tracer = tracerOf(settings.provider, view, lookups);
   if (tracer === undefined) return untraced;
   return {
-    tracing: providerTracing(view, settings, tracer),
+    tracing: providerTracing(view, settings, tracer, mesh.rules),
     useRequestIdForTraceSampling: settings.requestIdForSampling,
   };
 }
@@ -71,12 +72,13 @@ function providerTracing(
   view: TracingProxy,
   settings: TracingSettings,
   tracer: Tracer,
+  { spawnsUpstreamSpans }: Pick<ReleaseRules, "spawnsUpstreamSpans">,
 ): HttpConnectionManager_TracingJson {
   const own = view.proxy.proxyConfig.tracing;
   const percent = tracer.samplesItself ? 100 : (settings.samplingPercent ?? proxySamplingPercent(view));
   const ownTags = Object.keys(settings.customTags).length === 0 ? (own?.customTags ?? {}) : settings.customTags;
   const tags = customTags(view.tracing, settings.istioTags, knownTags(ownTags, view.proxy.istioVersion));
-  const childSpan = tracer.spawnsUpstreamSpan || view.proxy.type === "router";
+  const childSpan = tracer.spawnsUpstreamSpan || (spawnsUpstreamSpans && view.proxy.type === "router");
   const noPropagation = settings.disableContextPropagation && istioVersionAtLeast(view.proxy.istioVersion, 1, 30);
   return {
     ...sampling(percent),

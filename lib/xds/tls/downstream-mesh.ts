@@ -1,7 +1,8 @@
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import type { DownstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
+import { compliantTls } from "./compliance.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
 import { fileSecret, identitySecret } from "./sds-secret.ts";
 
@@ -24,7 +25,7 @@ export type ServerFiles = Readonly<Record<string, string>>;
  * @see docs/how-istio-does-it/listeners.md#mesh-tls-of-listeners
  */
 export function meshDownstreamContext(
-  mesh: MeshConfig,
+  mesh: MeshSettings,
   files: ServerFiles,
   carries: "http" | "tcp",
 ): DownstreamTlsContextJson {
@@ -32,24 +33,27 @@ export function meshDownstreamContext(
   const prefixes = trustDomains(mesh).map((domain) => ({ prefix: `spiffe://${domain}/` }));
   return {
     requireClientCertificate: true,
-    commonTlsContext: {
-      tlsParams: {
-        tlsMinimumProtocolVersion: mesh.meshMTLS?.minProtocolVersion === "TLSV1_3" ? "TLSv1_3" : "TLSv1_2",
-        tlsMaximumProtocolVersion: "TLSv1_3",
-        ...(ciphers.length === 0 ? {} : { cipherSuites: [...ciphers] }),
+    commonTlsContext: compliantTls(
+      {
+        tlsParams: {
+          tlsMinimumProtocolVersion: mesh.meshMTLS?.minProtocolVersion === "TLSV1_3" ? "TLSv1_3" : "TLSv1_2",
+          tlsMaximumProtocolVersion: "TLSv1_3",
+          ...(ciphers.length === 0 ? {} : { cipherSuites: [...ciphers] }),
+        },
+        alpnProtocols: [...(carries === "tcp" ? tcpMeshAlpns : httpAlpns)],
+        tlsCertificateSdsSecretConfigs: [serverCertificate(files)],
+        combinedValidationContext: {
+          defaultValidationContext: prefixes.length === 0 ? {} : { matchSubjectAltNames: prefixes },
+          validationContextSdsSecretConfig: rootCertificate(files),
+        },
       },
-      alpnProtocols: [...(carries === "tcp" ? tcpMeshAlpns : httpAlpns)],
-      tlsCertificateSdsSecretConfigs: [serverCertificate(files)],
-      combinedValidationContext: {
-        defaultValidationContext: prefixes.length === 0 ? {} : { matchSubjectAltNames: prefixes },
-        validationContextSdsSecretConfig: rootCertificate(files),
-      },
-    },
+      mesh,
+    ),
   };
 }
 
 /** Trust domains whose workloads are let in: the mesh's own, its aliases, and those of foreign certificates. */
-function trustDomains(mesh: MeshConfig): readonly string[] {
+function trustDomains(mesh: MeshSettings): readonly string[] {
   const foreign = mesh.caCertificates.flatMap((certificate) => certificate.trustDomains ?? []);
   return [...new Set([mesh.trustDomain, ...mesh.trustDomainAliases, ...foreign])];
 }

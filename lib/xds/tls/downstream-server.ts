@@ -9,10 +9,11 @@ import type {
   DownstreamTlsContextJson,
 } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
-import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { isCipherSuite } from "../../config/rules/tls/server-tls.ts";
+import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import { caOfCredential, fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import type { ProviderCluster } from "../telemetry/provider-cluster.ts";
+import { compliantTls } from "./compliance.ts";
 import { serverCredential } from "./downstream-credential.ts";
 import { rootCertificate, type ServerFiles, serverCertificate } from "./downstream-mesh.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
@@ -20,7 +21,7 @@ import { fileSecret, identitySecret } from "./sds-secret.ts";
 
 /** What ending TLS depends on beside the server. */
 export interface TlsSide {
-  readonly mesh: MeshConfig;
+  readonly mesh: MeshSettings;
   /** The mesh's SDS provider, if it has one. */
   readonly secretServer: ProviderCluster | undefined;
   /** Of the proxy: they stand for its identity in the mesh, and so in ISTIO_MUTUAL. */
@@ -42,21 +43,25 @@ export function serverDownstreamContext(
   const requires = settings.mode === "MUTUAL" || meshMutual;
   const validates = requires || settings.mode === "OPTIONAL_MUTUAL";
   const params = meshMutual ? {} : tlsParameters(settings, side.mesh);
+  const offered = nonEmpty(settings.alpnProtocols) ?? (meshMutual && carries === "tcp" ? tcpMeshAlpns : httpAlpns);
   return {
     // OPTIONAL_MUTUAL checks a certificate and does not insist on one.
     requireClientCertificate: requires,
-    commonTlsContext: {
-      alpnProtocols: [...(meshMutual && carries === "tcp" ? tcpMeshAlpns : httpAlpns)],
-      ...secrets(settings, validates, side),
-      ...(Object.keys(params).length === 0 ? {} : { tlsParams: params }),
-    },
+    commonTlsContext: compliantTls(
+      {
+        alpnProtocols: [...offered],
+        ...secrets(settings, validates, side),
+        ...(Object.keys(params).length === 0 ? {} : { tlsParams: params }),
+      },
+      side.mesh,
+    ),
   };
 }
 
 function secrets(
   settings: ServerTLSSettings,
   validates: boolean,
-  { files, secretServer }: TlsSide,
+  { files, secretServer, mesh }: TlsSide,
 ): CommonTlsContextJson {
   if (settings.mode === "ISTIO_MUTUAL") {
     return {
@@ -66,7 +71,7 @@ function secrets(
   }
   const names = credentialNames(settings);
   return names.length > 0
-    ? credentialSecrets(settings, names, validates, secretServer)
+    ? credentialSecrets(settings, names, validates, { secretServer, mesh })
     : fileSecrets(settings, validates);
 }
 
@@ -81,14 +86,14 @@ function credentialSecrets(
   settings: ServerTLSSettings,
   names: readonly string[],
   validates: boolean,
-  secretServer: ProviderCluster | undefined,
+  side: Pick<TlsSide, "secretServer" | "mesh">,
 ): CommonTlsContextJson {
   const { caCertCredentialName: explicit = "", subjectAltNames: sans = [] } = settings;
   // One CA for all key pairs: the one that belongs to the first. Without one no names are checked, as with files; Istio
   // writes them all the same, and Envoy refuses the listener.
-  const ca = serverCredential(explicit === "" ? caOfCredential(names[0] ?? "") : explicit, secretServer);
+  const ca = serverCredential(explicit === "" ? caOfCredential(names[0] ?? "") : explicit, side);
   return {
-    tlsCertificateSdsSecretConfigs: names.map((name) => serverCredential(name, secretServer)),
+    tlsCertificateSdsSecretConfigs: names.map((name) => serverCredential(name, side)),
     ...(validates
       ? {
           combinedValidationContext: {
@@ -96,6 +101,7 @@ function credentialSecrets(
               ...subjectNames(sans),
               ...listed("verifyCertificateSpki", settings.verifyCertificateSpki),
               ...listed("verifyCertificateHash", settings.verifyCertificateHash),
+              ...chainVerification(settings),
             },
             validationContextSdsSecretConfig: ca,
           },
@@ -126,21 +132,24 @@ function certificateFile(certificate: string, key: string): SdsSecretConfigJson 
     : fileSecret(fileCertificateName(certificate, key));
 }
 
-function validation(
-  validates: boolean,
-  { subjectAltNames = [], caCrl = "" }: ServerTLSSettings,
-  ca: SdsSecretConfigJson,
-): CommonTlsContextJson {
+function validation(validates: boolean, settings: ServerTLSSettings, ca: SdsSecretConfigJson): CommonTlsContextJson {
   if (!validates) return {};
+  const { subjectAltNames = [], caCrl = "" } = settings;
   return {
     combinedValidationContext: {
       defaultValidationContext: {
         ...subjectNames(subjectAltNames),
         ...(caCrl === "" ? {} : { crl: { filename: caCrl } }),
+        ...chainVerification(settings),
       },
       validationContextSdsSecretConfig: ca,
     },
   };
+}
+
+/** A client's certificate that no root vouches for is let through, where the server says so. */
+function chainVerification({ insecureSkipVerify }: ServerTLSSettings): CertificateValidationContextJson {
+  return insecureSkipVerify === true ? { trustChainVerification: "ACCEPT_UNTRUSTED" } : {};
 }
 
 function subjectNames(names: readonly string[]): CertificateValidationContextJson {
@@ -155,9 +164,9 @@ function listed<K extends "verifyCertificateSpki" | "verifyCertificateHash">(
 }
 
 /** The mesh's defaults under the server's own. Absent where neither says anything: Envoy's defaults hold. */
-function tlsParameters(settings: ServerTLSSettings, { tlsDefaults }: MeshConfig): TlsParametersJson {
+function tlsParameters(settings: ServerTLSSettings, { tlsDefaults }: MeshSettings): TlsParametersJson {
   const ciphers = nonEmpty(knownCiphers(settings)) ?? nonEmpty(tlsDefaults?.cipherSuites);
-  const curves = nonEmpty(tlsDefaults?.ecdhCurves);
+  const curves = nonEmpty(settings.ecdhCurves) ?? nonEmpty(tlsDefaults?.ecdhCurves);
   const minimum = protocolVersion(settings.minProtocolVersion) ?? defaultMinimum(tlsDefaults?.minProtocolVersion);
   const maximum = protocolVersion(settings.maxProtocolVersion);
   return {

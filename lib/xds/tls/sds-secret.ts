@@ -2,14 +2,14 @@ import type { ConfigSourceJson } from "../../../gen/envoy/config/core/v3/config_
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import { sdsCluster } from "../names.ts";
 
-/** An SDS server behind a cluster. */
-function server(clusterName: string): ConfigSourceJson {
+/** An SDS server behind a cluster. @param authority that it is called by; "": the cluster's name */
+function server(clusterName: string, authority = ""): ConfigSourceJson {
   return {
     apiConfigSource: {
       apiType: "GRPC",
       transportApiVersion: "V3",
       setNodeOnFirstMessageOnly: true,
-      grpcServices: [{ envoyGrpc: { clusterName } }],
+      grpcServices: [{ envoyGrpc: { clusterName, ...(authority === "" ? {} : { authority }) } }],
     },
     resourceApiVersion: "V3",
   };
@@ -29,8 +29,8 @@ export function fileSecret(name: string): SdsSecretConfigJson {
 }
 
 /** Secrets of an SDS server that the mesh names. */
-export function serverSecret(name: string, cluster: string): SdsSecretConfigJson {
-  return { name, sdsConfig: server(cluster) };
+export function serverSecret(name: string, cluster: string, authority: string): SdsSecretConfigJson {
+  return { name, sdsConfig: server(cluster, authority) };
 }
 
 /** Secrets that the control plane hands out; one that is missing must not hold the proxy up. */

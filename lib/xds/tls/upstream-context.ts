@@ -1,17 +1,20 @@
+import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import type {
   CommonTlsContextJson,
   UpstreamTlsContextJson,
 } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ClientTLSSettings } from "../../config/kinds/destination-rule.ts";
-import type { TLSConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import {
   credentialCaName,
   credentialSecretName,
   fileCertificateName,
   fileRootCaName,
+  ownCaName,
   workloadCertificate,
   workloadRootCa,
 } from "../names.ts";
+import { compliantTls } from "./compliance.ts";
 import { credentialSecret, fileSecret, identitySecret } from "./sds-secret.ts";
 
 /** What a context depends on beside the settings. */
@@ -25,7 +28,9 @@ export interface UpstreamContextInput {
   readonly declaredNames: readonly string[];
   /** Whether the proxy may be told to fetch `credentialName`. */
   readonly mayUseCredential: boolean;
-  readonly tlsDefaults: TLSConfig | undefined;
+  /** The same for `caCertCredentialName`; false: the authorities are those of the files. */
+  readonly mayUseCaCredential: boolean;
+  readonly mesh: MeshSettings;
 }
 
 const versions = { tlsMinimumProtocolVersion: "TLSv1_2", tlsMaximumProtocolVersion: "TLSv1_3" } as const;
@@ -44,6 +49,12 @@ const meshRoot = identitySecret(workloadRootCa);
  * @see docs/how-istio-does-it/clusters.md#tls-contexts
  */
 export function upstreamContext(input: UpstreamContextInput): UpstreamTlsContextJson | undefined {
+  const context = contextOf(input);
+  if (context?.commonTlsContext === undefined) return context;
+  return { ...context, commonTlsContext: compliantTls(context.commonTlsContext, input.mesh) };
+}
+
+function contextOf(input: UpstreamContextInput): UpstreamTlsContextJson | undefined {
   switch (input.settings.mode) {
     case "ISTIO_MUTUAL":
       return meshContext(input);
@@ -78,12 +89,12 @@ function meshContext(input: UpstreamContextInput): UpstreamTlsContextJson {
 }
 
 function originationContext(input: UpstreamContextInput): UpstreamTlsContextJson | undefined {
-  const { settings, tlsDefaults } = input;
+  const { settings, mesh } = input;
   const credential = settings.credentialName ?? "";
   const secrets = credential === "" ? fromFiles(input) : input.mayUseCredential ? fromCredential(input) : undefined;
   if (secrets === undefined) return undefined;
-  const curves = tlsDefaults?.ecdhCurves ?? [];
-  const ciphers = tlsDefaults?.cipherSuites ?? [];
+  const curves = mesh.tlsDefaults?.ecdhCurves ?? [];
+  const ciphers = mesh.tlsDefaults?.cipherSuites ?? [];
   return {
     ...((settings.sni ?? "") === "" ? {} : { sni: settings.sni ?? "" }),
     commonTlsContext: {
@@ -103,6 +114,12 @@ function acceptedNames({ settings, declaredNames }: UpstreamContextInput): reado
   return names.length === 0 ? declaredNames : names;
 }
 
+/** The authorities that have a Secret or ConfigMap of their own. */
+function ownCa({ settings, mayUseCaCredential }: UpstreamContextInput): SdsSecretConfigJson | undefined {
+  const name = settings.caCertCredentialName ?? "";
+  return name === "" || !mayUseCaCredential ? undefined : credentialSecret(ownCaName(name));
+}
+
 function fromCredential(input: UpstreamContextInput): CommonTlsContextJson {
   const { settings } = input;
   const name = settings.credentialName ?? "";
@@ -115,7 +132,7 @@ function fromCredential(input: UpstreamContextInput): CommonTlsContextJson {
       : {
           combinedValidationContext: {
             defaultValidationContext: exactNames(acceptedNames(input)),
-            validationContextSdsSecretConfig: credentialSecret(credentialCaName(name)),
+            validationContextSdsSecretConfig: ownCa(input) ?? credentialSecret(credentialCaName(name)),
           },
         }),
   };
@@ -139,7 +156,7 @@ function fromFiles(input: UpstreamContextInput): CommonTlsContextJson | undefine
               ...exactNames(acceptedNames(input)),
               ...(crl === "" ? {} : { crl: { filename: crl } }),
             },
-            validationContextSdsSecretConfig: fileSecret(fileRootCaName(settings.caCertificates ?? "")),
+            validationContextSdsSecretConfig: ownCa(input) ?? fileSecret(fileRootCaName(settings.caCertificates ?? "")),
           },
         }),
   };

@@ -2,9 +2,9 @@ import type { TypedExtensionConfigJson } from "../../../gen/envoy/config/core/v3
 import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { WasmConfig } from "../../config/kinds/wasm-plugin.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
-import { step } from "../../mesh/memo/step.ts";
-import { tracedStep } from "../../mesh/memo/traced-step.ts";
+import type { Memo } from "../../incremental/memo.ts";
+import { query } from "../../incremental/query.ts";
+import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { ListenerView, WorkloadPolicies } from "../../mesh/views/views.ts";
 import { packAny } from "../core-messages.ts";
 import { extensionName, translatedPluginName } from "../names.ts";
@@ -41,9 +41,8 @@ interface Plugin {
   readonly path: Diagnostic["path"];
 }
 
-const pluginsOf = step(
+const pluginsOf = query(
   "Wasm of a workload",
-  { wasmPlugins: "identity", trafficExtensions: "identity" },
   (objects: Pick<WorkloadPolicies, "wasmPlugins" | "trafficExtensions">, memo: Memo): readonly Plugin[] => [
     ...objects.wasmPlugins.map((config) =>
       pluginOf(memo, { config, name: translatedPluginName(config.meta.name), wasm: config.spec, path: ["spec"] }),
@@ -57,21 +56,17 @@ const pluginsOf = step(
   ],
 );
 
-const pluginOf = step(
-  "Wasm of an object",
-  { config: "identity", name: "value", wasm: "identity", path: "value" },
-  (plugin: Plugin): Plugin => plugin,
-);
+const pluginOf = query("Wasm of an object", { path: "value" }, (plugin: Plugin): Plugin => plugin);
 
-const resourceOf = tracedStep(
+const resourceOf = trackedQuery(
   "extension configuration with Wasm",
-  { plugin: "identity" },
   ({ plugin }: { readonly plugin: Plugin }, providers: ScopedProviders): Stage<ExtensionConfig> => {
     const { config, name, wasm } = plugin;
     const { namespace } = config.meta;
-    const { place, remedy } = placeOf(wasm, providers);
+    const { resolvedSha256: module, ...written } = wasm;
+    const { place, remedy } = placeOf(written, providers);
     const layer = wasm.type === "NETWORK" ? "network" : "http";
-    const settings = { config: wasmConfig(`${namespace}.${name}`, wasm, place) };
+    const settings = { config: wasmConfig(`${namespace}.${name}`, written, place) };
     const resource: ExtensionConfig = {
       name: extensionName(namespace, name),
       json: {
@@ -79,14 +74,21 @@ const resourceOf = tracedStep(
         typedConfig: packAny(`envoy.extensions.filters.${layer}.wasm.v3.Wasm`, settings),
       },
       from: [keyOf(config)],
+      ...(remedy === undefined || module === undefined ? {} : { module }),
     };
-    return { value: resource, diagnostics: remedy === undefined ? [] : [notFetched(plugin, remedy)] };
+    return {
+      value: resource,
+      diagnostics: remedy === undefined || module !== undefined ? [] : [notFetched(plugin, remedy)],
+    };
   },
 );
 
+/** What is said of code that a resolver fetches. */
+const fetching = "`portolan status` has the reason; `portolan resolve` tries again now";
+
 interface Placed {
   readonly place: CodePlace;
-  /** What would let an Envoy fetch the code itself; absent where it can. */
+  /** What would let an Envoy have the code; absent where it fetches it by itself. */
   readonly remedy?: string;
 }
 
@@ -96,19 +98,22 @@ function placeOf({ url, sha256 = "" }: WasmConfig, providers: ScopedProviders): 
   if (scheme !== "http" && scheme !== "https")
     return {
       place: { kind: "agent", url: scheme === undefined ? `oci://${url}` : url },
-      remedy: "serve the code over http or https, with a sha256, for Envoys without Istio's agent",
+      remedy: fetching,
     };
   const { hostname, port } = new URL(url);
   const number = port === "" ? (scheme === "https" ? 443 : 80) : Number(port);
   const target = providerCluster(providers, { service: hostname, port: number });
   const isReached = target !== undefined && providers.isInScope(target.hostname, number);
-  if (sha256 === "")
-    return { place: { kind: "agent", url }, remedy: "write the code's sha256: Envoy takes none without one" };
+  if (sha256 === "") {
+    const remedy =
+      scheme === "https" ? fetching : "write the code's sha256, or https: clear text can be exchanged on its way";
+    return { place: { kind: "agent", url }, remedy };
+  }
   return isReached
     ? { place: { kind: "cluster", cluster: target.cluster, url, sha256 } }
     : {
         place: { kind: "agent", url },
-        remedy: `declare port ${number} of ${hostname} as a service (ServiceEntry), so that Envoy has a cluster to fetch from`,
+        remedy: `${fetching}. Where ${hostname} is declared as a service (ServiceEntry) with port ${number}, Envoys fetch it by themselves`,
       };
 }
 
@@ -119,7 +124,7 @@ function notFetched({ config, wasm, path }: Plugin, remedy: string): Diagnostic 
     severity: "warning",
     origin: config.origin,
     path: [...path, "url"],
-    message: `only Istio's agent can fetch this code: what stands at an Envoy that polls is a filter that ${instead}`,
+    message: `this code has not been fetched: an Envoy that polls has a filter in its place that ${instead}`,
     hint: remedy,
   };
 }

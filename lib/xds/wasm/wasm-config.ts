@@ -2,7 +2,7 @@ import type { AsyncDataSourceJson } from "../../../gen/envoy/config/core/v3/base
 import type { PluginConfigJson } from "../../../gen/envoy/extensions/wasm/v3/wasm_pb.ts";
 import { canonicalJson } from "../../config/canonical-json.ts";
 import type { WasmConfig } from "../../config/kinds/wasm-plugin.ts";
-import { fingerprint } from "../../mesh/memo/plain-text.ts";
+import { fingerprint } from "../../incremental/plain-text.ts";
 import { packAny } from "../core-messages.ts";
 
 /** Where an Envoy finds the code of an extension; "agent": it does not, and Istio's agent fetches it first. */
@@ -51,17 +51,26 @@ export function wasmConfig(name: string, wasm: WasmConfig, place: CodePlace): Pl
   };
 }
 
+const pullSecretVariable = "ISTIO_META_WASM_IMAGE_PULL_SECRET";
+const pullPolicyVariable = "ISTIO_META_WASM_IMAGE_PULL_POLICY";
+const resourceVersionVariable = "ISTIO_META_WASM_PLUGIN_RESOURCE_VERSION";
+
 /** What Istio's agent reads of the environment, and takes out of it. */
+export const agentVariableNames: ReadonlySet<string> = new Set([
+  pullSecretVariable,
+  pullPolicyVariable,
+  resourceVersionVariable,
+]);
+
+/** The same with what they say. */
 function agentVariables(wasm: WasmConfig): readonly (readonly [string, string])[] {
   const { imagePullSecret, imagePullPolicy = "UNSPECIFIED_POLICY" } = wasm;
   return [
     // No credential stands in a snapshot: an empty one is what Istio writes where it cannot read the secret.
-    ...(imagePullSecret ? [["ISTIO_META_WASM_IMAGE_PULL_SECRET", ""] as const] : []),
-    ...(imagePullPolicy === "UNSPECIFIED_POLICY"
-      ? []
-      : [["ISTIO_META_WASM_IMAGE_PULL_POLICY", imagePullPolicy] as const]),
+    ...(imagePullSecret ? [[pullSecretVariable, ""] as const] : []),
+    ...(imagePullPolicy === "UNSPECIFIED_POLICY" ? [] : [[pullPolicyVariable, imagePullPolicy] as const]),
     // Istio writes the object's, which changes with its status too. Agents only ask whether it is another.
-    ["ISTIO_META_WASM_PLUGIN_RESOURCE_VERSION", fingerprint(canonicalJson(wasm))],
+    [resourceVersionVariable, fingerprint(canonicalJson(wasm))],
   ];
 }
 

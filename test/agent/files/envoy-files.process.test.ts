@@ -71,6 +71,15 @@ describe("files for an Envoy without an agent", () => {
     expect(files.get("cds.json")).not.toContain('"ads"');
   });
 
+  it("have one for the endpoints of the proxy's neighbours, whose cluster the bootstrap has", () => {
+    const files = made({
+      endpoints: { local_cluster: { clusterName: "local_cluster" }, other: { clusterName: "other" } },
+    });
+    expect(resourcesOf(files.get("local_cluster.json"))).toEqual([
+      { "@type": typeUrlOf("endpoints"), clusterName: "local_cluster" },
+    ]);
+  });
+
   it("are refused where Envoy would have to watch more than it can, with what to do", () => {
     const tables = (count: number) => {
       const names = Array.from({ length: count }, (_, at) => `${8_000 + at}`);
@@ -79,9 +88,9 @@ describe("files for an Envoy without an agent", () => {
         routes: Object.fromEntries(names.map((name) => [name, { name }])),
       };
     };
-    expect(made(tables(maxWatchedFiles - 4)).size).toBe(maxWatchedFiles - 2);
-    expect(() => made(tables(maxWatchedFiles - 3))).toThrow(
-      /name 97 route tables.*watch 100 files.*fs\.inotify\.max_user_instances.*The files are left as they were.*without --once/,
+    expect(made(tables(maxWatchedFiles - 5)).size).toBe(maxWatchedFiles - 3);
+    expect(() => made(tables(maxWatchedFiles - 4))).toThrow(
+      /name 96 route tables.*watch 100 files.*fs\.inotify\.max_user_instances.*The files are left as they were.*without --once/,
     );
   });
 

@@ -92,7 +92,7 @@ describe("a folder that -f names", () => {
     file("a.yaml", "a");
     symlinkSync(join(folder, "gone"), join(folder, "link.yaml"));
     expect(await run("validate", "-f", folder)).toMatch(
-      /^error .*link\.yaml: cannot be read: it is a link to nothing \[unreadable-file\]\n.*\nfailed: 1 error; 1 object is valid$/,
+      /^error .*link\.yaml: cannot be read: it is a link to nothing \[IST0106 unreadable-file\]\n.*\nfailed: 1 error; 1 object is valid$/,
     );
     expect(await run("apply", "-f", folder)).toContain("failed: configuration is invalid: nothing to apply");
   });
@@ -325,7 +325,7 @@ describe("the commands that read and delete configuration", () => {
       "failed: there is no DestinationRule default/web; there is one in shop: -n shop",
     );
     expect(await store("get", "foo")).toMatch(
-      /no type foo; `portolan get TYPE` knows \w+, .*, gateway, gateway\.gateway\.networking\.k8s\.io, /,
+      /no type foo; `portolan get TYPE` takes \w+, .*, gateway, gateway\.gateway\.networking\.k8s\.io, /,
     );
     expect(await store("get", "foo")).not.toContain("routerule");
     expect(await store("get", "vsx")).toContain("there is no type vsx; did you mean vs (virtualservice)?");
@@ -338,7 +338,7 @@ describe("the commands that read and delete configuration", () => {
     const path = join(folder, "mixed.yaml");
     const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
     writeFileSync(path, `${readFileSync(file("m.yaml", "m"), "utf8")}---\n${service}`);
-    expect(await store("apply", "-f", path)).toContain(`left out: Service web (${path}:6)`);
+    expect(await store("apply", "-f", path)).toContain(`left out: Service default/web (${path}:6)`);
   });
 
   it("delete takes away in one commit what is there, and fails for what is not", async () => {
@@ -501,6 +501,38 @@ describe("the commands without a store", () => {
     expect(await run("analyze", "-f", path, "-o", "table")).toContain("LEVEL");
     expect(await run("analyze", "-f", path, "-S", "IST0174=*")).toBe("No issues found.");
     expect(await run("analyze", "--list")).toContain("virtualservice.GatewayAnalyzer");
+  });
+
+  it("analyze takes istioctl's flags: of one namespace, of all, and of folders at any depth", async () => {
+    const deep = join(folder, "deep", "er");
+    mkdirSync(deep, { recursive: true });
+    const rule = (name: string, namespace: string) =>
+      `apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec: {host: ${name}}\n`;
+    writeFileSync(join(deep, "a.yaml"), `${rule("one", "shop")}---\n${rule("two", "bank")}`);
+    const top = join(folder, "deep");
+    const shop = await run("analyze", "-f", top, "-n", "shop");
+    expect(shop).toMatch(/^Warning \[IST0174\] \(DestinationRule one\.shop .*a\.yaml:4\)[^\n]*$/);
+    const all = await run("analyze", "-R", "-A", top, "--output-threshold", "warning");
+    expect(all.split("\n")).toHaveLength(2);
+    expect(await run("analyze", "-A", "-n", "shop", top)).toContain("cannot be used with option");
+    expect(await run("analyze", top, "-S", "IST0174=DestinationRule one.*", "-S", "IST0174=* two.bank")).toBe(
+      "No issues found.",
+    );
+  });
+
+  it("analyze says what compiling says, and validate writes JSON by -o as well", async () => {
+    const path = join(folder, "subsets.yaml");
+    const subsets = "subsets: [{name: v1}]";
+    writeFileSync(
+      path,
+      `apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: default}\nspec: {ports: [{name: http, port: 80}]}\n---\n` +
+        `apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: a}\nspec: {host: a, ${subsets}}\n---\n` +
+        `apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: b}\nspec: {host: a, ${subsets}}\n`,
+    );
+    expect(await run("analyze", path)).toContain("[duplicate-");
+    const json = JSON.parse(await run("validate", path, "-o", "json"));
+    expect(json).toEqual(JSON.parse(await run("validate", path, "--json")));
+    expect(json.valid).toBe(3);
   });
 
   it("analyze names the line of the field, of several objects in a file, of lists and of the settings of networks", async () => {

@@ -40,7 +40,7 @@ async function run(...args: readonly string[]) {
 /** The lines about secrets, without the folder before a file's name. */
 const about = (lines: readonly string[]) =>
   lines
-    .filter((line) => /\[(?:secret-in-source|inline-[a-z-]+)\]/.test(line))
+    .filter((line) => /\[(?:IST\d+ )?(?:secret-in-source|inline-[a-z-]+)\]/.test(line))
     .map((line) => line.replaceAll(`${join(folder, "mesh")}/`, ""))
     .sort();
 

@@ -1,8 +1,6 @@
 import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
 import { devReport } from "../../../lib/cli/dev/dev-report.ts";
-import { standingReport } from "../../../lib/cli/dev/standing-report.ts";
-import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 
 /** The command that is proposed to write a bootstrap. */
 function proposed(folder: string | undefined, contexts: readonly string[], origins = contexts.length): string {
@@ -36,32 +34,6 @@ describe("what dev proposes", () => {
 });
 
 describe("what dev says again", () => {
-  const key = { group: "networking.istio.io", kind: "VirtualService", namespace: "shop", name: "a" };
-  const diagnostic = (severity: Diagnostic["severity"], line: number): Diagnostic => ({
-    code: "unknown-field",
-    severity,
-    origin: { key, file: "a.yaml", line },
-    path: [],
-    message: `${severity} here`,
-    hint: "",
-  });
-
-  it("is an error, until it is mended; a warning or a note it tells once for as long as it holds", () => {
-    const lines: string[] = [];
-    const tell = (line: string) => void lines.push(line);
-    const report = standingReport({ out: tell, err: tell, colours: picocolors.createColors(false) });
-    const said = (...diagnostics: readonly Diagnostic[]) => {
-      lines.length = 0;
-      report(diagnostics);
-      return lines.map((line) => /(?:\w+ here|.* as told before)/.exec(line)?.[0]);
-    };
-    const all = (line: number) => (["error", "warning", "info"] as const).map((one) => diagnostic(one, line));
-    expect(said(...all(3))).toEqual(["error here", "warning here", "info here"]);
-    expect(said(...all(5))).toEqual(["error here", "1 warning and 1 note as told before"]);
-    expect(said(diagnostic("info", 5))).toEqual(["1 note as told before"]);
-    expect(said(...all(5))).toEqual(["error here", "warning here", "1 note as told before"]);
-  });
-
   it("is no failure of which nothing is new", () => {
     const lines: string[] = [];
     const tell = (line: string) => void lines.push(line);

@@ -114,9 +114,9 @@ describe("portolan dev", () => {
 
   it("tells of a refusal as text, with its suspects and where they stand", async () => {
     for (let i = 0; i < 3; i += 1) expect(await poll(gateway)).toBe(200);
-    await says(/^refused {3}router\S+ refuses clusters of version \w{12}, and has none; its log says why$/m);
+    await says(/^refused {3}router\S+ refuses clusters of version \w{12}, and has none; see its log for the reason$/m);
     await says(
-      /^ {10}suspect: outbound\|9080\|v1\|catalog\.\S+, from .*DestinationRule\/bookshop\/catalog \(catalog\.yaml:\d+\)/m,
+      /^ {10}suspect: outbound\|9080\|v1\|catalog\.\S+, from DestinationRule\/bookshop\/catalog, Service\/bookshop\/catalog \(catalog\.yaml:\d+, catalog\.yaml:1\)$/m,
     );
     expect(await status()).toMatch(/^refused +router/m);
   });

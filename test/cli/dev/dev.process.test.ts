@@ -100,7 +100,7 @@ describe("portolan dev", () => {
     const [code, text] = await push();
     expect(code).toBe(1);
     expect(text).toContain("did you mean DestinationRule?");
-    expect(text).toContain("of 1 refused the form before goes on being served");
+    expect(text).toContain("of 1 refused the form before is still served");
     expect(await devOnce()).toMatchObject({ event: "unchanged", objects: 2 });
     await rm(join(folder, "a.yaml"));
     expect(await devOnce()).toMatchObject({ objects: 1, diagnostics: [] });
@@ -141,13 +141,31 @@ describe("portolan dev", () => {
     await promisify(execFile)("mkfifo", [join(folder, "pipe.yaml")]);
     await symlink(join(folder, "gone"), join(folder, "link.yaml"));
     const problems = [
-      { code: "unreadable-file", origin: { file: "link.yaml" } },
-      { code: "unreadable-file", origin: { file: "pipe.yaml" } },
+      { code: "unreadable-file", origin: { file: join(folder, "link.yaml") } },
+      { code: "unreadable-file", origin: { file: join(folder, "pipe.yaml") } },
     ];
     expect(await devOnce()).toMatchObject({ event: "published", objects: 1, diagnostics: problems });
     const [code, text] = await push();
     expect(code).toBe(1);
-    expect(text).toContain("error pipe.yaml: cannot be read: it is no file");
+    expect(text).toContain(`error ${join(folder, "pipe.yaml")}: cannot be read: it is no file`);
+  });
+
+  it("goes on serving what a file held that is no text any more, and publishes the other files", async () => {
+    const second = rule("host").replace("name: a", "name: b");
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    await writeFile(join(folder, "b.yaml"), second);
+    const first = await devOnce();
+    const withoutMark = Buffer.from(rule("host"), "utf16le");
+    for (const [at, bytes] of [withoutMark, Buffer.from([0xff, 0x00, 0xfe, 0x80])].entries()) {
+      await writeFile(join(folder, "a.yaml"), bytes);
+      await writeFile(join(folder, "b.yaml"), second.replace("a.shop", `other-${at}.shop`));
+      const next = await devOnce();
+      expect(next).toMatchObject({ objects: 2, diagnostics: [{ code: "unreadable-file" }] });
+      expect((next as Event).version).not.toBe((first as Event).version);
+    }
+    await writeFile(join(folder, "a.yaml"), Buffer.concat([Buffer.from([0xff, 0xfe]), withoutMark]));
+    await writeFile(join(folder, "b.yaml"), second);
+    expect(await devOnce()).toMatchObject({ diagnostics: [], version: (first as Event).version });
   });
 
   it("goes on serving what a file held that cannot be read any more", async () => {

@@ -238,8 +238,8 @@ describe("portolan doctor's output", () => {
   });
 
   it.each([
-    [["ftp://x"], "doctor wants a URL of http or https"],
-    [["http://x/y"], "doctor wants a URL of a server alone: http://x"],
+    [["ftp://x"], "doctor needs a URL of http or https"],
+    [["http://x/y"], "doctor takes only the URL of a server: http://x"],
     [["http://x", "--metadata", "f"], "--metadata needs --node"],
     [["http://x", "--node", "a", "--bootstrap", "b"], "give one of --node and --bootstrap"],
   ])("refuses %j as a wrong command line", async (args, message) => {

@@ -129,6 +129,8 @@ describe("portolan proxy-config of a running Envoy", () => {
     // Its next poll says that it has taken what it has.
     await expect
       .poll(async () => (await run("proxy-status", "--server", dev.url)).out, { timeout: 20_000 })
-      .toMatch(new RegExp(`^${gateway} +SYNCED +SYNCED +- +SYNCED +- +- +poll$`, "m"));
+      .toMatch(
+        new RegExp(`^${gateway} +Kubernetes +SYNCED +SYNCED +IGNORED +SYNCED +IGNORED +IGNORED +connected +poll$`, "m"),
+      );
   }, 120_000);
 });

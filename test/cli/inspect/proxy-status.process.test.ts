@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -39,6 +39,23 @@ async function fixture(): Promise<Fixture> {
   return { test, nodes, folder, url: server.url };
 }
 
+const podAndService = `apiVersion: v1
+kind: Pod
+metadata: { name: web, namespace: default, labels: { app: web } }
+spec: { containers: [{ name: istio-proxy, image: example.invalid/proxy:1, args: [proxy, sidecar] }] }
+status: { phase: Running, podIP: 10.1.0.3, podIPs: [{ ip: 10.1.0.3 }], conditions: [{ type: Ready, status: "True" }] }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: web, namespace: default }
+spec: { clusterIP: 10.2.0.1, selector: { app: web }, ports: [{ name: http, port: 80, targetPort: 8080 }] }
+`;
+const rule = (connections: number) => `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: web, namespace: default }
+spec: { host: web, trafficPolicy: { connectionPool: { tcp: { maxConnections: ${connections} } } } }
+`;
+
 const run = (...args: readonly string[]) => runPortolan("proxy-status", ...args);
 
 const world = (content: string) =>
@@ -62,6 +79,7 @@ async function polled(
   return version_info;
 }
 
+const heads = ["NAME", "CLUSTER", "CDS", "LDS", "EDS", "RDS", "ECDS", "SDS", "SEEN", "TRANSPORT"];
 const rowOf = (text: string, name: string) =>
   text
     .split("\n")
@@ -76,12 +94,23 @@ describe("portolan proxy-status", () => {
     const first = await polled(here, "web");
     await polled(here, "web", first);
     const { out } = await run("--server", here.url);
-    expect(rowOf(out, "NAME")).toEqual(["NAME", "CDS", "LDS", "EDS", "RDS", "ECDS", "SDS", "TOLD BY"]);
-    expect(rowOf(out, "web.default")).toEqual(["web.default", "SYNCED", "NOT SENT", "-", "-", "-", "-", "poll"]);
+    expect(rowOf(out, "NAME")).toEqual(heads);
+    expect(rowOf(out, "web.default")).toEqual([
+      "web.default",
+      "-",
+      "SYNCED",
+      "NOT SENT",
+      "IGNORED",
+      "IGNORED",
+      "IGNORED",
+      "IGNORED",
+      "connected",
+      "poll",
+    ]);
     await here.test.publish(world("2"));
-    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[1]).toBe("STALE");
+    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[2]).toBe("STALE");
     await polled(here, "web", await polled(here, "web", first));
-    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[1]).toBe("SYNCED");
+    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[2]).toBe("SYNCED");
   });
 
   it("has a column for tables of names where a proxy has one, or is owed one", async () => {
@@ -92,11 +121,11 @@ describe("portolan proxy-status", () => {
     const withNames = worldOf({ web: { clusters: { a: "1" }, listeners: { l: "1" }, name_tables: names } });
     await here.test.publish(withNames);
     const owed = (await run("--server", here.url)).out;
-    expect(rowOf(owed, "NAME")).toEqual(["NAME", "CDS", "LDS", "EDS", "RDS", "ECDS", "SDS", "NDS", "TOLD BY"]);
-    expect(rowOf(owed, "web.default")?.[7]).toBe("NOT SENT");
+    expect(rowOf(owed, "NAME")).toEqual(heads.toSpliced(8, 0, "NDS"));
+    expect(rowOf(owed, "web.default")?.[8]).toBe("NOT SENT");
     const version = await polled(here, "web", undefined, {}, "name_tables");
     await polled(here, "web", version, {}, "name_tables");
-    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[7]).toBe("SYNCED");
+    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[8]).toBe("SYNCED");
   });
 
   it("says the same from the store alone, of proxies that fronts have written of", async () => {
@@ -105,9 +134,9 @@ describe("portolan proxy-status", () => {
     expect((await run("--store", here.folder)).out).toBe("no proxy has been written of by a front in this store");
     await polled(here, "web", await polled(here, "web"));
     await here.nodes.write();
-    expect(rowOf((await run("--store", here.folder)).out, "web.default")?.[1]).toBe("SYNCED");
+    expect(rowOf((await run("--store", here.folder)).out, "web.default")?.[2]).toBe("SYNCED");
     await here.test.publish(world("2"));
-    expect(rowOf((await run("--store", here.folder)).out, "web.default")?.[1]).toBe("STALE");
+    expect(rowOf((await run("--store", here.folder)).out, "web.default")?.[2]).toBe("STALE");
     expect(await run("--store", here.folder, "--server", here.url)).toMatchObject({ code: 2 });
   });
 
@@ -119,10 +148,41 @@ describe("portolan proxy-status", () => {
     await here.test.publish(world("2"));
     for (let i = 0; i < 3; i += 1) await polled(here, "web", first);
     const { out } = await run("web", "--server", here.url);
-    expect(rowOf(out, "web.default")?.[1]).toBe("REFUSED");
-    expect(out).toMatch(new RegExp(`web\\.default refuses clusters \\w{12} since .*, and keeps ${first.slice(0, 12)}`));
+    expect(rowOf(out, "web.default")?.[2]).toBe("REFUSED");
+    expect(out).toMatch(
+      new RegExp(
+        `web\\.default refuses clusters \\w{12} since .*, and keeps ${first.slice(0, 12)}; see its log for the reason`,
+      ),
+    );
     await here.test.publish(world("1"));
     expect((await run("--server", here.url)).out).not.toContain("REFUSED");
+  });
+
+  it("names the objects behind a refusal by file and line from the store alone, and trace --server says that it is refused", async () => {
+    const here = await fixture();
+    const source = await mkdtemp(join(tmpdir(), "portolan-ps-"));
+    closing.push(() => rm(source, { recursive: true, force: true }));
+    await writeFile(join(source, "world.yaml"), podAndService);
+    await writeFile(join(source, "rule.yaml"), rule(1));
+    const push = () => runPortolan("push", source, "--store", here.folder);
+    expect(await push()).toMatchObject({ code: 0 });
+    const first = await polled(here, "web");
+    await polled(here, "web", first);
+    await writeFile(join(source, "rule.yaml"), `# moved by a line\n${rule(2)}`);
+    expect(await push()).toMatchObject({ code: 0 });
+    for (let i = 0; i < 3; i += 1) await polled(here, "web", first);
+    await here.nodes.write();
+    const { out } = await run("--store", here.folder);
+    expect(out).toMatch(/web\.default refuses clusters \w{12} since .*, and keeps /);
+    expect(out).toMatch(
+      /suspect: outbound\|80\|\|web\.default\.svc\.cluster\.local, from .*DestinationRule\/default\/web.*\(.*rule\.yaml:2/,
+    );
+    const traced = await runPortolan("trace", "web.default", "http://web/", "--server", here.url);
+    expect(traced.err).toMatch(
+      /^warning web\.default refuses clusters .*\n(?:warning .*\n)*.*the proxy still runs what it has accepted/,
+    );
+    const json = await runPortolan("trace", "web.default", "http://web/", "--server", here.url, "--json");
+    expect(JSON.parse(json.out).refused[0]).toMatch(/^web\.default refuses clusters/);
   });
 
   it("tells a refusal of the very first answer, which leaves a proxy with nothing", async () => {
@@ -149,7 +209,7 @@ describe("portolan proxy-status", () => {
       error: "no such\n filter",
     });
     const { out } = await run("--server", here.url);
-    expect(rowOf(out, "web.default")?.[1]).toBe("REFUSED");
+    expect(rowOf(out, "web.default")?.[2]).toBe("REFUSED");
     expect(out).toContain("and has none: no such filter");
   });
 
@@ -168,8 +228,8 @@ describe("portolan proxy-status", () => {
     const old = await polled(here, "cart", undefined, labels);
     await polled(here, "cart", old, labels);
     const { out } = await run("--server", here.url);
-    expect(rowOf(out, "web.default")?.[1]).toBe("STALE");
-    expect(rowOf(out, "cart.default")?.[1]).toBe("SYNCED");
+    expect(rowOf(out, "web.default")?.[2]).toBe("STALE");
+    expect(rowOf(out, "cart.default")?.[2]).toBe("SYNCED");
   });
 
   it("says when a name is nobody's, and when nobody answers", async () => {

@@ -80,7 +80,7 @@ describe("portolan bootstrap-v1", () => {
   it.each([
     [["--server", "https://10.0.0.1"], 2, "write the front's DNS name instead of 10.0.0.1"],
     [["--server", "https://[::1]:8443"], 2, "write the front's DNS name instead of [::1]"],
-    [["--server", "localhost:8080"], 2, "--server wants a URL of http or https"],
+    [["--server", "localhost:8080"], 2, "--server needs a URL of http or https"],
     [["--token-file", "token"], 1, "--token-file needs --server with https"],
     [["--server", "https://front.example", "--key", "k"], 1, "--certificate and --key must be used together"],
     [

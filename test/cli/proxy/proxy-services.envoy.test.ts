@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { bootstrapFor, proxiesIn } from "../../../lib/cli/proxy/bootstrap.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { envoyComplaint } from "../../e2e/envoy.ts";
 

@@ -122,8 +122,8 @@ describe("portolan keys and token", () => {
   });
 
   it.each([
-    [["token", "create", "--ttl", "1h"], "say for whom"],
-    [["token", "create", "--operator", "--namespace", "a", "--ttl", "1h"], "say for whom"],
+    [["token", "create", "--ttl", "1h"], "choose one of"],
+    [["token", "create", "--operator", "--namespace", "a", "--ttl", "1h"], "choose one of"],
     [["token", "create", "--operator", "--class", "a", "--ttl", "1h"], "go with --namespace"],
     [["token", "create", "--operator"], "required option '--ttl"],
     [["token", "create", "--operator", "--ttl", "0s"], "a time is written"],

@@ -50,6 +50,17 @@ describe("portolan secret", () => {
     expect(await run("secret", "list")).toContain("the store holds no secret: `portolan secret apply");
   });
 
+  it("stores credentials for registries, and refuses what Docker could not read", async () => {
+    const written = (text: string) => secretFile({ ".dockerconfigjson": Buffer.from(text).toString("base64") });
+    expect(await run("secret", "apply", "-f", written('{"auths":{"ghcr.io":{"auth":"bWU6aHVudGVyMg=="}}}'))).toBe(
+      "bookshop/shop",
+    );
+    const { code, told } = await ran("secret", "apply", "-f", written("hunter2"));
+    expect([code, told]).toEqual([1, expect.stringContaining("is no configuration of Docker")]);
+    expect(told).not.toContain("hunter2");
+    await run("secret", "delete", "bookshop/shop");
+  });
+
   it("forgets one by the name that list prints, and says so where there is none", async () => {
     await run("secret", "apply", "-f", secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key") }));
     expect(await ran("secret", "delete", "shop")).toEqual({
@@ -63,6 +74,18 @@ describe("portolan secret", () => {
       code: 1,
       told: expect.stringContaining("there is no secret bookshop/shop; `portolan secret list`"),
     });
+  });
+
+  it("passes over a Secret without values, and stores its neighbour", async () => {
+    const file = secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key") });
+    const empty = join(folder, "empty.yaml");
+    writeFileSync(empty, "apiVersion: v1\nkind: Secret\nmetadata: {name: later, namespace: bookshop}\n");
+    const { code, told } = await ran("secret", "apply", "-f", empty, file);
+    expect([code, told]).toEqual([
+      0,
+      expect.stringMatching(/later: has no values: nothing is stored[\s\S]*bookshop\/shop$/),
+    ]);
+    expect(await run("secret", "delete", "bookshop/shop")).toBe("bookshop/shop");
   });
 
   it("tells programs in JSON what it did", async () => {

@@ -6,6 +6,7 @@ import { type CompileProcess, createCompileProcess } from "../../../lib/cli/serv
 import { createIsolatedCompile } from "../../../lib/compile/isolation/isolated-compile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { noObserver } from "../../../lib/compile/telemetry/observer.ts";
+import { readAnalysis } from "../../../lib/snapshot/analysis-record.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { openStore } from "../../../lib/storage/open-store.ts";
 import { large, shop } from "../../compile/large-object.ts";
@@ -82,6 +83,23 @@ describe("the compile process", () => {
       const { signal } = new AbortController();
       const outcome = await compiling.attempt({ ...attempt, signal, mayPublish: async () => {} });
       expect(outcome).toMatchObject({ kind: "compiled", told: { kind: "published", generation: 1 } });
+    },
+    patience,
+  );
+
+  it(
+    "records the messages of the analysers once it has answered",
+    async () => {
+      const store = await openStore(folder, {});
+      const text =
+        "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: { name: a }\nspec: { host: gone }\n";
+      await writeShard(store, "main", [{ file: "rule.yaml", text }]);
+      const { signal } = new AbortController();
+      const mayPublish = async () => {};
+      const outcome = await compiling.attempt({ publishing: undefined, held: new Map(), signal, mayPublish });
+      const root = outcome.kind === "compiled" ? outcome.told.version : "";
+      const codes = async () => (await readAnalysis(store, root))?.map(({ code }) => code);
+      await vi.waitFor(async () => expect(await codes()).toEqual(["IST0174"]), 50_000);
     },
     patience,
   );

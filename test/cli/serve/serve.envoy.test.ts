@@ -94,7 +94,7 @@ describe("portolan serve", { timeout: 240_000 }, () => {
   it("collects, compiles and serves, follows an edit, and lets a held poll go with an answer when it is told to end", async () => {
     const serving = serve(whole());
     await untilServing();
-    const { url: health } = await serving.line("says how it is");
+    const { url: health } = await serving.line("health endpoint");
     expect(await (await fetch(`${health}/readyz`)).json()).toMatchObject({
       isReady: true,
       sources: [{ source: "main" }],
@@ -177,7 +177,7 @@ describe("portolan serve", { timeout: 240_000 }, () => {
   it("is not ready with a front alone before another process publishes, and is where only webhooks fill what it compiles", async () => {
     const readyOf = async (settings: string) => {
       const serving = serve(settings);
-      const { url } = await serving.line("says how it is");
+      const { url } = await serving.line("health endpoint");
       await serving.line("serving");
       const ready = async () => JSON.parse(await (await fetch(`${url}/readyz`)).text());
       const isStarting = (waitsFor: readonly string[]) =>
@@ -194,7 +194,7 @@ describe("portolan serve", { timeout: 240_000 }, () => {
     for (const file of ["gateway.yaml", "reviews.yaml", "routes.yaml"])
       rmSync(join(scratch, "mesh", file), { force: true });
     const serving = serve(whole());
-    const { url: health } = await serving.line("says how it is");
+    const { url: health } = await serving.line("health endpoint");
     const ready = async () => {
       const answer = await fetch(`${health}/readyz`);
       return { status: answer.status, ...JSON.parse(await answer.text()) };

@@ -38,6 +38,13 @@ const refused: readonly (readonly [string, string])[] = [
     ":3 .*front.grpcPort: is 9000, as front.port is: only one can listen there",
   ],
   ["health:\n  port: 8080\n", ":2 .*health.port: is 8080, as front.port is"],
+  ["front:\n  ca: 'on'\n", ":2 .*front.ca: front.ca needs secretsKey"],
+  ["front:\n  tlsPort: 0\n", ":2 .*front.tlsPort: front.tlsPort has no certificate: set front.ca to on"],
+  ["front:\n  tlsPort: 0\n  tlsKey: key.pem\n", "front.tlsCertificate and front.tlsKey must be set together"],
+  [
+    "front:\n  tlsPort: 8080\n  tlsCertificate: a.pem\n  tlsKey: b.pem\n",
+    ":2 .*front.tlsPort: is 8080, as front.port is: only one can listen there",
+  ],
   [
     "front: {host: '::', authentication: {}}\nhealth: {port: 9000}\ncompile:\n  webhook: {host: '::1', port: 8080}\n",
     ":4 .*compile.webhook.port: is 8080, as front.port is",
@@ -116,7 +123,7 @@ describe("settings that serve would refuse", () => {
     try {
       const { code, text } = await run("settings check", "compile:\n  webhook: {secret: of-the-file}\n");
       expect(code).toBe(0);
-      expect(text).toMatch(/:2 .*the variable PORTOLAN_WEBHOOK_SECRET says something else, and goes before it/);
+      expect(text).toMatch(/:2 .*the variable PORTOLAN_WEBHOOK_SECRET has another value and takes precedence/);
       expect(text).not.toContain("s3cret");
       const alike = await run("settings check", "compile:\n  webhook: {secret: s3cret-of-the-variable}\n");
       expect(alike.text).not.toContain("goes before");

@@ -5,7 +5,6 @@ import { Command } from "commander";
 import picocolors from "picocolors";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { registerHistory } from "../../../lib/cli/history.ts";
-import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/diagnostic.ts";
@@ -19,6 +18,7 @@ import { fileStore } from "../../../lib/storage/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { runPortolan } from "../run-portolan.ts";
+import { registerSnapshots } from "./snapshot-commands.ts";
 
 const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 let folder = "";
@@ -89,15 +89,36 @@ describe("status, of a front", () => {
       await server.close();
       return status;
     };
-    expect(await told({ nodes })).not.toContain("told ");
+    expect(await told({ nodes })).toContain("proxies none has accepted anything of this front yet");
     nodes.has({ nodeId: "a", type: "clusters", name: "" }, "1", "poll");
     nodes.has({ nodeId: "b", type: "clusters", name: "" }, "1", "delta");
-    expect(await told({ nodes })).toContain("told    2 nodes: 1 by polls, 1 by streams of deltas");
-    expect(await told({})).toContain("all that ask have a class");
+    expect(await told({ nodes })).toContain("proxies 2 proxies: 2 stale (1 by polls, 1 by deltas)");
+    expect(await told({ nodes })).toMatch(/^stale {3}2 proxies behind what is in force: a, b$/m);
+    expect(await told({})).toContain("those that ask have a class, and take what they get");
   });
 });
 
 describe("portolan", () => {
+  it("create says at once that an object stands in a folder, too, and says nothing of what it has written itself", async () => {
+    await onStore("push", await folderOf({ "a.yaml": rule("a", "host") }));
+    const own = await folderOf({ "b.yaml": rule("a", "host"), "c.yaml": rule("c", "host") });
+    const { code, err } = await runPortolan("create", "-f", own, "--store", storePath());
+    expect(code).toBe(0);
+    expect(err.split("\n").filter((line) => line.startsWith("warning: "))).toEqual([
+      expect.stringMatching(/^warning: DestinationRule\/shop\/a stands in a folder .*, at a\.yaml:1: /),
+    ]);
+    const again = await runPortolan("apply", "-f", own, "--store", storePath());
+    expect(again.err).not.toContain("DestinationRule/shop/c stands");
+  });
+
+  it("unpin and abort with nothing to do say so, and end well; promote without a canary does not", async () => {
+    await publish("1");
+    expect(await onStore("unpin")).toContain("nothing is pinned");
+    expect(await onStore("abort")).toContain("no canary runs");
+    expect(JSON.parse(await onStore("abort", "--json"))).toEqual({ done: false, reason: expect.any(String) });
+    await expect(onStore("promote")).rejects.toThrow("there is no canary");
+  });
+
   it("history and status keep what others have written on its line", async () => {
     await publish("1", "2");
     await onStore("rollback", "--why", "down\n>    99  2026-01-01T00:00:00.000Z  rollback  deadbeef0000  by root");
@@ -159,7 +180,7 @@ describe("portolan", () => {
     await writeFile(join(shop, "a.yaml"), `# a remark\n${rule("a", "host")}`);
     expect(await onStore("push", shop)).toMatch(/^published/m);
     await expect(onStore("rollback")).rejects.toThrow("does not go back 1 configuration");
-    expect(await onStore("rollback", "--to", "HEAD~1")).toContain("it says to every proxy what was served already");
+    expect(await onStore("rollback", "--to", "HEAD~1")).toContain("it is equal to what every proxy has already");
     expect(JSON.parse(await onStore("rollback", "0", "--json"))).toMatchObject({ saysTheSame: true });
     await writeFile(join(shop, "b.yaml"), rule("b", "host"));
     await onStore("push", shop, "--canary", "10");
@@ -236,7 +257,7 @@ describe("portolan", () => {
     expect(status).toMatch(/^served {2}\w{12} {2}since .* generation 3, rollback by ann: checkout is down$/m);
     expect(status).toMatch(/^pinned {2}by ann since .* until .*: checkout is down$/m);
     expect(status.match(/generation [45], publish/g)).toHaveLength(2);
-    expect(await onStore("history")).toMatch(/^ {6}5 .* served to nobody$/m);
+    expect(await onStore("history")).toMatch(/^ {6}5 .* not served$/m);
     expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ pin: { by: "ann" }, held: [{}, {}] });
     expect(await onStore("diff", "SERVED", "NEWEST")).toContain('content: "1" → "4"');
     expect(await onStore("unpin", "--by", "ann")).not.toContain("pinned");
@@ -288,7 +309,7 @@ describe("portolan", () => {
       /^the canary of \w{12} is over\ngeneration 4 leads to \w{12}(, all the way by \S+)?$/,
     );
     await expect(onStore("promote")).rejects.toThrow("no canary");
-    expect(await onStore("canary", "HEAD", "--percent", "10")).toContain("for 10 %, which is what everybody has");
+    expect(await onStore("canary", "HEAD", "--percent", "10")).toContain("for 10 %, which is what all nodes have");
     await onStore("abort");
     await expect(onStore("canary", root, "--percent", "101")).rejects.toThrow("at most 100");
     await expect(onStore("canary", root, "--label", "x")).rejects.toThrow("key=value");
@@ -330,6 +351,18 @@ describe("portolan", () => {
     });
   });
 
+  it("status shows the release of Istio that is served, and a rollback brings the one before back", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    expect(await onStore("status")).toMatch(/^as {6}Istio 1\.32$/m);
+    await writeFile(join(shop, "portolan.yaml"), 'compat: { release: "1.30" }\n');
+    await onStore("push", shop);
+    expect(await onStore("status")).toMatch(/^as {6}Istio 1\.30$/m);
+    expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ release: "1.30" });
+    await onStore("rollback");
+    expect(await onStore("status")).toMatch(/^as {6}Istio 1\.32$/m);
+  });
+
   it("push --no-serve records and moves nobody, until somebody promotes it", async () => {
     const shop = await folderOf({ "a.yaml": rule("a", "host") });
     await onStore("push", shop);
@@ -338,7 +371,7 @@ describe("portolan", () => {
     await writeFile(join(shop, "b.yaml"), rule("b", "host"));
     const told = onStoreTelling("push", shop, "--no-serve");
     await told.done;
-    expect(told.lines.join("\n")).toContain("it is served to nobody: `portolan promote` gives it to everybody");
+    expect(told.lines.join("\n")).toContain("it is not served: `portolan promote` gives it to all nodes");
     expect(told.lines.join("\n")).toMatch(/^canary: generation 2 records \w{12}$/m);
     expect(await served()).toBe(before);
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for nobody$/m);
@@ -347,7 +380,7 @@ describe("portolan", () => {
     // The next that is for nobody takes its place: promote gives what was pushed last.
     expect(again.canary.root).toBe(again.version);
     expect(await onStore("canary", "NEWEST", "--percent", "10")).toContain(
-      "pinned while the canary runs (`portolan promote` gives it to everybody, `portolan abort` ends it): ",
+      "pinned while the canary runs (`portolan promote` gives it to all nodes, `portolan abort` ends it): ",
     );
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     await onStore("push", shop, "--no-serve");
@@ -375,7 +408,7 @@ describe("portolan", () => {
 
   it("recover rebuilds a HEAD that is gone, and says what came of it", async () => {
     await publish("1", "2");
-    await expect(onStore("recover")).rejects.toThrow("needs no recovery");
+    expect(await onStore("recover")).toContain("needs no recovery");
     await rm(join(storePath(), "HEAD"));
     await rm(join(storePath(), "HEAD#"), { recursive: true });
     await expect(onStore("push", samples)).rejects.toThrow("`portolan recover` rebuilds it");
@@ -405,7 +438,7 @@ describe("portolan", () => {
       await rm(join(storePath(), "sources/main/files", name));
     }
     await expect(onStore("fsck", "--repair")).rejects.toThrow(
-      "1 problem; who fills a source brings it back: `portolan push FOLDER`",
+      "1 problem; fill the source again: `portolan push FOLDER`",
     );
   });
 
@@ -432,14 +465,34 @@ describe("portolan", () => {
     await onStore("push", shop);
     await writeFile(join(shop, "rules.yaml"), rule("a", "hots"));
     const told = onStoreTelling("push", shop);
-    await expect(told.done).rejects.toThrow("1 error; of 1 refused the form before goes on being served");
+    await expect(told.done).rejects.toThrow("1 error; of 1 refused the form before is still served");
     expect(told.lines.join("\n")).toMatch(
-      /warning rules.yaml:4 DestinationRule shop\/a: its form before goes on being served/,
+      /warning \S+\/rules.yaml:4 DestinationRule shop\/a: its form before is still served/,
     );
     expect(told.lines.join("\n")).toContain("published: generation 2");
     await expect(onStore("push", shop)).rejects.toThrow("1 error");
     const other = await folderOf({ "b.yaml": rule("b", "host") });
     await onStore("push", other, "--source", "b");
+  });
+
+  it("push that would close something prints all errors and warnings of the folder, then refuses", async () => {
+    const policy = `apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: { name: deny, namespace: shop }
+spec: { action: DENIY }
+`;
+    const shop = await folderOf({ "a.yaml": rule("a", "hots"), "b.yaml": rule("b", "host"), "deny.yaml": policy });
+    const { code, out, err } = await runPortolan("push", shop, "--store", storePath());
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err.split("\n").filter((line) => !line.startsWith("  hint:"))).toEqual([
+      expect.stringMatching(`^error ${shop}/a.yaml:4 DestinationRule shop/a: spec.hots: .*unknown-field]$`),
+      expect.stringMatching(`^error ${shop}/deny.yaml:4 AuthorizationPolicy shop/deny: spec.action: .*invalid-value]$`),
+      expect.stringMatching(
+        `^error ${shop}/deny.yaml:1 AuthorizationPolicy shop/deny: .* are denied .security-closed]$`,
+      ),
+      expect.stringMatching(`^warning ${shop}/b.yaml:4 DestinationRule shop/b: spec.host: .*IST0174]$`),
+      expect.stringMatching("^portolan: source main was left as it was"),
+    ]);
   });
 
   it("push fills one source of several, and none with nothing unless that is meant", async () => {
@@ -477,9 +530,12 @@ describe("portolan", () => {
     expect((await push("--canary", "10")).err).toBe(
       `${target}: nothing was published yet that a canary could differ from; push without --canary first`,
     );
-    expect((await push()).err).toBe(
-      `error a.yaml:3: no [resource-refused]\n${target}: the compiled world is not whole`,
-    );
+    const lines = (await push()).err.split("\n");
+    expect(lines).toEqual([
+      `error ${join(shop, "a.yaml")}:3: no [resource-refused]`,
+      expect.stringMatching(/^warning .*a\.yaml:4 DestinationRule shop\/a: spec\.host: no service .*\[IST0174\]$/),
+      `${target}: the compiled world is not whole`,
+    ]);
     await server.close();
     vi.unstubAllEnvs();
   });
@@ -494,7 +550,7 @@ describe("portolan", () => {
       /^canary: generation 2 leads to \w{12} for 10 %\nthe other nodes keep what they have: `portolan promote` gives/m,
     );
     expect(await onStore("status")).toMatch(
-      /^`portolan diff SERVED (\w{12})` shows .*, `portolan promote` gives it to everybody, `portolan abort` ends it$/m,
+      /^`portolan diff SERVED (\w{12})` shows .*, `portolan promote` gives it to all nodes, `portolan abort` ends it$/m,
     );
     expect(await onStore("status")).not.toContain("unpin");
     expect(await onStore("push", shop)).toMatch(
@@ -505,7 +561,7 @@ describe("portolan", () => {
     expect(unserved.lines.join("\n")).toMatch(/^a canary of this very version goes on for 10 %: /m);
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     expect(await onStore("push", shop)).toMatch(
-      /to nobody until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary; /,
+      /not served until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary; /,
     );
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
     await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");

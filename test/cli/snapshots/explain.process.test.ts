@@ -5,8 +5,8 @@ import { Command } from "commander";
 import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { registerHistory } from "../../../lib/cli/history.ts";
-import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
 import { runPortolan } from "../run-portolan.ts";
+import { registerSnapshots } from "./snapshot-commands.ts";
 
 const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 let folder = "";
@@ -230,7 +230,7 @@ describe("an object that is refused, of which the last valid form is served", ()
   beforeAll(async () => {
     text = await readFile(broken(), "utf8");
     await writeFile(broken(), `# somebody was here\n${text.replace("timeout: 2s", "timeout: soon")}`);
-    await expect(run("push", mesh())).rejects.toThrow("of 1 refused the form before goes on being served");
+    await expect(run("push", mesh())).rejects.toThrow("of 1 refused the form before is still served");
   });
   afterAll(async () => {
     await writeFile(broken(), text);
@@ -277,8 +277,8 @@ describe("an object that is refused, of which the last valid form is served", ()
     });
     const { err } = await runPortolan("status", "--store", join(folder, "store"));
     expect(err).toMatch(/fresh\.yaml:\d+ .*; it is left out \[/);
-    expect(err).toMatch(/namespace\.yaml:\d+: .*; what it held before goes on being served \[/);
-    expect(err).toMatch(/reviews\.yaml:\d+ .*; its last valid form goes on being served \[/);
+    expect(err).toMatch(/namespace\.yaml:\d+: .*; what it held before is still served \[/);
+    expect(err).toMatch(/reviews\.yaml:\d+ .*; its last valid form is still served \[/);
     await writeFile(unreadable, namespace);
     await rm(fresh);
   });

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folderSource } from "../../../lib/agent/held/folder-source.ts";
 import type { WholeHoldings } from "../../../lib/agent/held/holding.ts";
 import { placedNode, resourcesOf } from "../../../lib/cli/snapshots/class-resources.ts";
-import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
+import { registerSnapshots } from "./snapshot-commands.ts";
 
 let folder = "";
 const store = () => join(folder, "store");

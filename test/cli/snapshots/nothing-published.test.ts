@@ -29,7 +29,7 @@ describe("a store without a HEAD", () => {
   it("is filled, and not compiled", async () => {
     expect((await filled()).message).toBe(
       "nothing was published yet: sources are filled (main), and nothing has compiled them; " +
-        "`portolan recompile` compiles what they hold, and publishes it or says what is wrong",
+        "`portolan recompile` compiles what they hold, and publishes it or reports what is wrong",
     );
   });
 

@@ -83,7 +83,7 @@ describe("the writer of statuses", () => {
   it("writes nothing while somebody else holds the lease", async () => {
     const { server, writer, statusWrites } = writing(["a"]);
     await createLease({ client: server.client, namespace: "ns", name: "writer", holder: "b" }).take();
-    await expect(writer.once()).rejects.toThrow("somebody else writes statuses here");
+    await expect(writer.once()).rejects.toThrow("another process writes statuses here");
     expect(statusWrites()).toEqual([]);
   });
 });

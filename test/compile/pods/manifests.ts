@@ -5,7 +5,7 @@ import { censusOf } from "../../../lib/compile/census.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import type { Stage } from "../../../lib/config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import type { WorkloadProxy } from "../../../lib/mesh/proxy/proxy-of-workload.ts";
 import { asJson, isArray, isObject } from "../../conformance/json.ts";
 

@@ -10,7 +10,7 @@ const service = (name: string) => ({
   text: `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\n`,
 });
 
-/** A store in which somebody else writes the list each time before this writer does. */
+/** A store in which another process writes the list each time before this writer does. */
 function contended(times: number) {
   const store = memoryStore();
   let puts = 0;

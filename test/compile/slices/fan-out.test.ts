@@ -111,7 +111,7 @@ describe("a compile that is fanned out", () => {
     const queue = queueFor(store);
     const dying = handingTo((job) => (job.index === 1 ? queue.dispatch(job) : Promise.resolve()), { waitMs: 300 });
     await expect(createRecompiler({ store, fanOut: dying })()).rejects.toThrow(
-      "of 3 slices 2 (1, 3) were not compiled within 0 s: nobody has said why",
+      "of 3 slices 2 (1, 3) were not compiled within 0 s: no reason is known",
     );
     expect(await headOf(store)).toBeUndefined();
     const next = createRecompiler({ store, fanOut: handingTo(queue.dispatch) });

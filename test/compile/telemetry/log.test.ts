@@ -42,9 +42,9 @@ describe("the log of what is refused", () => {
   it("says it again when something else is served in its place", () => {
     const { texts, tell } = logged();
     const error = said("invalid-value", "VirtualService", "a");
-    tell([error, said("last-valid-served", "VirtualService", "a", "its form before goes on being served")]);
+    tell([error, said("last-valid-served", "VirtualService", "a", "its form before is still served")]);
     tell([error]);
     tell([error]);
-    expect(texts).toEqual(["refused; its form before goes on being served", "refused; nothing of it is served"]);
+    expect(texts).toEqual(["refused; its form before is still served", "refused; nothing of it is served"]);
   });
 });

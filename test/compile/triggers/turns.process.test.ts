@@ -367,7 +367,7 @@ describe("a compile that is late", () => {
     const asked = ask();
     asked.catch(() => {});
     await begun();
-    await expect(settled(asked)).rejects.toThrow("the store has not said whether HEAD moved");
+    await expect(settled(asked)).rejects.toThrow("it is not known whether HEAD moved");
   });
 });
 

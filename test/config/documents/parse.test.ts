@@ -110,12 +110,30 @@ describe("parseStream", () => {
   });
 
   it.each([
-    { file: "kustomization.yaml", text: "resources: [a.yaml]", want: "warning kustomize-input" },
+    { file: "kustomization.yaml", text: "resources: [a.yaml]", want: "info kustomize-input" },
     {
       file: "base/kustomization.yml",
       text: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
-      want: "warning kustomize-input",
+      want: "info kustomize-input",
     },
+    { file: "a.yaml", text: "- {op: replace, path: /spec/replicas, value: 3}", want: "info kustomize-input" },
+    {
+      file: "a.yaml",
+      text: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n$patch: delete",
+      want: "info kustomize-input",
+    },
+    {
+      file: "a.yaml",
+      text: "apiVersion: install.istio.io/v1alpha1\nkind: IstioOperator\nspec: {profile: demo}",
+      want: "info not-an-object",
+    },
+    { file: "a.yaml", text: "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4", want: "info not-an-object" },
+    {
+      file: "a.yaml",
+      text: "apiVersion: v1\nkind: Service\nmetadata:\n  name: #@ data.values.name\n",
+      want: "info unfilled-variables",
+    },
+    { file: "a.yaml", text: "[1, {op: replace}]", want: "error not-an-object" },
     { file: "values.yaml", text: "replicas: 2", want: "info not-an-object" },
     { file: "chart/Chart.yaml", text: "apiVersion: v2\nname: web\nversion: 1.0.0", want: "info not-an-object" },
     { file: "tsconfig.json", text: "[1]", want: "info not-an-object" },

@@ -15,7 +15,7 @@ const half = both.slice(0, -20);
 describe("a file that is renamed while it is half saved", () => {
   const saved = [files({ "a.yaml": both }), files({ "a.yaml": half })];
 
-  it("goes on being served as it was, until it is saved", () => {
+  it("is still served as it was, until it is saved", () => {
     for (const text of [half, both.slice(0, -30)]) {
       const renamed = readInTurn(...saved, files({ "sub/b.yaml": text }));
       expect([hosts(renamed), codes(renamed)]).toEqual([served, ["half-saved"]]);

@@ -204,4 +204,20 @@ describe("objects of the Gateway API", () => {
       ).errors,
     ).toEqual([]);
   });
+
+  it("have one rule in a TCPRoute of v1, and more in older versions", () => {
+    const rules = [{ backendRefs: [backend] }, { backendRefs: [backend] }];
+    expect(read("TCPRoute", { rules }).errors).toEqual(["spec.rules invalid-value must have one element"]);
+    expect(read("TCPRoute", { rules }, `${group}/v1alpha2`).errors).toEqual([]);
+  });
+
+  it("say how sessions persist in the words of 1.5 and of 1.7", () => {
+    const errors = (sessionPersistence: object) => rule({ backendRefs: [backend], sessionPersistence }).errors;
+    expect(errors({ type: "Header", header: { name: "x-a" } })).toEqual([]);
+    expect(errors({ cookie: { name: "a", lifetimeType: "Permanent" } })).toEqual([
+      expect.stringContaining("absoluteTimeout missing-field"),
+    ]);
+    expect(errors({ type: "Header", cookie: {} })).toEqual([expect.stringContaining("cookie conflicting-fields")]);
+    expect(errors({ header: { name: "x-a" } })).toEqual([expect.stringContaining("header conflicting-fields")]);
+  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 
 const settingsOf = (text: string) => {
   const loaded = readFiles([{ file: "portolan.yaml", text }]);

@@ -2,29 +2,18 @@ import { describe, expect, it } from "vitest";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { envelope } from "../a-config.ts";
 
-const inListener = "applyTo: HTTP_FILTER, patch: {operation: INSERT_FIRST, value: {name: x}}";
+const inListener = "applyTo: HTTP_FILTER, patch: {operation: MERGE, value: {name: x}}";
 const tcp = "route: [{destination: {host: b}}]";
 const plain = "port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']";
 
 describe("a field without effect", () => {
   it.each([
-    [
-      "DestinationRule",
-      "{host: a, trafficPolicy: {connectionPool: {http: {http2KeepAlive: {interval: 1s, timeout: 1s}}}}}",
-    ],
-    [
-      "DestinationRule",
-      "{host: a, subsets: [{name: s, trafficPolicy: {portLevelSettings: [{port: {number: 80}, loadBalancer: {zoneAwareLbSetting: {}}}]}}]}",
-    ],
-    ["DestinationRule", "{host: a, trafficPolicy: {retryBudget: {budgetInterval: 1s}}}"],
     ["EnvoyFilter", `{configPatches: [{${inListener.replace("}}", "}, filterClass: AUTHN}")}}]}`],
     ["EnvoyFilter", `{configPatches: [{${inListener}, match: {listener: {portName: x}}}]}`],
     ["EnvoyFilter", `{configPatches: [{${inListener}, match: {context: WAYPOINT, waypoint: {portNumber: 80}}}]}`],
     ["Gateway", `{servers: [{${plain}, defaultEndpoint: "127.0.0.1:80"}]}`],
-    ["Sidecar", "{inboundConnectionPool: {http: {http2KeepAlive: {interval: 1s, timeout: 1s}}}}"],
     ["Telemetry", "{metrics: [{providers: [{name: prometheus}]}]}"],
     ["TrafficExtension", "{wasm: {url: 'oci://example.com/a', imagePullSecret: a}}"],
-    ["VirtualService", "{hosts: [a], http: [{match: [{uri: {prefix: /a}}], redirect: {prefixRewrite: /b}}]}"],
     ["VirtualService", `{hosts: [a], tcp: [{match: [{sourceSubnet: 10.0.0.0/8}], ${tcp}}]}`],
     ["WasmPlugin", "{url: 'oci://example.com/a', verificationKey: a}"],
   ])("of a %s is read, and said to have none: %s", (kind, spec) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { findingsOf } from "./findings-of.ts";
 
 const route = "route: [{destination: {host: b}}]";
@@ -17,22 +18,22 @@ describe("VirtualService", () => {
     [`{hosts: [a], exportTo: ["*", ns], http: [{${route}}]}`, 'error spec.exportTo: "*" leaves no room'],
     [`{hosts: [a], exportTo: [".", default], http: [{${route}}]}`, "error spec.exportTo.1: "],
     [`{hosts: [a], exportTo: ["~"], http: [{${route}}]}`, "error spec.exportTo.0: "],
-    [http("timeout: 5s"), "error spec.http.0: says nothing to do"],
+    [http("timeout: 5s"), "error spec.http.0: has no action"],
     [http(`delegate: {name: d}, ${route}`), "error spec.http.0.route: route and delegate exclude each other"],
     ["{http: [{delegate: {name: d}}]}", "error spec.http.0.delegate: a delegate cannot delegate"],
     [http(`redirect: {uri: /x}, ${route}`), "error spec.http.0.route: route and redirect exclude"],
     [http("redirect: {uri: /x}, directResponse: {status: 200}"), "error spec.http.0.directResponse: "],
     [http(`directResponse: {status: 200}, ${route}`), "error spec.http.0.route: "],
     [http("directResponse: {status: 100}"), "error spec.http.0.directResponse.status: "],
-    [http("redirect: {}"), "error spec.http.0.redirect: says nothing to change"],
-    [http("redirect: {redirectCode: 302}"), "error spec.http.0.redirect: says nothing to change"],
+    [http("redirect: {}"), "error spec.http.0.redirect: changes nothing"],
+    [http("redirect: {redirectCode: 302}"), "error spec.http.0.redirect: changes nothing"],
     [http("redirect: {uri: /x, redirectCode: 200}"), "error spec.http.0.redirect.redirectCode: "],
     [http("redirect: {scheme: ftp}"), "error spec.http.0.redirect.scheme: "],
     [
       http("redirect: {uri: /x, port: 80, derivePort: FROM_REQUEST_PORT}"),
       "error spec.http.0.redirect: port and derivePort",
     ],
-    [http(`rewrite: {}, ${route}`), "error spec.http.0.rewrite: says nothing to change"],
+    [http(`rewrite: {}, ${route}`), "error spec.http.0.rewrite: changes nothing"],
     [
       http(`rewrite: {uri: /x, uriRegexRewrite: {match: a, rewrite: b}}, ${route}`),
       "error spec.http.0.rewrite: uri and uriRegexRewrite",
@@ -135,13 +136,16 @@ describe("DestinationRule", () => {
   it.each([
     ["{}", "error spec.host: is required"],
     ["{host: 'a b'}", "error spec.host: "],
-    [policy(""), "error spec.trafficPolicy: says nothing"],
+    [policy(""), "error spec.trafficPolicy: is empty"],
     [
       policy("tunnel: {targetHost: a, targetPort: 1}, proxyProtocol: {}"),
       "error spec.trafficPolicy: tunnel and proxyProtocol",
     ],
     [policy("tunnel: {protocol: GET, targetHost: a, targetPort: 1}"), "error spec.trafficPolicy.tunnel.protocol: "],
-    [policy("portLevelSettings: [{port: {number: 80}}]"), "error spec.trafficPolicy.portLevelSettings.0: says nothing"],
+    [
+      policy("portLevelSettings: [{port: {number: 80}}]"),
+      "error spec.trafficPolicy.portLevelSettings.0: sets nothing for its port",
+    ],
     [policy("portLevelSettings: [{port: {}, tls: {}}]"), "error spec.trafficPolicy.portLevelSettings.0.port.number: "],
     ["{host: a, subsets: [{name: v1}, {name: v1}]}", "error spec.subsets.1.name: "],
     ["{host: a, subsets: [{name: 'v 1'}]}", "error spec.subsets.0.name: "],
@@ -172,6 +176,42 @@ describe("DestinationRule", () => {
     [
       policy("outlierDetection: {maxEjectionPercent: 101}"),
       "error spec.trafficPolicy.outlierDetection.maxEjectionPercent: ",
+    ],
+    [
+      policy("outlierDetection: {outlierDetectionHttpErrorCodes: [429, 600]}"),
+      "error spec.trafficPolicy.outlierDetection.outlierDetectionHttpErrorCodes.1: 600 is not between",
+    ],
+    [
+      policy("outlierDetection: {failurePercentageThreshold: 101}"),
+      "error spec.trafficPolicy.outlierDetection.failurePercentageThreshold: ",
+    ],
+    [
+      policy("loadBalancer: {simple: RANDOM, backendUtilization: {}}"),
+      "error spec.trafficPolicy.loadBalancer: simple and backendUtilization",
+    ],
+    [
+      policy("loadBalancer: {backendUtilization: {weightExpirationPeriod: -1s}}"),
+      "error spec.trafficPolicy.loadBalancer.backendUtilization.weightExpirationPeriod: must not be negative",
+    ],
+    [
+      policy("loadBalancer: {backendUtilization: {weightUpdatePeriod: 0.010s}}"),
+      "warning spec.trafficPolicy.loadBalancer.backendUtilization.weightUpdatePeriod: 0.010s counts as 100ms",
+    ],
+    [
+      policy("tls: {mode: SIMPLE, caCertCredentialName: c, caCertificates: /x}"),
+      "error spec.trafficPolicy.tls: caCertCredentialName excludes caCertificates",
+    ],
+    [
+      policy("tls: {mode: ISTIO_MUTUAL, caCertCredentialName: c}"),
+      "error spec.trafficPolicy.tls.caCertCredentialName: has no meaning with ISTIO_MUTUAL",
+    ],
+    [
+      policy("tls: {mode: SIMPLE, caCertCredentialName: c, insecureSkipVerify: true}"),
+      "error spec.trafficPolicy.tls.caCertCredentialName: has no meaning with insecureSkipVerify",
+    ],
+    [
+      policy("tls: {mode: SIMPLE, caCertCredentialName: 'configmap://other/x'}"),
+      "error spec.trafficPolicy.tls.caCertCredentialName: ",
     ],
     [
       policy("loadBalancer: {simple: RANDOM, consistentHash: {useSourceIp: true}}"),
@@ -299,6 +339,18 @@ describe("Gateway", () => {
       "warning spec.servers.0.tls.minProtocolVersion: ",
     ],
     [
+      server(`${https}, tls: {mode: SIMPLE, credentialName: c, ecdhCurves: [P-256, P-1024]}`),
+      'error spec.servers.0.tls.ecdhCurves.1: "P-1024" is no curve',
+    ],
+    [
+      server(`${https}, tls: {mode: ISTIO_MUTUAL, ecdhCurves: [P-256]}`),
+      "warning spec.servers.0.tls.ecdhCurves: has no effect with ISTIO_MUTUAL",
+    ],
+    [
+      server(`${https}, tls: {mode: SIMPLE, credentialName: c, alpnProtocols: [h2, "a,b"]}`),
+      'error spec.servers.0.tls.alpnProtocols.1: "a,b" is no name of a protocol',
+    ],
+    [
       server(`${https}, tls: {mode: SIMPLE, credentialName: c, cipherSuites: [FOO]}`),
       "warning spec.servers.0.tls.cipherSuites.0: ",
     ],
@@ -331,7 +383,7 @@ describe("ServiceEntry", () => {
     [entry("ports: [{number: 80, name: h}, {number: 81, name: h}]"), "error spec.ports.1.name: "],
     [entry("ports: [{number: 80, name: h, protocol: FOO}]"), "error spec.ports.0.protocol: "],
     [entry("ports: [{number: 80, name: h, targetPort: 70000}]"), "error spec.ports.0.targetPort: "],
-    [entry("ports: [{number: 9, name: t, protocol: TCP}]"), "warning spec.addresses: "],
+    [entry("ports: [{number: 9, name: t, protocol: TCP}]"), "warning spec.ports.0: TCP port 9 has no address"],
     [entry("endpoints: [{address: 1.2.3.4}]"), "error spec.endpoints: resolution NONE uses no endpoints"],
     [entry(`${port}, resolution: STATIC, endpoints: [{address: x.y}]`), "error spec.endpoints.0.address: "],
     [
@@ -362,7 +414,7 @@ describe("ServiceEntry", () => {
     ],
     [
       "{hosts: [a.b, c.d], resolution: STATIC, ports: [{number: 9, name: t, protocol: TCP}]}",
-      "error spec.hosts: several hosts need HTTP or TLS ports",
+      "error spec.hosts: several hosts can only be distinguished on HTTP or TLS ports",
     ],
     [entry("exportTo: ['~', x]"), 'error spec.exportTo: "~" leaves no room'],
   ])("%s gives %s", (spec, want) => {
@@ -370,18 +422,69 @@ describe("ServiceEntry", () => {
   });
 });
 
-describe("a ServiceEntry with automatic addresses", () => {
-  const tcp = "ports: [{number: 9, name: t, protocol: TCP}]";
-  it("needs none of its own", () => {
-    expect(findingsOf("ServiceEntry", `{hosts: [a.b], resolution: DNS, ${tcp}}`)).toEqual([]);
-    expect(findingsOf("ServiceEntry", `{hosts: ["*.b"], resolution: STATIC, ${tcp}}`)).toHaveLength(1);
+describe("a ServiceEntry with a block of addresses that is to be resolved", () => {
+  it.each([
+    ["networking.istio.io/v1\nkind: ServiceEntry", "{hosts: [a.b], addresses: [10.0.0.0/8], resolution: DNS}", "error"],
+    [
+      "networking.istio.io/v1alpha3\nkind: ServiceEntry",
+      "{hosts: [a.b], addresses: [10.0.0.0/8], resolution: DNS}",
+      "error",
+    ],
+    ["networking.istio.io/v1alpha3\nkind: ExternalService", "{hosts: [10.0.0.0/8], discovery: DNS}", "warning"],
+  ])("of %s is refused unless release 0.7 took it", (head, spec, severity) => {
+    const { diagnostics } = readFiles([
+      {
+        file: "a.yaml",
+        text: `apiVersion: ${head}\nmetadata: {name: a}\nspec: {endpoints: [{address: c.d}], ${spec.slice(1)}`,
+      },
+    ]);
+    expect(diagnostics.map((one) => `${one.severity} ${one.path.join(".")}: ${one.message}`)).toContain(
+      `${severity} spec.addresses.0: a block cannot be resolved by DNS`,
+    );
+  });
+});
+
+describe("two rules of a VirtualService with one match", () => {
+  it.each([
+    ["{name: prefix /v1, uri: {prefix: /v1}}", "{uri: {prefix: /v1}}"],
+    ["{uri: {prefix: /v1}}", "{uri: {prefix: /v1}, name: other}"],
+    ["{headers: {a: {exact: x}, b: {exact: y}}}", "{headers: {b: {exact: y}, a: {exact: x}}}"],
+  ])("are one and the same whatever their names and order: %s, %s", (first, second) => {
+    const spec = `{hosts: [a], http: [{match: [${first}], ${route}}, {match: [${second}], ${route}}]}`;
+    expect(findingsOf("VirtualService", spec)).toEqual([
+      "warning spec.http.1.match.0: has no effect: rule 0 before it has the same match",
+      "warning spec.http.1: is never used: rules before it have all of its matches",
+    ]);
+  });
+});
+
+describe("a ServiceEntry with TCP ports and no addresses", () => {
+  const tcp =
+    "ports: [{number: 80, name: h, protocol: HTTP}, {number: 9, name: t, protocol: tcp}, {number: 8, name: u}]";
+  const text = (status: string) =>
+    `apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: {name: a}\nspec: {hosts: [a.b], resolution: DNS, ${tcp}}\n${status}`;
+  const warned = (status = "") =>
+    readFiles([{ file: "a.yaml", text: text(status) }]).diagnostics.map(({ severity, path }) => [
+      severity,
+      path.join("."),
+    ]);
+
+  it("is warned of each port, whoever may allocate addresses later", () => {
+    expect(warned()).toEqual([
+      ["warning", "spec.ports.1"],
+      ["warning", "spec.ports.2"],
+    ]);
+  });
+
+  it("is not warned of once addresses stand in its status", () => {
+    expect(warned("status: {addresses: [{host: a.b, value: 240.240.0.1}]}\n")).toEqual([]);
   });
 });
 
 describe("Sidecar", () => {
   const egress = (rest: string) => `{egress: [{${rest}}]}`;
   it.each([
-    ["{}", "error spec: says nothing"],
+    ["{}", "error spec: is empty"],
     ["{ingress: [{port: {number: 80, protocol: HTTP, targetPort: 1}}]}", "error spec.ingress.0.port.targetPort: "],
     [
       "{ingress: [{port: {number: 80, protocol: HTTP}, defaultEndpoint: '10.1.1.1:80'}]}",

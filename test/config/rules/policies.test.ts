@@ -46,7 +46,7 @@ describe("AuthorizationPolicy", () => {
     [when("key: 'request.headers[]', values: [x]"), "error spec.rules.0.when.0.key: "],
     [
       "{action: DENY, rules: [{from: [{source: {requestPrincipals: [a]}}], to: [{operation: {methods: [GET]}}]}]}",
-      "warning spec.rules.0: has HTTP conditions only",
+      "warning spec.rules.0.to: HTTP attributes do not count on TCP ports",
     ],
   ])("%s gives %s", (spec, want) => {
     expect(findingsOf("AuthorizationPolicy", spec)).toContainEqual(expect.stringContaining(want));
@@ -223,5 +223,36 @@ describe("the legacy kinds", () => {
     ["RbacConfig", "{mode: ON}", 'must be named "default"'],
   ])("%s %s gives %s", (kind, spec, want) => {
     expect(findingsOf(kind, spec)).toContainEqual(expect.stringContaining(want));
+  });
+});
+
+describe("a DENY rule with HTTP attributes", () => {
+  const range = "from: [{source: {notIpBlocks: [192.0.2.0/24]}}]";
+  it.each([
+    { rule: "{to: [{operation: {paths: [/admin*]}}]}", want: "to" },
+    { rule: '{from: [{source: {notRequestPrincipals: ["*"]}}]}', want: "from" },
+    { rule: `{${range}, to: [{operation: {hosts: [a.example]}}]}`, want: "to" },
+    {
+      rule: "{from: [{source: {principals: [cluster.local/ns/a/sa/b]}}], to: [{operation: {methods: [GET]}}]}",
+      want: "to",
+    },
+    { rule: '{from: [{source: {requestPrincipals: ["*"]}}], to: [{operation: {paths: [/x]}}]}', want: "to" },
+    { rule: '{to: [{operation: {paths: [/x], ports: ["80"]}}]}', want: undefined },
+    { rule: '{when: [{key: "request.headers[x]", values: ["1"]}]}', want: "when" },
+    {
+      rule: '{when: [{key: "request.auth.claims[x]", values: ["1"]}, {key: source.ip, values: [10.0.0.0/8]}]}',
+      want: undefined,
+    },
+    { rule: `{${range}}`, want: undefined },
+    { rule: "{}", want: undefined },
+  ])("$rule is warned of at $want, and ALLOW never", ({ rule, want }) => {
+    const said = (action: string) =>
+      findingsOf("AuthorizationPolicy", `{action: ${action}, rules: [${rule}]}`).filter((text) =>
+        text.includes("TCP ports"),
+      );
+    expect(said("DENY")).toEqual(
+      want === undefined ? [] : [expect.stringMatching(new RegExp(`^warning spec\\.rules\\.0\\.${want}: `))],
+    );
+    expect(said("ALLOW")).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { carriedCases } from "../suites.ts";
+import { carriedCases } from "../carried-cases.ts";
 import { readV1Case, v1Folders } from "../v1-cases.ts";
 import { copyFiles, type Imported, importCases } from "./import-cases.ts";
 
@@ -8,6 +8,8 @@ import { copyFiles, type Imported, importCases } from "./import-cases.ts";
 const carried: Readonly<Record<string, (name: string) => boolean>> = {
   v3: () => true,
   grpc: () => true,
+  "v3-next": () => true,
+  "istio-proxies": () => true,
   // The others are built around Istio's own test inputs.
   "gateway-api": (name) => !name.startsWith("ga-istio-"),
 };

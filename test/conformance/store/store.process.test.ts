@@ -8,8 +8,9 @@ import { describe, expect, it } from "vitest";
 import { hasShared, sharedFolder } from "../../shared.ts";
 import { lacks } from "../../skip.ts";
 import { propertyRuns } from "../../soak-options.ts";
+import { carriedCases } from "../carried-cases.ts";
 import type { Json } from "../json.ts";
-import { carriedCases } from "../suites.ts";
+import { trialCases } from "../trial-cases.ts";
 import { caseNames, expectedReader, partsFolder, suiteTexts, writeSuite } from "./case-store.ts";
 import { expandCase } from "./expand.ts";
 import type { Expected } from "./expected.ts";
@@ -117,26 +118,39 @@ describe("the YAML of a case", () => {
   });
 });
 
-describe.each(["v3", "gateway-api", "grpc"])("the carried cases of %s", (suite) => {
+/** Holds every file of a suite against what an import of its own cases writes. */
+function expectImported(folder: string): void {
+  const read = expectedReader();
+  const names = caseNames(folder);
+  const texts = suiteTexts(shareParts(new Map(names.map((name) => [name, read(join(folder, name))]))));
+  for (const [path, text] of texts) expect(readFileSync(join(folder, path), "utf8"), path).toBe(text);
+  const parts = readdirSync(join(folder, partsFolder)).map((file) => join(partsFolder, file));
+  expect(parts.filter((path) => !texts.has(path))).toEqual([]);
+}
+
+describe("the carried cases of Istio's own proxies", () => {
+  it("are written as an import writes them", () => expectImported(join(fileURLToPath(carriedCases), "istio-proxies")));
+});
+describe.each(["v3", "gateway-api", "grpc", "v3-next"])("the carried cases of %s", (suite) => {
   const folder = join(fileURLToPath(carriedCases), suite);
   const names = caseNames(folder);
   const read = expectedReader();
 
-  it("are written as an import writes them", () => {
-    const texts = suiteTexts(shareParts(new Map(names.map((name) => [name, read(join(folder, name))]))));
-    for (const [path, text] of texts) expect(readFileSync(join(folder, path), "utf8"), path).toBe(text);
-    const parts = readdirSync(join(folder, partsFolder)).map((file) => join(partsFolder, file));
-    expect(parts.filter((path) => !texts.has(path))).toEqual([]);
-  });
+  it("are written as an import writes them", () => expectImported(folder));
 
   it.skipIf(lacks(hasShared, "the recorded answers in ../shared"))("say to the last value what was recorded", () => {
-    const recorded = fileURLToPath(new URL(`conformance/${suite}/`, sharedFolder));
     expect(names.length).toBeGreaterThan(0);
     for (const name of names) {
-      expect(read(join(folder, name)), name).toEqual(read(join(recorded, name)));
-      for (const file of filesOf(join(recorded, name)).filter((path) => !path.startsWith("expected"))) {
+      const trial = trialCases[name];
+      const place = trial === undefined ? `conformance/${suite}/${name}` : `trials/config/${trial}`;
+      const recorded = fileURLToPath(new URL(place, sharedFolder));
+      expect(read(join(folder, name)), name).toEqual(read(recorded));
+      // What a trial is about is said anew here.
+      const isCompared = (path: string) =>
+        !path.startsWith("expected") && (trial === undefined || path !== "about.txt");
+      for (const file of filesOf(recorded).filter(isCompared)) {
         expect(readFileSync(join(folder, name, file), "utf8"), `${name}/${file}`).toBe(
-          readFileSync(join(recorded, name, file), "utf8"),
+          readFileSync(join(recorded, file), "utf8"),
         );
       }
     }

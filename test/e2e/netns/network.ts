@@ -113,9 +113,10 @@ export function startIn(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  cwd?: string,
 ): PodProgram {
   // `ip netns exec` becomes the program: a signal reaches it.
-  const child = spawn("ip", ["netns", "exec", namespace, command, ...args], { env: { ...process.env, ...env } });
+  const child = spawn("ip", ["netns", "exec", namespace, command, ...args], { cwd, env: { ...process.env, ...env } });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (data) => {

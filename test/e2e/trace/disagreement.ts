@@ -23,7 +23,8 @@ function wayDisagreement(
 ): string | undefined {
   const told = (what: string, expected: unknown, got: unknown) =>
     `${what}: traced ${JSON.stringify(expected)}, seen ${JSON.stringify(got)}`;
-  const place = decisions.find(({ step }) => step === "route")?.place;
+  // A token may lead to another route: the last counts.
+  const place = decisions.findLast(({ step }) => step === "route")?.place;
   const at = seen.at ?? undefined;
   if (seen.status !== "tcp" && place?.index !== at?.route) return told("route", place, at);
   if (place?.virtualHost !== undefined && place.virtualHost !== at?.host) return told("virtual host", place, at);
@@ -37,12 +38,17 @@ function wayDisagreement(
     case "endpoints": {
       const path = http === undefined || seen.status === "tcp" ? undefined : (rewritten.path ?? http.path);
       if (path !== (seen.path ?? undefined)) return told("path", path, seen.path);
+      if (isDenied(seen)) return told("end", end, seen);
       const isThere = end.endpoints.some(({ address, port }) => seen.host === `${address}:${port}`);
       return seen.cluster === end.cluster && isThere ? undefined : told("endpoint", end, seen);
     }
     case "closed":
+      // Policies close a connection at its first byte, when its upstream is there already.
+      if (isDenied(seen)) return undefined;
       return seen.status === undefined || seen.host === null || seen.status === 0 ? undefined : told("end", end, seen);
     case "not known":
       return told("end", end, seen);
   }
 }
+
+const isDenied = ({ ended }: Observed): boolean => ended?.startsWith("rbac_access_denied") === true;

@@ -1,16 +1,23 @@
+import type { AnyJson } from "@bufbuild/protobuf/wkt";
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { FilterChainJson, FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { HttpConnectionManagerJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type {
+  HttpConnectionManagerJson,
+  HttpFilterJson,
+} from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { DownstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { NodeResources } from "../../../lib/trace/node-resources.ts";
+import { isOfMessage } from "../../../lib/trace/typed-config.ts";
+import type { Certificates } from "./identities.ts";
 
 /** What a test's Envoy is given beside the resources. */
 export interface Ground {
   readonly logFile: string;
   /** Ports by which connections come in to bound listeners, by name; the PROXY protocol says where they were going. */
   readonly ports: ReadonlyMap<string, number>;
-  readonly certificate: { readonly chain: string; readonly key: string };
+  readonly certificates: Certificates;
 }
 
 /** Without what is undefined. */
@@ -83,15 +90,16 @@ function instrumentedChain(
   ground: Ground,
 ): FilterChainJson {
   const isTls = chain.transportSocket?.typedConfig?.["@type"]?.includes("transport_sockets.tls") === true;
-  const { certificate } = ground;
+  const { server, authority } = ground.certificates;
+  const { requireClientCertificate }: DownstreamTlsContextJson = Object(chain.transportSocket?.typedConfig);
   const transportSocket = {
     name: "tls",
     typedConfig: any("extensions.transport_sockets.tls.v3.DownstreamTlsContext", {
       commonTlsContext: {
-        tlsCertificates: [
-          { certificateChain: { filename: certificate.chain }, privateKey: { filename: certificate.key } },
-        ],
+        tlsCertificates: [{ certificateChain: { filename: server.chain }, privateKey: { filename: server.key } }],
+        validationContext: { trustedCa: { filename: authority } },
       },
+      ...present({ requireClientCertificate }),
     }),
   };
   const went = { from: remote, cluster: "%UPSTREAM_CLUSTER%", host: "%UPSTREAM_HOST%" };
@@ -101,8 +109,13 @@ function instrumentedChain(
       const manager = instrumentedManager(Object(typedConfig), went, resources, ground);
       return [{ name: filter, typedConfig: { "@type": type, ...manager } }];
     }
+    if (isOfMessage(typedConfig, "envoy.extensions.filters.network.rbac.v3.RBAC"))
+      return [{ name: filter, typedConfig: seenThroughProxy(typedConfig ?? {}) }];
     if (!type.includes("tcp_proxy")) return [];
-    const logged = { ...typedConfig, accessLog: [logTo(ground, { ...went, status: "tcp" })] };
+    const logged = {
+      ...typedConfig,
+      accessLog: [logTo(ground, { ...went, status: "tcp", ended: "%CONNECTION_TERMINATION_DETAILS%" })],
+    };
     return [{ name: filter, typedConfig: logged }];
   });
   return {
@@ -113,6 +126,21 @@ function instrumentedChain(
   };
 }
 
+/** Where the PROXY protocol says who the client is, the address of the connection itself is another. */
+const seenThroughProxy = <T extends object>(policies: T): T =>
+  JSON.parse(JSON.stringify(policies).replaceAll('"directRemoteIp"', '"sourceIp"'));
+
+/** Filters that a trace follows and that need nobody else. */
+const followed = ["rbac.v3.RBAC", "jwt_authn.v3.JwtAuthentication", "fault.v3.HTTPFault", "cors.v3.Cors"];
+
+function followedFilters({ httpFilters = [] }: HttpConnectionManagerJson): readonly HttpFilterJson[] {
+  return httpFilters.flatMap((filter): readonly HttpFilterJson[] => {
+    const { typedConfig } = filter;
+    const isFollowed = followed.some((message) => isOfMessage(typedConfig, `envoy.extensions.filters.http.${message}`));
+    return isFollowed && typedConfig !== undefined ? [{ ...filter, typedConfig: seenThroughProxy(typedConfig) }] : [];
+  });
+}
+
 function instrumentedManager(
   manager: HttpConnectionManagerJson,
   went: object,
@@ -121,6 +149,9 @@ function instrumentedManager(
 ): HttpConnectionManagerJson {
   const { routeConfig, rds, statPrefix = "", normalizePath, mergeSlashes, pathWithEscapedSlashesAction } = manager;
   const { stripMatchingHostPort, stripAnyHostPort, stripTrailingHostDot, useRemoteAddress } = manager;
+  const { xffNumTrustedHops, skipXffAppend } = manager;
+  const filters = followedFilters(manager);
+  const names = new Set(filters.map(({ name = "" }) => name));
   const settings = {
     normalizePath,
     mergeSlashes,
@@ -138,34 +169,54 @@ function instrumentedManager(
   };
   return {
     statPrefix: statPrefix || "http",
-    ...present({ ...settings, stripTrailingHostDot, useRemoteAddress }),
-    routeConfig: table === undefined ? { name: "none" } : marked(table),
-    httpFilters: [{ name: "router", typedConfig: any("extensions.filters.http.router.v3.Router") }],
+    ...present({ ...settings, stripTrailingHostDot, useRemoteAddress, xffNumTrustedHops, skipXffAppend }),
+    routeConfig: table === undefined ? { name: "none" } : marked(table, names),
+    httpFilters: [...filters, { name: "router", typedConfig: any("extensions.filters.http.router.v3.Router") }],
     accessLog: [logTo(ground, { ...went, ...routed })],
   };
 }
 
-/** A table whose routes say in logs which they are. */
-function marked(table: RouteConfigurationJson): RouteConfigurationJson {
+/** Settings that a table has for filters, of those that are there. */
+function kindsOf<T extends Layered>({ typedPerFilterConfig = {}, ...rest }: T, names: ReadonlySet<string>) {
+  const entries = Object.entries(typedPerFilterConfig).filter(([name]) => names.has(name));
   return {
-    ...table,
+    ...rest,
+    ...(entries.length === 0 ? {} : { typedPerFilterConfig: seenThroughProxy(Object.fromEntries(entries)) }),
+  };
+}
+
+interface Layered {
+  readonly typedPerFilterConfig?: { readonly [name: string]: AnyJson };
+}
+
+/**
+ * A table whose routes say in logs which they are.
+ *
+ * @param names of the filters that are kept
+ */
+function marked(table: RouteConfigurationJson, names: ReadonlySet<string>): RouteConfigurationJson {
+  return {
+    ...kindsOf(table, names),
     validateClusters: false,
-    virtualHosts: (table.virtualHosts ?? []).map(({ typedPerFilterConfig, retryPolicy, cors, ...host }) => ({
-      ...host,
-      routes: (host.routes ?? []).map(({ typedPerFilterConfig: _, tracing, ...route }, at) => {
+    virtualHosts: (table.virtualHosts ?? []).map(({ retryPolicy, cors, ...host }) => ({
+      ...kindsOf(host, names),
+      routes: (host.routes ?? []).map(({ tracing, ...route }, at) => {
         const { cluster, clusterHeader, weightedClusters, clusterNotFoundResponseCode } = route.route ?? {};
         const { prefixRewrite, regexRewrite, hostRewriteLiteral } = route.route ?? {};
         const action = present({
           cluster,
           clusterHeader,
-          weightedClusters,
+          weightedClusters: weightedClusters && {
+            ...weightedClusters,
+            clusters: (weightedClusters.clusters ?? []).map((one) => kindsOf(one, names)),
+          },
           clusterNotFoundResponseCode,
           prefixRewrite,
           regexRewrite,
           hostRewriteLiteral,
         });
         return {
-          ...route,
+          ...kindsOf(route, names),
           ...(route.route === undefined ? {} : { route: action }),
           metadata: {
             filterMetadata: { "portolan.trace": { table: table.name ?? "", host: host.name ?? "", route: at } },

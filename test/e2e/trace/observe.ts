@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -8,6 +7,7 @@ import type { NodeResources } from "../../../lib/trace/node-resources.ts";
 import type { TracedRequest } from "../../../lib/trace/traced-request.ts";
 import { freePort } from "../../free-port.ts";
 import { startEnvoy } from "../envoy.ts";
+import { issueCertificates, type TokenSigner } from "./identities.ts";
 import { instrumented } from "./instrument.ts";
 import { send } from "./send.ts";
 
@@ -21,6 +21,8 @@ export interface Observed {
   readonly host?: string;
   /** Of the answer; `tcp` where none is given. */
   readonly status?: number | "tcp";
+  /** Why Envoy closed a connection. */
+  readonly ended?: string;
   readonly location?: string;
   readonly path?: string;
   readonly authority?: string;
@@ -29,24 +31,24 @@ export interface Observed {
 /**
  * Starts a real Envoy with resources whose endpoints are on loopback addresses, sends it requests, and reads its logs.
  *
+ * @param signer of the tokens whose claims requests have
  * @returns what became of each, in their order
  */
 export async function observe(
   resources: NodeResources,
   requests: readonly TracedRequest[],
+  signer: TokenSigner,
 ): Promise<readonly Observed[]> {
   const directory = await mkdtemp(join(tmpdir(), "portolan-trace-"));
-  const [logFile, chain, key] = ["log", "cert.pem", "key.pem"].map((name) => join(directory, name));
-  if (logFile === undefined || chain === undefined || key === undefined)
-    throw new Error("three names give three paths");
-  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=test"];
-  execFileSync("openssl", ["req", "-x509", ...made, "-keyout", key, "-out", chain], { stdio: "ignore" });
+  const logFile = join(directory, "log");
+  const names = requests.flatMap(({ tls }) => (tls?.hasCertificate === true ? (tls.identity ?? []) : []));
+  const certificates = await issueCertificates(directory, names);
   const bound = resources.listeners.filter(({ bindToPort }) => bindToPort !== false);
   const ports = new Map<string, number>();
   for (const { name = "" } of bound) ports.set(name, await freePort());
   const bootstrap = {
     admin: { address: { socketAddress: { address: "127.0.0.1", portValue: 0 } } },
-    staticResources: instrumented(resources, { logFile, ports, certificate: { chain, key } }),
+    staticResources: instrumented(resources, { logFile, ports, certificates }),
   };
   const envoy = await startEnvoy(bootstrap);
   try {
@@ -54,7 +56,7 @@ export async function observe(
     const lane = async () => {
       for (const [at, request] of waiting) {
         const port = ports.get(entryOf(bound, request));
-        if (port !== undefined) await send(request, port, ownAddress(at));
+        if (port !== undefined) await send(request, { port, localAddress: ownAddress(at), certificates, signer });
       }
     };
     await Promise.all(Array.from({ length: 16 }, lane));

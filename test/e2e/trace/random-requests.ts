@@ -1,7 +1,8 @@
 import type { RouteMatchJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { HttpConnectionManagerJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { NodeResources } from "../../../lib/trace/node-resources.ts";
-import type { TracedRequest } from "../../../lib/trace/traced-request.ts";
+import type { HttpRequest, TracedRequest } from "../../../lib/trace/traced-request.ts";
+import { identities, randomClaims } from "./random-policies.ts";
 
 /** What requests are made of so that they meet what is configured, or come near it. */
 interface Words {
@@ -65,11 +66,18 @@ function wordsOf({ listeners, routes }: NodeResources): Words {
   };
 }
 
-/** Requests that resources may tell apart; the same for the same numbers. Each has a source of its own. */
+/** What varies: what routes ask for; what policies do, too; and tokens that providers of these tests verify. */
+export type Asked = "routes" | "policies" | "tokens";
+
+/**
+ * Requests that resources may tell apart; the same for the same numbers. Each has a source of its own.
+ *
+ */
 export function randomRequests(
   resources: NodeResources,
   count: number,
   random: () => number,
+  asked: Asked = "routes",
 ): readonly TracedRequest[] {
   const words = wordsOf(resources);
   const pick = <T>(list: readonly [T, ...T[]] | readonly T[]): T => {
@@ -86,7 +94,7 @@ export function randomRequests(
     const tls = {
       serverName: pick(words.serverNames),
       applicationProtocols: pick(words.protocols),
-      hasCertificate: true,
+      ...client(),
     };
     return {
       direction: chance(0.75) ? "outbound" : "inbound",
@@ -96,6 +104,31 @@ export function randomRequests(
       ...(isHttp ? { http: randomHttp() } : {}),
     };
   });
+
+  /** Where nobody is told apart by it, everybody has one: chains that want a certificate get it. */
+  function client() {
+    const isNamed = identities.length > 0 && chance(asked === "routes" ? 1 : 0.7);
+    return isNamed ? { hasCertificate: true, identity: pick(identities) } : { hasCertificate: false };
+  }
+
+  /** What policies ask for. */
+  function added(headers: Map<string, string>): Partial<HttpRequest> {
+    if (asked === "routes") return {};
+    if (chance(0.3))
+      headers.set(
+        "x-forwarded-for",
+        pick(["9.9.9.9", "10.1.1.1, 9.9.9.9", "9.9.9.9,nobody", "9.9.9.9,10.2.2.2,240.1.1.1"]),
+      );
+    if (chance(0.3)) headers.set(pick(["x-one", "x-two", "x-sub"]), pick(["abc", "ab", "jo", "other"]));
+    if (chance(0.15)) {
+      headers.set("origin", pick(["https://a.test", "http://other.test"]));
+      if (chance(0.8)) headers.set("access-control-request-method", "PUT");
+      return { method: "OPTIONS" };
+    }
+    if (chance(0.1)) headers.set(pick(["authorization", "x-token"]), pick(["Bearer nonsense", "Basic abc", "a.b.c"]));
+    else if (asked === "tokens" && chance(0.6)) return { claims: randomClaims((...list) => pick(list)) };
+    return {};
+  }
 
   function randomHttp() {
     const match = words.matches.length === 0 ? {} : pick(words.matches);
@@ -147,6 +180,7 @@ export function randomRequests(
     });
     if (chance(0.1)) query.push("other=1");
     const path = `/${cased.replace(/^\/+/, "")}${tail}${query.length === 0 ? "" : `?${query.join("&")}`}`;
-    return { method, authority, path: path.replaceAll(/[^\x21-\x7e]/g, "-"), headers, isHttp2: false };
+    const more = added(headers);
+    return { method, authority, path: path.replaceAll(/[^\x21-\x7e]/g, "-"), headers, isHttp2: false, ...more };
   }
 }

@@ -16,7 +16,7 @@ function feed() {
       return { resource: { name }, serviceAccounts: undefined, clusters: undefined };
     },
   };
-  return { found, front: { secrets } };
+  return { found, front: { secrets, trustBundles: async () => ({}) } };
 }
 
 const asks = (before: SecretWatch | undefined, request: Partial<DeltaRequest>): SecretWatch =>
@@ -34,7 +34,7 @@ const asks = (before: SecretWatch | undefined, request: Partial<DeltaRequest>): 
 
 /** Works out what is due at a time, and tells it. */
 async function told(front: ReturnType<typeof feed>["front"], watch: SecretWatch, nowMs: number, classNames = named) {
-  const secrets = { named: classNames, grants: none };
+  const secrets = { named: classNames, grants: none, bundles: undefined };
   const due = await dueSecrets(front, { kind: "delta", caller, secrets, nowMs }, watch);
   if (due === undefined) return { watch, changed: [], missing: [] };
   const note = { nonce: "1", names: [], kept: undefined, version: due.version, classId: "c", root: "r" };

@@ -3,8 +3,8 @@ import { authenticateBy, identified } from "../../../lib/front/auth/authenticati
 import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
 import type { FrontOptions } from "../../../lib/front/front.ts";
 import type { RunningServer } from "../../../lib/front/node-server.ts";
-import type { NodeStanding } from "../../../lib/front/nodes/in-force.ts";
 import { recordedNodes } from "../../../lib/front/nodes/node-records.ts";
+import type { NodeState } from "../../../lib/front/nodes/node-state.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { type ShapeContents, worldOf } from "../../snapshot/worlds.ts";
@@ -340,7 +340,7 @@ describe("what nodes have", () => {
     const { url, change, request } = await serving({ routes: { r: "1", s: "1" } }, { nodes, limits: short });
     const states = async () => {
       const { nodes: told } = Object(await (await request("/status/nodes")).json());
-      return told.map(({ resources }: NodeStanding) => resources.map(({ type, state }) => `${type} ${state}`));
+      return told.map(({ resources }: NodeState) => resources.map(({ type, state }) => `${type} ${state}`));
     };
     const on = stream(url, "sotw");
     on.ask({ type: "routes", names: ["r"] });

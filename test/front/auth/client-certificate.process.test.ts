@@ -146,7 +146,7 @@ describe("Cloudflare's other fields", () => {
 });
 
 describe("a client certificate outside the platform's own field", () => {
-  const unidentified = { kind: "refused", status: 401, reason: "the request proves nobody's identity" };
+  const unidentified = { kind: "refused", status: 401, reason: "the request proves no identity" };
 
   it("is not read from any header", async () => {
     const pem = certificateOf(web);

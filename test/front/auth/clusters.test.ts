@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
-import { standingOf } from "../../../lib/front/nodes/in-force.ts";
+import { nodeStates } from "../../../lib/front/nodes/in-force.ts";
 import { placeNamed } from "../../../lib/front/nodes/place-node.ts";
 import { rootAt } from "../../../lib/snapshot/head/head.ts";
 import { wantedPrefix } from "../../../lib/snapshot/wanted.ts";
@@ -201,8 +201,9 @@ describe("a pod whose name another cluster has, too", () => {
       expect(await placeNamed(open.reader, loaded, `${node}@${cluster}`)).toEqual(byName);
       const listed = async (name: string) => (await request(`/api/resources?node=${name}&type=listeners`)).json();
       expect(await listed(`${node}@${cluster}`)).toEqual(await listed(`db-0.shop@${cluster}`));
+      const heard = { seen: new Date(0).toISOString(), isOpen: true, pauseMs: 0 };
       const inForce = { reader: open.reader, head, nowMs: Number.POSITIVE_INFINITY };
-      const [standing] = await standingOf(inForce, [{ node, cluster, resources: [] }]);
+      const [standing] = await nodeStates(inForce, [{ node, cluster, ...heard, resources: [] }], { nowMs: 0 });
       expect(standing).toMatchObject({ node, cluster, class: byName.kind === "placed" ? byName.classId : "" });
       classes.push(standing?.class);
     }

@@ -231,7 +231,7 @@ describe("the setting", () => {
   const issuer = { issuer: "a", audience: "b", jwksUri: "https://a" };
   it.each([
     ["no JSON", "yes", "P: it is no JSON object"],
-    ["nothing to prove oneself by", "{}", "P: it names no way"],
+    ["nothing to prove oneself by", "{}", "P: it names no method of authentication"],
     ["an unknown member", '{"token": {}}', "P: it has a member token"],
     [
       "an issuer without an audience",

@@ -180,8 +180,8 @@ describe("a gRPC call", () => {
     expect(await call(framed(Buffer.alloc(0)))).toMatchObject({ grpcStatus: "3" });
   });
 
-  it("of a method that does not exist is not found", async () => {
-    expect(await call(Buffer.alloc(0), { ":path": "/constructor" })).toMatchObject({ status: 404 });
+  it("of a method that does not exist is answered with gRPC's own status", async () => {
+    expect(await call(Buffer.alloc(0), { ":path": "/constructor" })).toMatchObject({ status: 200, grpcStatus: "12" });
   });
 });
 

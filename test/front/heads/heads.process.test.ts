@@ -155,7 +155,7 @@ describe("a store that falls silent", () => {
 });
 
 describe("HEAD as a front has seen it", () => {
-  it("goes on being served when it is gone from the store, or is rubbish", async () => {
+  it("is still served when it is gone from the store, or is rubbish", async () => {
     const errors: unknown[] = [];
     const test = testFront({ onError: (cause) => errors.push(cause) });
     await test.publish(mesh("a"));

@@ -65,6 +65,35 @@ describe("POST /v3/discovery:secrets", () => {
     expect((await ask("kubernetes://shop", { version: versionIn(text) })).status).toBe(304);
   });
 
+  it("gives certificates in a ConfigMap, which are no secret, to whoever is served what names them", async () => {
+    const { ask, publish } = await secretFront(noAuthentication);
+    const names = [
+      "configmap://other/roots",
+      "configmap://other/roots-cacert",
+      "configmap://other/gone",
+      "configmap://roots",
+    ];
+    const trustBundles = { "other/roots": { ca: "certificates", crl: "revoked" }, "other/unnamed": { ca: "unnamed" } };
+    await publish({ ...worldNaming(...names), trustBundles });
+    for (const name of names.slice(0, 2)) {
+      const { status, text } = await ask(name);
+      expect(status).toBe(200);
+      expect(JSON.parse(text).resources).toEqual([
+        {
+          "@type": secretTypeUrl,
+          name,
+          validation_context: { trusted_ca: { inline_string: "certificates" }, crl: { inline_string: "revoked" } },
+        },
+      ]);
+      expect((await ask(name, { version: versionIn(text) })).status).toBe(304);
+    }
+    for (const name of ["configmap://other/gone", "configmap://other/unnamed", "configmap://roots"])
+      expect((await ask(name)).status).toBe(404);
+    expect((await ask("configmap://other/roots", { node: nodeOf("plain") })).status).toBe(404);
+    await publish({ ...worldNaming(...names), trustBundles: { "other/roots": { ca: "others" } } });
+    expect((await ask(names[0] ?? "")).text).toContain('"inline_string":"others"');
+  });
+
   it.each([
     ["that none of its resources names", "kubernetes://unnamed", 404],
     ["of another namespace, though named", "kubernetes://other/shop", 403],
@@ -168,7 +197,7 @@ describe("POST /v3/discovery:secrets", () => {
     for (const answer of answers) {
       expect([answer.status, await answer.json()]).toMatchObject([
         503,
-        { detail: "the secret kubernetes://shop cannot be opened now; the front's log says why" },
+        { detail: "the secret kubernetes://shop cannot be opened now; see the front's log for the reason" },
       ]);
     }
     expect(errors).toEqual([

@@ -128,10 +128,11 @@ describe("what several processes know of nodes", () => {
   it("is gathered by whoever is asked, without those that are silent", async () => {
     const { workers, started, close } = openFront(memoryStore(), 3);
     const [one, two, three] = workers;
+    const status = { node: "n", seen: "", isOpen: true, pauseMs: 0, resources: [] };
     two?.serve(parts({ strangers: () => [stranger("a")], metrics: () => [{ name: "polls" }] }));
-    three?.serve(parts({ strangers: () => [stranger("b")], nodes: () => [{ node: "n", resources: [] }] }));
+    three?.serve(parts({ strangers: () => [stranger("b")], nodes: () => [status] }));
     expect((await one?.siblings.strangers())?.map(({ nodeId }) => nodeId).sort()).toEqual(["a", "b"]);
-    expect(await one?.nodes()).toEqual([{ node: "n", resources: [] }]);
+    expect(await one?.nodes()).toEqual([status]);
     expect(await one?.metrics()).toEqual([[{ name: "polls" }], []]);
     started[2]?.leave();
     expect((await one?.siblings.strangers())?.map(({ nodeId }) => nodeId)).toEqual(["a"]);

@@ -1,8 +1,8 @@
 import { encodeResource } from "../../../lib/compile/encode-resource.ts";
 import { type WorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { type CompiledWorld, listIn, resourcesIn } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
 import { generate } from "../../../lib/xds/generate.ts";

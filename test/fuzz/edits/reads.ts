@@ -3,7 +3,7 @@ import { type WorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import type { Config } from "../../../lib/config/config.ts";
 import type { ParsedObject } from "../../../lib/config/documents/parse.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import { type Folder, filesOf, isRemote, type Placed, placeKey } from "./folder.ts";
 
 /** What a compile asked for in one object, there or not: names, `[]` for elements; `*` where it looked at all keys. */

@@ -1,4 +1,5 @@
 import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world-of.ts";
+import { releases } from "../../../lib/config/compat/compat-settings.ts";
 import { nodeOfNamed } from "../../named-proxy.ts";
 import { createDice, type Dice, shuffled } from "../objects/dice.ts";
 import { randomSource } from "../objects/random-source.ts";
@@ -109,6 +110,7 @@ export function randomOptions(dice: Dice, seed: number): WorldOptions {
     })),
     binaryForms: dice.chance(8),
     nodes: dice.chance(30) ? randomSource(seed).proxies.map(nodeOfNamed) : [],
+    ...dice.maybe(60, () => ({ release: dice.pick(releases) })),
   };
 }
 

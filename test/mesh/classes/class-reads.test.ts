@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { claimsOf } from "../../../lib/mesh/classes/claims.ts";
 import { classify } from "../../../lib/mesh/classes/classify.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Proxy } from "../../../lib/mesh/proxy/proxy.ts";
 import type { ClassProxyConfig } from "../../../lib/mesh/views/views.ts";
 import { viewsOf } from "../../../lib/mesh/views/views-of.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { classify } from "../../../lib/mesh/classes/classify.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { worldOf } from "../random-world.ts";
 
 it.each([

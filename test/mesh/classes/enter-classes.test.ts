@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { enterAll } from "../../../lib/mesh/classes/enter-classes.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { below } from "../../../lib/mesh/views/view-columns.ts";
 import { tracedViewsOf } from "../../../lib/mesh/views/views-of.ts";
 import { service, sidecar, world } from "../parts.ts";

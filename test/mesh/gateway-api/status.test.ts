@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compile } from "../../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
 
 const samples = new URL("../../../samples/bookshop-gateway-api/", import.meta.url);
@@ -67,9 +67,73 @@ describe("the status of an object of the Gateway API", () => {
           reason: "AddressNotUsable",
           message: expect.stringContaining('hostname "edge-istio.infra.svc.cluster.local" not found'),
         },
+        { type: "ResolvedRefs", status: "True" },
       ],
       listeners: [{ name: "web", attachedRoutes: 1 }],
     });
+  });
+
+  const listeners = (...more: string[]) =>
+    gateway.replace("listeners: [", `listeners: [${more.map((one) => `{ ${one} }, `).join("")}`);
+  const edge = "Gateway.gateway.networking.k8s.io/infra/edge";
+  const settled = (text: string, object: string, release: "1.30" | "1.31") => {
+    const loaded = readFiles([{ file: "a.yaml", text }]);
+    const memo = createMemo();
+    const { statuses = [] } = compile(worldOf(loaded, { ...defaultWorldOptions, release }, memo).value, [], memo).value;
+    const { conditions = [], listeners: own = [] } = Object(statuses.find((one) => one.object === object)?.status);
+    const texts = (all: readonly { type: string; status: string; reason: string }[]) =>
+      all.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+    return { whole: texts(conditions), each: own.map((one: { conditions: [] }) => texts(one.conditions)[0]) };
+  };
+
+  it("follows from the listeners of a Gateway since 1.31, of which one that conflicts with an earlier one is none", () => {
+    const host = "port: 443, hostname: a.example.com";
+    const text = listeners(
+      `name: one, ${host}, protocol: HTTPS, tls: { certificateRefs: [{ name: cert }] }`,
+      `name: two, ${host}, protocol: TLS, tls: { mode: Passthrough }`,
+    );
+    expect(settled(text, edge, "1.30")).toMatchObject({
+      whole: ["Accepted True Accepted", "Programmed False AddressNotUsable"],
+      each: ["Accepted True Accepted", "Accepted True Accepted", "Accepted True Accepted"],
+    });
+    expect(settled(text, edge, "1.31")).toMatchObject({
+      whole: ["Accepted True ListenersNotValid", "Programmed False AddressNotUsable", "ResolvedRefs True ResolvedRefs"],
+      each: ["Accepted True Accepted", "Accepted False ProtocolConflict", "Accepted True Accepted"],
+    });
+  });
+
+  it("refuses a Gateway or ListenerSet without valid listeners since 1.31, and tells of references of the Gateway", () => {
+    const tls = "tls: { backend: { clientCertificateRef: { kind: ConfigMap, name: x } } }";
+    const odd = gateway
+      .replace("protocol: HTTP", "protocol: odd")
+      .replace("gatewayClassName: istio", `gatewayClassName: istio\n  ${tls}`);
+    expect(settled(odd, edge, "1.31").whole).toEqual([
+      "Accepted False ListenersNotValid",
+      "Programmed False AddressNotUsable",
+      "ResolvedRefs False InvalidClientCertificateRef",
+    ]);
+    const set = `${gateway.replace("spec:", "spec:\n  allowedListeners: { namespaces: { from: Same } }")}---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: { name: more, namespace: infra }
+spec: { parentRef: { name: edge }, listeners: [{ name: bare, port: 443, protocol: HTTPS }] }
+`;
+    const more = "ListenerSet.gateway.networking.k8s.io/infra/more";
+    expect(settled(set, more, "1.30").whole[0]).toBe("Accepted True Accepted");
+    expect(settled(set, more, "1.31")).toEqual({
+      whole: ["Accepted False ListenersNotValid", "Programmed False ListenersNotValid"],
+      each: ["Accepted False UnsupportedProtocol"],
+    });
+  });
+
+  it("names what is wrong with the authority of clients apart since 1.31", () => {
+    const frontend =
+      "tls: { frontend: { default: { validation: { caCertificateRefs: [{ group: '', kind: ConfigMap, name: none }] } } } }";
+    const text = listeners(
+      "name: secure, port: 443, protocol: HTTPS, tls: { certificateRefs: [{ name: cert }] }",
+    ).replace("gatewayClassName: istio", `gatewayClassName: istio\n  ${frontend}`);
+    expect(settled(text, edge, "1.30").each[0]).toBe("Accepted True Accepted");
+    expect(settled(text, edge, "1.31").each[0]).toBe("Accepted False NoValidCACertificate");
   });
 
   it("leaves what others wrote, and takes away what it wrote itself of a parent that is gone", () => {
@@ -139,9 +203,7 @@ spec: { controllerName: ${controller} }
     );
     expect(found.map(({ hint }) => hint)).toEqual(hints);
     for (const { message } of found)
-      expect(message).toBe(
-        `is ${name}, a class that nobody here serves (istio, portolan): no proxy is given this Gateway`,
-      );
+      expect(message).toBe(`is ${name}, a class that is not served here (istio, portolan): no proxy gets this Gateway`);
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Server } from "../../../lib/config/kinds/gateway.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import { sanitisedHosts, sniHostsOf } from "../../../lib/mesh/gateway/gateway-port.ts";
 import { mergeGateways, portTranslations } from "../../../lib/mesh/gateway/merged-gateway.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { ServiceTarget } from "../../../lib/registry/service.ts";
 import { config, httpPort, service } from "../parts.ts";
 

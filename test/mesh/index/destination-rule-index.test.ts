@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../../lib/config/config.ts";
 import type { DestinationRule } from "../../../lib/config/kinds/destination-rule.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import { destinationRuleFor, indexDestinationRules } from "../../../lib/mesh/index/destination-rule-index.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { config } from "../parts.ts";
 
 const root = "istio-system";
@@ -10,8 +10,31 @@ const host = "s.ns1.svc.cluster.local";
 const of = (key: string, spec: Partial<DestinationRule> = {}, age = 0): Config<DestinationRule> =>
   config("DestinationRule", key, { host, ...spec }, age);
 
+const inputs = (configs: readonly Config<DestinationRule>[], fillsFromPolicies = true) => ({
+  configs,
+  exportDefault: ["*"],
+  rootNamespace: root,
+  fillsFromPolicies,
+});
+
+describe("a rule and a policy of the Gateway API for one host", () => {
+  const tls = { trafficPolicy: { tls: { mode: "SIMPLE" as const } } };
+  const balanced = { trafficPolicy: { loadBalancer: { simple: "RANDOM" as const } } };
+  /** As old as nothing that somebody wrote. */
+  const made = { ...of("ns1/policy", tls, 99), madeFrom: { spec: ["spec"] } };
+
+  it.each([
+    { fills: true, want: { ...tls.trafficPolicy, ...balanced.trafficPolicy } },
+    { fills: false, want: tls.trafficPolicy },
+  ])("are one policy, filled: $fills", ({ fills, want }) => {
+    const index = indexDestinationRules(inputs([of("ns1/rule", balanced), made], fills), noMemo);
+    expect(index.value.lookup("ns2", host, "ns1")[0]?.config.spec.trafficPolicy).toEqual(want);
+    expect(index.diagnostics.map(({ code }) => code)).toEqual(fills ? [] : ["duplicate-traffic-policy"]);
+  });
+});
+
 function lookup(rules: readonly Config<DestinationRule>[], client: string) {
-  return indexDestinationRules(rules, ["*"], root, noMemo).value.lookup(client, host, "ns1");
+  return indexDestinationRules(inputs(rules), noMemo).value.lookup(client, host, "ns1");
 }
 
 const chosen = (
@@ -117,7 +140,7 @@ describe("two rules for one host", () => {
   const younger = of("ns1/d2", { subsets: [{ name: "v1", labels: { v: "x" } }, { name: "v2" }], ...policy(7) }, 1);
 
   it("are one with all subsets, the older of each name, and the first policy", () => {
-    const index = indexDestinationRules([younger, older], ["*"], root, noMemo);
+    const index = indexDestinationRules(inputs([younger, older]), noMemo);
     const [merged, ...others] = index.value.lookup("ns1", host, "ns1");
     expect(others).toEqual([]);
     expect(merged?.config.meta.name).toBe("d1");
@@ -130,7 +153,7 @@ describe("two rules for one host", () => {
   });
 
   it("keep the older policy and report the other", () => {
-    const index = indexDestinationRules([of("ns1/d1", policy(1), 2), of("ns1/d2", policy(2), 1)], ["*"], root, noMemo);
+    const index = indexDestinationRules(inputs([of("ns1/d1", policy(1), 2), of("ns1/d2", policy(2), 1)]), noMemo);
     expect(index.value.lookup("ns1", host, "ns1")[0]?.config.spec.trafficPolicy).toEqual(policy(1).trafficPolicy);
     expect(index.diagnostics.map(({ code }) => code)).toEqual(["duplicate-traffic-policy"]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Config } from "../../../lib/config/config.ts";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { withinNamespaceLimits } from "../../../lib/mesh/index/namespace-limits.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { config } from "../parts.ts";
 
 const times = <T>(count: number, of: (at: number) => T): readonly T[] =>

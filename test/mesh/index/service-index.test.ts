@@ -35,6 +35,27 @@ describe("services visible to a namespace", () => {
   });
 });
 
+describe("services of ServiceEntries under limits", () => {
+  const entries = [
+    service({ at: "all@home", provider: "External" }),
+    service({ at: "own@home", provider: "External", exportTo: ["."] }),
+    service({ at: "elsewhere@home", provider: "External", exportTo: ["guest"] }),
+    service({ at: "kubernetes@home" }),
+  ];
+  const seenFrom = (limit: "PUBLIC" | "NAMESPACE" | "NONE", namespace: string, others = limit) =>
+    indexServices(entries, ["*"], { byNamespace: { home: limit }, others })
+      .visibleTo(namespace)
+      .map(({ hostname }) => hostname);
+
+  it("are never seen further than they are exported, and those of Kubernetes as ever", () => {
+    expect(seenFrom("PUBLIC", "home", "NONE")).toEqual(["own", "all", "kubernetes"]);
+    expect(seenFrom("PUBLIC", "guest")).toEqual(["elsewhere", "all", "kubernetes"]);
+    expect(seenFrom("NAMESPACE", "home")).toEqual(["all", "own", "kubernetes"]);
+    expect(seenFrom("NAMESPACE", "guest")).toEqual(["kubernetes"]);
+    expect(seenFrom("NONE", "home")).toEqual(["kubernetes"]);
+  });
+});
+
 describe("a host in several namespaces", () => {
   const older = service({ at: "h.x.com@ns2", provider: "External", age: 9 });
   const kubernetes = service({ at: "h.x.com@ns3" });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../../lib/config/config.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import { gatewayNameOf, withFullNames } from "../../../lib/mesh/hosts/short-names.ts";
 import { indexVirtualServices } from "../../../lib/mesh/index/virtual-service-index.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { config } from "../parts.ts";
 
 const of = (key: string, spec: Partial<VirtualService>, age = 0): Config<VirtualService> =>

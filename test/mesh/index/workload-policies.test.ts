@@ -79,7 +79,21 @@ describe("Envoy filters of a proxy", () => {
   const found = (
     filters: readonly Config<EnvoyFilter>[],
     of: Parameters<ReturnType<typeof indexEnvoyFilters>>[0] = proxy,
-  ) => names(indexEnvoyFilters(filters, root)(of).map((selected) => selected.filter));
+    boundsProxyVersion = true,
+  ) =>
+    names(
+      indexEnvoyFilters({ configs: filters, rootNamespace: root, boundsProxyVersion })(of).map(
+        (selected) => selected.filter,
+      ),
+    );
+
+  it("apply to no proxy with a version pattern that is too long, where the release bounds it", () => {
+    const filters = [1024, 1025].map((length) =>
+      filter(`ns1/of-${length}`, { configPatches: [patch({ proxyVersion: `1.30|${"x".repeat(length - 5)}` })] }),
+    );
+    expect(found(filters)).toEqual(["of-1024"]);
+    expect(found(filters, proxy, false)).toEqual(["of-1024", "of-1025"]);
+  });
 
   it("come by priority, the root namespace before others, then by age", () => {
     const filters = [

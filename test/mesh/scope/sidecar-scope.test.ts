@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { scopeFor } from "../../../lib/mesh/scope/scope-for.ts";
 import { type SidecarScope, scopeDependencies } from "../../../lib/mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../../lib/registry/service.ts";
@@ -49,6 +49,8 @@ describe("services that a Sidecar in ns1 imports", () => {
     { egress: hosts("*/*", "~ns2/*"), want: ["a.x.com@ns1:80"] },
     { egress: hosts("*/*", "~/b.y.com"), want: ["a.x.com@ns1:80"] },
     { egress: hosts("~/*"), want: [] },
+    { egress: hosts("~ns1/*", "~./b.y.com"), want: [] },
+    { egress: hosts("ns2/b.y.com", "~ns2/*"), want: [] },
     { egress: [https(443, "HTTPS", "ns2/b.y.com")], want: ["b.y.com@ns2:443"] },
     { egress: [https(8080, "HTTP", "ns2/b.y.com")], want: [] },
     { egress: [https(8080, "HTTP_PROXY", "ns2/b.y.com")], want: ["b.y.com@ns2:80,443"] },
@@ -56,6 +58,22 @@ describe("services that a Sidecar in ns1 imports", () => {
     { egress: undefined, want: ["a.x.com@ns1:80", "b.y.com@ns2:80,443"] },
   ])("are $want for $egress", ({ egress, want }) => {
     expect(named(scope(egress === undefined ? {} : { egress }).services)).toEqual(want);
+  });
+
+  it.each([
+    { release: "1.30", want: 2 },
+    { release: "1.31", want: 0 },
+  ] as const)("are $want for an exclusion of everything beside others, in $release", ({ release, want }) => {
+    expect(scope({ egress: hosts("*/*", "~/*"), release }).services).toHaveLength(want);
+  });
+
+  it("keep aliases that are excluded: an exclusion is about services", () => {
+    const aliased = service({
+      at: "c.x.com@ns2",
+      attributes: { aliases: [{ hostname: "d.x.com", namespace: "ns2" }] },
+    });
+    const [found] = scope({ services: [aliased], egress: hosts("*/*", "~/d.x.com") }).services;
+    expect(found?.attributes.aliases).toHaveLength(1);
   });
 
   it("have one port on a listener, the first with its number", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { classify } from "../../../lib/mesh/classes/classify.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { conventionalName } from "../../../lib/mesh/views/conventional-name.ts";
 import { ProxyAnswers } from "../../../lib/mesh/views/proxy-answers.ts";
 import type { World } from "../../../lib/mesh/world.ts";

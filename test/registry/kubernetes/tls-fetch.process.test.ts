@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { tlsFetch } from "../../../lib/registry/kubernetes/access/tls-fetch.ts";
 
@@ -9,8 +9,10 @@ afterEach(() => {
 });
 
 /** Address of a server that answers everything with one status. */
-async function answering(status: number): Promise<string> {
-  const server = createServer((_request, response) => response.writeHead(status).end());
+const answering = (status: number) => serving((_request, response) => response.writeHead(status).end());
+
+async function serving(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   endings.push(() => server.close());
   const address = server.address();
@@ -24,6 +26,17 @@ describe("tlsFetch", () => {
     for (const status of [204, 205, 304]) {
       const response = await fetch(await answering(status), {});
       expect([response.status, response.body]).toEqual([status, null]);
+    }
+  });
+
+  it("sends a body of a DELETE with its length, and the next request on that connection is read", async () => {
+    const url = await serving(async (request, response) => {
+      const chunks = await request.toArray();
+      response.end(`${request.method} ${Buffer.concat(chunks)}`);
+    });
+    for (const body of ["{}", '{"a":"ä"}']) {
+      const response = await fetch(url, { method: "DELETE", body });
+      expect(await response.text()).toBe(`DELETE ${body}`);
     }
   });
 

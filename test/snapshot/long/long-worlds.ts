@@ -1,5 +1,5 @@
 import { encodeResource } from "../../../lib/compile/encode-resource.ts";
-import type { Memo } from "../../../lib/mesh/memo/memo.ts";
+import type { Memo } from "../../../lib/incremental/memo.ts";
 import type { CompiledResource, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { worldOf } from "../worlds.ts";
 

@@ -11,7 +11,7 @@ import {
   TreeListSchema,
   TypeTableSchema,
 } from "../../../gen/portolan/v1/root_pb.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { blobsIn } from "../../../lib/snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { defaultProxyConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { Sidecar } from "../../../lib/config/kinds/sidecar.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { readDefaultEndpoint } from "../../../lib/xds/clusters/inbound-endpoint.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";

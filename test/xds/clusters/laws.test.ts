@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TrafficPolicy } from "../../../lib/config/kinds/destination-rule.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import type { Endpoint, Protocol, Resolution } from "../../../lib/registry/service.ts";
 import { generateEndpoints } from "../../../lib/xds/endpoints/generate-endpoints.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";

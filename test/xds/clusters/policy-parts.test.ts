@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
+import type { Protocol } from "../../../lib/registry/service.ts";
 import { circuitBreakers, connectionOptions } from "../../../lib/xds/clusters/connection-pool.ts";
 import { httpOptions, type UpstreamHttpInputs, upstreamHttp } from "../../../lib/xds/clusters/http-options.ts";
 import { loadBalancer } from "../../../lib/xds/clusters/load-balancer.ts";
-import { outlierDetection, panicThreshold } from "../../../lib/xds/clusters/outlier-detection.ts";
+import { errorMatcher, outlierDetection, panicThreshold } from "../../../lib/xds/clusters/outlier-detection.ts";
 import type { SeenByProxy } from "../../../lib/xds/clusters/seen-by-proxy.ts";
 
 const max = 4294967295;
@@ -188,6 +189,40 @@ describe("HTTP options", () => {
 });
 
 describe("loadBalancer", () => {
+  it("weighs by utilization, with the weights of localities around it", () => {
+    const settings = { backendUtilization: { weightUpdatePeriod: "2s", errorUtilizationPenaltyPercent: 150 } };
+    const picking = {
+      policies: [
+        {
+          typedExtensionConfig: {
+            name: "envoy.load_balancing_policies.client_side_weighted_round_robin",
+            typedConfig: {
+              "@type":
+                "type.googleapis.com/envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin",
+              weightUpdatePeriod: "2s",
+              errorUtilizationPenalty: 1.5,
+            },
+          },
+        },
+      ],
+    };
+    expect(loadBalancer(settings)).toEqual({ loadBalancingPolicy: picking });
+    expect(loadBalancer(settings, true)).toMatchObject({
+      loadBalancingPolicy: {
+        policies: [
+          {
+            typedExtensionConfig: {
+              name: "envoy.load_balancing_policies.wrr_locality",
+              typedConfig: { endpointPickingPolicy: picking },
+            },
+          },
+        ],
+      },
+    });
+    // In Envoy errors count unless it is told otherwise.
+    expect(JSON.stringify(loadBalancer({ backendUtilization: {} }))).toContain('"errorUtilizationPenalty":0');
+  });
+
   it.each([
     { settings: undefined, want: { lbPolicy: "LEAST_REQUEST" } },
     { settings: { simple: "UNSPECIFIED" }, want: { lbPolicy: "LEAST_REQUEST" } },
@@ -242,6 +277,47 @@ function ring(minimumRingSize: string) {
 }
 
 describe("outlierDetection", () => {
+  it("ejects by the share of failures where one is stated, of the own side as well where that is told apart", () => {
+    const of = (settings: Parameters<typeof outlierDetection>[0]) => outlierDetection(settings)?.outlierDetection;
+    expect(of({ failurePercentageThreshold: 30 })).toEqual({
+      enforcingSuccessRate: 0,
+      failurePercentageThreshold: 30,
+      enforcingFailurePercentage: 100,
+    });
+    expect(of({ failurePercentageThreshold: 0, splitExternalLocalOriginErrors: true })).toMatchObject({
+      failurePercentageThreshold: 0,
+      enforcingFailurePercentage: 100,
+      enforcingFailurePercentageLocalOrigin: 100,
+    });
+  });
+
+  it("counts the stated status codes as errors, on ports of every protocol, as Istio does", () => {
+    const options = (protocol: Protocol, ...outlierDetectionHttpErrorCodes: number[]) =>
+      JSON.stringify(
+        httpOptions(
+          upstreamHttp(
+            { proxyType: "sidecar" },
+            {
+              protocol,
+              pool: undefined,
+              outliers: { outlierDetectionHttpErrorCodes },
+              preserveHeaderCase: false,
+              upgradeBy: undefined,
+            },
+          ),
+          undefined,
+        ) ?? {},
+      );
+    const of = (code: number) =>
+      `{"httpResponseHeadersMatch":{"headers":[{"name":":status","stringMatch":{"exact":"${code}"}}]}}`;
+    for (const protocol of ["HTTP", "GRPC", "Unsupported", "TCP"] as const) {
+      expect(options(protocol, 429, 503)).toContain(`"errorMatcher":{"orMatch":{"rules":[${of(429)},${of(503)}]}}`);
+      expect(options(protocol, 429)).toContain(`"errorMatcher":${of(429)}`);
+    }
+    expect(options("TCP")).toBe("{}");
+    expect(errorMatcher({})).toBeUndefined();
+  });
+
   it.each([
     { settings: {}, want: {} },
     { settings: { consecutiveErrors: 3 }, want: {} },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import type { Endpoint } from "../../../lib/registry/service.ts";
 import { generateEndpoints } from "../../../lib/xds/endpoints/generate-endpoints.ts";
 import { allShared, wholeList } from "../../../lib/xds/resource.ts";

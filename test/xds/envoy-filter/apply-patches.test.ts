@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isArray, isObject, type Json } from "../../conformance/json.ts";
-import { hcm, patched, patchedGateway } from "./patched-world.ts";
+import { hcm, patched, patchedGateway, patchedWith } from "./patched-world.ts";
 
 const httpFilterNames = (filters: Json | undefined) =>
   isArray(filters) ? filters.map((filter) => (isObject(filter) ? filter.name : "")) : [];
@@ -40,6 +40,22 @@ describe("HTTP filters", () => {
   });
 });
 
+describe("MERGE_AND_REPLACE_LIST of a filter", () => {
+  it("does nothing, and says so", () => {
+    const typed_config = {
+      "@type": `type.googleapis.com/envoy.extensions.filters.network.${"http_connection_manager"}.v3.HttpConnectionManager`,
+      stat_prefix: "mine",
+    };
+    const match = { context: "SIDECAR_OUTBOUND", listener: { filterChain: { filter: { name: hcm } } } };
+    const patch = { operation: "MERGE_AND_REPLACE_LIST", value: { name: hcm, typed_config } };
+    const { at, diagnostics } = patched({ applyTo: "NETWORK_FILTER", match, patch });
+    expect(at("listeners", "0.0.0.0_80", "filterChains", 0, "filters", 0, "typedConfig", "statPrefix")).not.toBe(
+      "mine",
+    );
+    expect(diagnostics).toEqual([]);
+  });
+});
+
 describe("clusters", () => {
   const merge = (match: object, value: object) => ({ applyTo: "CLUSTER", match, patch: { operation: "MERGE", value } });
   const web = "outbound|80||web.default.svc.cluster.local";
@@ -52,6 +68,30 @@ describe("clusters", () => {
     const { at } = patched(merge({ context: "SIDECAR_OUTBOUND", cluster }, { alt_stat_name: "patched" }));
     expect(at("clusters", web, "altStatName")).toBe("patched");
     expect(at("clusters", "outbound|5432||db.default.svc.cluster.local", "altStatName")).not.toBe("patched");
+  });
+
+  it("have their lists replaced by MERGE_AND_REPLACE_LIST, but for an empty one and for those in a transport socket", () => {
+    const thresholds = [{ max_connections: 5 }];
+    const value = { circuit_breakers: { thresholds }, transport_socket_matches: [] };
+    const match = { context: "SIDECAR_OUTBOUND", cluster: { name: web } };
+    const replacing = { applyTo: "CLUSTER", match, patch: { operation: "MERGE_AND_REPLACE_LIST", value } };
+    const { at } = patched(replacing);
+    expect(at("clusters", web, "circuitBreakers", "thresholds")).toEqual([{ maxConnections: 5 }]);
+    const before = patched(merge(match, {})).at("clusters", web, "transportSocketMatches");
+    expect(at("clusters", web, "transportSocketMatches")).toEqual(before);
+    const socket = {
+      name: "envoy.transport_sockets.tls",
+      typed_config: {
+        "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+        common_tls_context: { alpn_protocols: ["own"] },
+      },
+    };
+    const { at: inSocket } = patched({
+      ...replacing,
+      patch: { ...replacing.patch, value: { transport_socket: socket } },
+    });
+    const alpn = ["transportSocketMatches", 0, "transportSocket", "typedConfig", "commonTlsContext", "alpnProtocols"];
+    expect(inSocket("clusters", web, ...alpn)).toEqual(["istio-peer-exchange", "istio", "own"]);
   });
 
   it("of the inbound side are found by the service behind them", () => {
@@ -187,6 +227,24 @@ describe("listeners and chains", () => {
     expect(new Set(patchedPorts)).toEqual(new Set(["8080"]));
   });
 
+  it.each([
+    ["envoy.transport_sockets.tls", true],
+    ["envoy.transport_sockets.raw_buffer", false],
+  ])("are told apart by their transport socket, where a chain without any has that of plain text: %s", (name, ends) => {
+    const { at } = patched({
+      applyTo: "FILTER_CHAIN",
+      match: { context: "SIDECAR_INBOUND", listener: { filterChain: { transportSocket: name } } },
+      patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "9s" } },
+    });
+    const chains = at("listeners", "virtualInbound", "filterChains");
+    const found = (isArray(chains) ? chains : []).filter(isObject);
+    const isPatched = (chain: (typeof found)[number]) => chain.transportSocketConnectTimeout === "9s";
+    expect(found.filter(isPatched)).not.toEqual([]);
+    expect(found.map((chain) => chain.transportSocket !== undefined)).toEqual(
+      found.map((chain) => isPatched(chain) === ends),
+    );
+  });
+
   it("are removed whole", () => {
     const { names, at } = patched(
       { applyTo: "LISTENER", match: { listener: { name: "0.0.0.0_80" } }, patch: { operation: "REMOVE" } },
@@ -242,19 +300,41 @@ describe("what is wrong with a patch", () => {
     const match = { proxy: { proxyVersion: ".*" } };
     const { diagnostics, names } = patched({ applyTo: "CLUSTER", match, patch: { operation: "MERGE", value } });
     expect(diagnostics).toMatchObject([
-      { code: "envoy-filter-value", path: ["spec", "configPatches", 0, "patch", "value"] },
+      { code: "envoy-filter-value", path: ["spec", "configPatches", 0, "patch", "value", "connect_timeout"] },
     ]);
     expect(names("clusters")).toContain("PassthroughCluster");
   });
 
-  it("is said once for a type that is not known, which is passed on as written", () => {
-    const typed_config = { "@type": "type.googleapis.com/example.Filter", some_field: { deep: [1, null] } };
+  it("closes where its type is not known and the settings accept none: it may have been an authorizer", () => {
+    const value = { name: "x", typed_config: { "@type": "type.googleapis.com/example.Filter" } };
+    const match = { context: "SIDECAR_OUTBOUND", listener: { portNumber: 80, filterChain: { filter: { name: hcm } } } };
     const { diagnostics, at } = patched({
+      applyTo: "HTTP_FILTER",
+      match,
+      patch: { operation: "INSERT_FIRST", value },
+    });
+    expect(diagnostics).toMatchObject([
+      {
+        code: "envoy-filter-unknown-type",
+        severity: "error",
+        path: ["spec", "configPatches", 0, "patch", "value", "typed_config", "@type"],
+      },
+      { code: "security-closed", severity: "warning" },
+    ]);
+    expect(JSON.stringify(at("listeners", "0.0.0.0_80"))).not.toContain("example.Filter");
+  });
+
+  it("is said once for a type that is not known and accepted, which is passed on as written", () => {
+    const typed_config = { "@type": "type.googleapis.com/example.Filter", some_field: { deep: [1, null] } };
+    const patch = {
       applyTo: "HTTP_FILTER",
       match: { context: "SIDECAR_OUTBOUND", listener: { filterChain: { filter: { name: hcm } } } },
       patch: { operation: "INSERT_FIRST", value: { name: "x", typed_config } },
-    });
-    expect(diagnostics.map((diagnostic) => diagnostic.code)).toEqual(["envoy-filter-unknown-type"]);
+    };
+    const { diagnostics, at } = patchedWith("acceptUnknownTypes: true", patch);
+    expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
+      "warning envoy-filter-unknown-type",
+    ]);
     const path = ["filterChains", 0, "filters", 0, "typedConfig", "httpFilters", 0, "typedConfig"];
     expect(at("listeners", "0.0.0.0_80", ...path)).toEqual(typed_config);
   });

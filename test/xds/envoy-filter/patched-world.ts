@@ -1,7 +1,7 @@
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
 import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";
@@ -48,6 +48,11 @@ export function patched(...configPatches: readonly object[]) {
   return patchedNode(sidecar, "", configPatches);
 }
 
+/** The same with settings of the folder, the text of `portolan.yaml`. */
+export function patchedWith(settings: string, ...configPatches: readonly object[]) {
+  return patchedNode(sidecar, "", configPatches, settings);
+}
+
 /** Leads port 80 to port 8080 of the gateway's workload, 443 to 8443. */
 const gatewayService = `
 ---
@@ -85,7 +90,7 @@ export function patchedGateway(servers: readonly object[], ...configPatches: rea
   return patchedNode(node, `${gatewayService}---\n${JSON.stringify(gateway)}\n`, configPatches);
 }
 
-function patchedNode(node: NamedProxy, objects: string, configPatches: readonly object[]) {
+function patchedNode(node: NamedProxy, objects: string, configPatches: readonly object[], settings = "{}") {
   const filter = {
     apiVersion: "networking.istio.io/v1alpha3",
     kind: "EnvoyFilter",
@@ -93,7 +98,12 @@ function patchedNode(node: NamedProxy, objects: string, configPatches: readonly 
     spec: { configPatches },
   };
   const text = `${services}${objects}---\n${JSON.stringify(filter)}\n`;
-  const loaded = readFiles([{ file: "in.yaml", text }]);
+  const files = [
+    { file: "in.yaml", text },
+    { file: "portolan.yaml", text: settings },
+  ];
+  // As whoever compiles reads.
+  const loaded = readFiles(files, { acceptUnknownTypes: true });
   const memo = createMemo();
   const world = worldOf(loaded, defaultWorldOptions, memo).value;
   const proxy = proxyOfNamed(node, world.registry, world.meshConfig).value;

@@ -9,9 +9,12 @@ const add = (applyTo: string, value: object, match: object = {}) => ({
 const table = { routeConfiguration: { name: "80" } };
 const http = { listener: { portNumber: 80, filterChain: { filter: { name: hcm } } } };
 const tcp = { listener: { portNumber: 5432 } };
-const fault = {
+const buffer = {
   name: "x",
-  typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault" },
+  typed_config: {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.Buffer",
+    max_request_bytes: 1024,
+  },
 };
 const router = {
   name: "mine",
@@ -55,7 +58,7 @@ describe("a patch for which Envoy would refuse the whole", () => {
         },
       ],
     ],
-    ["adds a filter behind the router", [add("HTTP_FILTER", fault, http)]],
+    ["adds a filter behind the router", [add("HTTP_FILTER", buffer, http)]],
     [
       "adds a second router",
       [{ ...add("HTTP_FILTER", router, http), patch: { operation: "INSERT_FIRST", value: router } }],
@@ -76,7 +79,6 @@ describe("a patch for which Envoy would refuse the whole", () => {
         },
       ],
     ],
-    ["adds a network filter behind the one that answers", [add("NETWORK_FILTER", echo, tcp)]],
     ["adds a chain that matches what another does", [add("FILTER_CHAIN", { filters: [echo] }, tcp)]],
     [
       "adds a chain with one range written twice",
@@ -155,15 +157,20 @@ describe("a patch for which Envoy would refuse the whole", () => {
         context: "SIDECAR_OUTBOUND",
         listener: { portNumber: 80, filterChain: { filter: { name: hcm, subFilter: { name: subFilter } } } },
       },
-      patch: { operation: "REPLACE", value: { ...fault, name: "envoy.filters.http.router" } },
+      patch: { operation: "REPLACE", value: { ...buffer, name: "envoy.filters.http.router" } },
     });
     const { diagnostics, at } = patched(without("envoy.filters.http.router"), without("envoy.filters.http.router"), {
-      ...add("HTTP_FILTER", fault, http),
-      patch: { operation: "INSERT_FIRST", value: fault },
+      ...add("HTTP_FILTER", buffer, http),
+      patch: { operation: "INSERT_FIRST", value: buffer },
     });
     expect(diagnostics.map(({ path }) => path[2]).sort()).toEqual([0, 1]);
     expect(diagnostics[0]?.message).toContain("cannot end a chain");
     expect(JSON.stringify(at("listeners", "0.0.0.0_80"))).toContain('"name":"x"');
+  });
+
+  it("denies everything where it was to insert a filter that is not known to be harmless", () => {
+    const { diagnostics } = patched(add("NETWORK_FILTER", echo, tcp));
+    expect(diagnostics.map(({ code }) => code)).toEqual(["envoy-filter-refused", "security-closed"]);
   });
 
   it("denies everything where it was to insert a filter that decides who may pass", () => {
@@ -171,7 +178,7 @@ describe("a patch for which Envoy would refuse the whole", () => {
       name: "mine",
       typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC", rules: {} },
     };
-    const { diagnostics, at } = patched(add("HTTP_FILTER", rbac, http), add("HTTP_FILTER", fault, http));
+    const { diagnostics, at } = patched(add("HTTP_FILTER", rbac, http), add("HTTP_FILTER", buffer, http));
     expect(diagnostics.map(({ code, path }) => [code, path[2]])).toEqual([
       ["envoy-filter-refused", 1],
       ["envoy-filter-refused", 0],

@@ -5,8 +5,8 @@ import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { keyText } from "../../../lib/config/diagnostic.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { fieldsOf, listOf, textOf } from "../../../lib/config/untyped.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { explainResource } from "../../../lib/xds/explain/explain-resource.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
@@ -57,9 +57,11 @@ describe("an explanation of a route", () => {
     const wrong: string[] = [];
     for (const { name, path } of casesOf("v3")) {
       let input = "";
-      const world = loadCase(path, (text) => {
-        input = markedStream(text);
-        return input;
+      const world = loadCase(path, {
+        change: (text) => {
+          input = markedStream(text);
+          return input;
+        },
       });
       const objects = objectsOfShards([{ name: "main", version: "", files: [{ file: "input.yaml", text: input }] }]);
       const memo = createMemo();
@@ -99,9 +101,11 @@ describe("an explanation of a route", () => {
     const lost: string[] = [];
     for (const { name, path } of casesOf("gateway-api")) {
       let input = "";
-      const world = loadCase(path, (text) => {
-        input = text;
-        return text;
+      const world = loadCase(path, {
+        change: (text) => {
+          input = text;
+          return text;
+        },
       });
       const objects = objectsOfShards([{ name: "main", version: "", files: [{ file: "input.yaml", text: input }] }]);
       const memo = createMemo();

@@ -1,9 +1,10 @@
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { newestRelease, type Release } from "../../../lib/config/compat/compat-settings.ts";
 import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import type { FormName } from "../../../lib/mesh/forms.ts";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import type { ResourceType } from "../../../lib/xds/resource.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
@@ -44,11 +45,16 @@ export interface ProgramAnswer {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What the class of a program holds in a small world. */
-export function answersOf(input: string, compat: FormName = "shared", mesh = ""): ProgramAnswer {
+/** What the class of a program holds in a small world; of the newest release, unless said otherwise. */
+export function answersOf(
+  input: string,
+  compat: FormName = "shared",
+  mesh = "",
+  release: Release = newestRelease,
+): ProgramAnswer {
   const memo = createMemo();
   const files = [{ file: "input.yaml", text: input }, ...(mesh === "" ? [] : [{ file: "mesh.yaml", text: mesh }])];
-  const world = worldOf(readFiles(files), { ...defaultWorldOptions, compat }, memo).value;
+  const world = worldOf(readFiles(files), { ...defaultWorldOptions, compat, release }, memo).value;
   const proxy = proxyOfNamed(program, world.registry, world.meshConfig).value;
   if (proxy === undefined) throw new Error("the node of the test cannot be read");
   const { value: made, diagnostics } = generate(buildMesh(world, memo).value, proxy, memo);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compile } from "../../../lib/compile/compile.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { randomWorld, worldOf } from "../../mesh/random-world.ts";
 import { propertyRuns } from "../../soak-options.ts";
 

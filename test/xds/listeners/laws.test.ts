@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { generateListeners } from "../../../lib/xds/listeners/generate-listeners.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
 import { entry, listenerView } from "./small-world.ts";

@@ -1,8 +1,8 @@
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
+import { createMemo, type Memo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { createMemo, type Memo } from "../../../lib/mesh/memo/memo.ts";
 import type { ListenerView } from "../../../lib/mesh/views/views.ts";
 import { generateListeners } from "../../../lib/xds/listeners/generate-listeners.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
+import { createMemo, type Memo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { createMemo, type Memo } from "../../../lib/mesh/memo/memo.ts";
 import { checkResource } from "../../../lib/xds/descriptors.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";

@@ -2,7 +2,6 @@ import { byAge } from "../../../lib/config/config.ts";
 import { isSubsetHost, isWildcard } from "../../../lib/config/host-name.ts";
 import type { DestinationRule } from "../../../lib/config/kinds/destination-rule.ts";
 import type { Gateway } from "../../../lib/config/kinds/gateway.ts";
-import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
 import type { GatewayServer } from "../../../lib/mesh/gateway/merged-gateway.ts";
@@ -11,6 +10,7 @@ import type { MeshVirtualService } from "../../../lib/mesh/index/virtual-service
 import type { EgressListener, SidecarScope } from "../../../lib/mesh/scope/sidecar-scope.ts";
 import type { ClassProxy, RouteView } from "../../../lib/mesh/views/views.ts";
 import type { Protocol, Service } from "../../../lib/registry/service.ts";
+import { settingsOf } from "../../mesh/plain-settings.ts";
 import { service as aService, config, port, proxy, rule, scopeOf } from "../world-parts.ts";
 
 /** Hand-built inputs of the route room: only what a test is about has to be said. */
@@ -77,7 +77,7 @@ export function routeView(parts: ViewParts): RouteView {
     key: () => "test",
     proxy: { ...proxy, ...parts.proxy },
     lookups: {
-      mesh: defaultMeshConfig,
+      mesh: settingsOf(),
       domain: "cluster.local",
       serviceByHostname: () => undefined,
       servicesOfHost: () => [],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { intersectHosts } from "../../../lib/config/host-name.ts";
 import type { Server } from "../../../lib/config/kinds/gateway.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import type { MeshVirtualService } from "../../../lib/mesh/index/virtual-service-index.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { bySpecificity, serverHostsFor } from "../../../lib/xds/routes/gateway-hosts.ts";
 import { generateRoutes } from "../../../lib/xds/routes/generate-routes.ts";
 import { gatewayView, routeView, service, virtualService } from "./fixture.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import type { MeshVirtualService } from "../../../lib/mesh/index/virtual-service-index.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Protocol, Service } from "../../../lib/registry/service.ts";
 import { generateRoutes } from "../../../lib/xds/routes/generate-routes.ts";
 import { routeView, service, virtualService } from "./fixture.ts";

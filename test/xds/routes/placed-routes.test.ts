@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createMemo, type Memo, noMemo } from "../../../lib/incremental/memo.ts";
 import type { MeshDestinationRule } from "../../../lib/mesh/index/destination-rule-index.ts";
-import { createMemo, type Memo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { type PlacedRoutes, placedRoutes } from "../../../lib/xds/routes/placed-routes.ts";
 import { onlyPortOf, type RoutePlace } from "../../../lib/xds/routes/route-place.ts";

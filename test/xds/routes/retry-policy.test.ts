@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryPolicy } from "../../../lib/xds/routes/retry-policy.ts";
+import { inboundRetryPolicy, retryPolicy } from "../../../lib/xds/routes/retry-policy.ts";
 
 describe("retryPolicy", () => {
   it("is Istio's own where nobody says anything", () => {
@@ -50,6 +50,25 @@ describe("retryPolicy", () => {
       perTryTimeout: "2s",
       retryBackOff: { baseInterval: "0.100s" },
       retryPriority: { name: "envoy.retry_priorities.previous_priorities", typedConfig: { updateFrequency: 2 } },
+    });
+  });
+});
+
+describe("the retry policy of inbound routes", () => {
+  it("is Istio's own where nobody says anything, and none without attempts", () => {
+    expect(inboundRetryPolicy(undefined)).toEqual({ retryOn: "reset-before-request", numRetries: 2 });
+    expect(inboundRetryPolicy({})).toBeUndefined();
+    expect(inboundRetryPolicy({ attempts: 0, retryOn: "5xx" })).toBeUndefined();
+  });
+
+  it("takes attempts, conditions and back-off, and nothing that is about other hosts", () => {
+    const more = { perTryTimeout: "1s", retryRemoteLocalities: true, retryIgnorePreviousHosts: true };
+    expect(inboundRetryPolicy({ attempts: 3, ...more })).toEqual({ retryOn: "reset-before-request", numRetries: 3 });
+    expect(inboundRetryPolicy({ attempts: 1, retryOn: "connect-failure,503", backoff: "0.5s" })).toEqual({
+      retryOn: "connect-failure,retriable-status-codes",
+      retriableStatusCodes: [503],
+      numRetries: 1,
+      retryBackOff: { baseInterval: "0.5s" },
     });
   });
 });

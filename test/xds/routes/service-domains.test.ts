@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { virtualHostName } from "../../../lib/xds/names.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { predecessorOf } from "../../../lib/config/changed-places.ts";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { predecessorOf } from "../../../lib/incremental/list-delta.ts";
+import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { listApart } from "../../../lib/xds/list-apart.ts";
 import { generateRoutes } from "../../../lib/xds/routes/generate-routes.ts";
 import { destinationRule, routeView, service, type ViewParts, virtualService } from "./fixture.ts";

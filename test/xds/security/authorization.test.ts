@@ -1,16 +1,22 @@
 import { describe, expect, it } from "vitest";
 import type { AuthorizationPolicy, Rule } from "../../../lib/config/kinds/authorization-policy.ts";
 import type { ExtensionProvider } from "../../../lib/config/kinds/extension-provider.ts";
-import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import { httpAuthorization, tcpAuthorization } from "../../../lib/xds/security/authorization.ts";
 import { providerLookups } from "../../../lib/xds/telemetry/provider-cluster.ts";
+import { settingsOf } from "../../mesh/plain-settings.ts";
 import { config } from "../policy-parts.ts";
 import { service } from "../world-parts.ts";
 
 const authz = service("authz");
 const mesh = (...extensionProviders: ExtensionProvider[]) =>
   providerLookups({
-    mesh: { ...defaultMeshConfig, extensionProviders },
+    mesh: settingsOf({ extensionProviders }),
+    servicesOfHost: (host) => (host === authz.hostname ? [authz] : []),
+  });
+/** With the switch that allows several authorizers. */
+const switched = (...extensionProviders: ExtensionProvider[]) =>
+  providerLookups({
+    mesh: settingsOf({ extensionProviders }, "1.30", { PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS: true }),
     servicesOfHost: (host) => (host === authz.hostname ? [authz] : []),
   });
 const policy = (name: string, spec: AuthorizationPolicy, annotations = {}) =>
@@ -97,6 +103,18 @@ describe("an external authorizer", () => {
     const stage = httpAuthorization([custom("c", "opa"), custom("e", "web")], mesh(grpc, http));
     expect(stage.value.custom).toHaveLength(2);
     expect(stage.diagnostics).toHaveLength(2);
+    expect(stage.diagnostics[0]?.hint).toContain("PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS");
+  });
+
+  it("may be several with the switch: each is asked about its own policies, by name, and one that is missing closes its own", () => {
+    const policies = [custom("c", "web"), custom("e", "opa"), custom("f", "none")];
+    const stage = httpAuthorization(policies, switched(grpc, http));
+    const marks = stage.value.custom.flatMap((filter) => JSON.stringify(filter).match(/istio-ext-authz-(\w+)"}/) ?? []);
+    expect(marks.filter((mark) => !mark.includes("-"))).toEqual(["opa", "web"]);
+    expect(stage.value.custom).toHaveLength(5);
+    expect(stage.diagnostics.map(({ path, message }) => [path.join("."), message])).toEqual([
+      ["spec.provider.name", expect.stringContaining("no extension provider named none")],
+    ]);
   });
 });
 

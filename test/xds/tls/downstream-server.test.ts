@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ServerTLSSettings } from "../../../lib/config/kinds/gateway.ts";
-import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { ServerFiles } from "../../../lib/xds/tls/downstream-mesh.ts";
 import { serverDownstreamContext } from "../../../lib/xds/tls/downstream-server.ts";
+import { settingsOf } from "../../mesh/plain-settings.ts";
 
 const contextOf = (settings: ServerTLSSettings, carries: "http" | "tcp" = "http", files: ServerFiles = {}) =>
-  serverDownstreamContext(settings, { mesh: defaultMeshConfig, secretServer: undefined, files }, carries);
+  serverDownstreamContext(settings, { mesh: settingsOf(), secretServer: undefined, files }, carries);
 
 describe("the TLS context of a server", () => {
   it.each([
@@ -21,6 +21,23 @@ describe("the TLS context of a server", () => {
       expect(context.commonTlsContext?.combinedValidationContext !== undefined).toBe(validates);
     },
   );
+
+  it.each([
+    { mode: "MUTUAL", credentialName: "c" },
+    { mode: "OPTIONAL_MUTUAL", credentialName: "c" },
+    { mode: "MUTUAL", serverCertificate: "/c", privateKey: "/k", caCertificates: "/r" },
+    { mode: "ISTIO_MUTUAL" },
+  ] as const)("takes certificates that no root vouches for only where it is told to: %j", (settings) => {
+    const verification = (insecureSkipVerify: boolean) =>
+      contextOf({ ...settings, insecureSkipVerify }).commonTlsContext?.combinedValidationContext
+        ?.defaultValidationContext?.trustChainVerification;
+    expect([verification(true), verification(false)]).toEqual(["ACCEPT_UNTRUSTED", undefined]);
+  });
+
+  it("checks no client in mode SIMPLE, whatever it says of checking", () => {
+    const context = contextOf({ mode: "SIMPLE", credentialName: "c", insecureSkipVerify: true });
+    expect(context.commonTlsContext).not.toHaveProperty("combinedValidationContext");
+  });
 
   it("offers Istio's metadata exchange only to mesh clients of TCP", () => {
     expect(contextOf({ mode: "ISTIO_MUTUAL" }, "tcp").commonTlsContext?.alpnProtocols).toContain("istio-peer-exchange");
@@ -65,6 +82,21 @@ describe("the TLS context of a server", () => {
       contextOf({ mode: "SIMPLE", cipherSuites }).commonTlsContext?.tlsParams?.cipherSuites;
     expect(ciphersOf(["AES128-SHA", "no-such", "AES128-SHA"])).toEqual(["AES128-SHA"]);
     expect(ciphersOf(["no-such"])).toBeUndefined();
+  });
+
+  it("offers the protocols and curves that the server states, instead of the usual ones", () => {
+    const stated = { alpnProtocols: ["acme-tls/1"], ecdhCurves: ["P-256"] };
+    const common = contextOf({ mode: "SIMPLE", credentialName: "c", ...stated }).commonTlsContext;
+    expect(common).toMatchObject({ alpnProtocols: ["acme-tls/1"], tlsParams: { ecdhCurves: ["P-256"] } });
+    expect(contextOf({ mode: "ISTIO_MUTUAL", ...stated }, "tcp").commonTlsContext?.alpnProtocols).toEqual([
+      "acme-tls/1",
+    ]);
+    const mesh = settingsOf({ tlsDefaults: { ecdhCurves: ["X25519"] } });
+    const side = { mesh, secretServer: undefined, files: {} };
+    const curvesOf = (settings: ServerTLSSettings) =>
+      serverDownstreamContext(settings, side, "http").commonTlsContext?.tlsParams?.ecdhCurves;
+    expect(curvesOf({ mode: "SIMPLE", ...stated })).toEqual(["P-256"]);
+    expect(curvesOf({ mode: "SIMPLE" })).toEqual(["X25519"]);
   });
 
   it("says nothing of versions and ciphers unless somebody does", () => {

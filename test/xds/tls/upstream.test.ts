@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClientTLSSettings } from "../../../lib/config/kinds/destination-rule.ts";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { fieldsOf } from "../../../lib/config/untyped.ts";
+import { noMemo } from "../../../lib/incremental/memo.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
 import { clustersOf, clusterView, endpoint, externalService, type Parts, port, rule, service } from "../world-parts.ts";
 
@@ -249,6 +250,40 @@ describe("a credential", () => {
         combinedValidationContext: { validationContextSdsSecretConfig: ads("configmap://ns/ca-cacert") },
       },
     });
+  });
+});
+
+describe("a credential that holds authorities alone", () => {
+  const ads = (name: string) => ({ name, sdsConfig: { ads: {}, resourceApiVersion: "V3" } });
+  const selecting = { workloadSelector: { matchLabels: { app: "a" } } };
+  const authorities = (tls: ClientTLSSettings, parts: Parts = {}, more: Partial<Parameters<typeof rule>[0]> = {}) => {
+    const { commonTlsContext } = context(cluster({ ...parts, ...stated(tls, more) }));
+    return fieldsOf(fieldsOf(fieldsOf(commonTlsContext).combinedValidationContext)).validationContextSdsSecretConfig;
+  };
+
+  it("takes the place of the one beside the key pair, and of files", () => {
+    const router: Parts = { proxy: { type: "router" } };
+    const tls = { mode: "SIMPLE", caCertCredentialName: "roots" } as const;
+    expect(authorities(tls, router)).toEqual(ads("kubernetes://roots-cacert"));
+    expect(authorities({ ...tls, caCertCredentialName: "roots-cacert" }, router)).toEqual(
+      ads("kubernetes://roots-cacert"),
+    );
+    expect(authorities({ ...tls, credentialName: "pair", mode: "MUTUAL" }, router)).toEqual(
+      ads("kubernetes://roots-cacert"),
+    );
+    const files = { clientCertificate: "/c", privateKey: "/k" };
+    expect(authorities({ ...tls, ...files, mode: "MUTUAL" }, {}, selecting)).toEqual(ads("kubernetes://roots-cacert"));
+  });
+
+  it("is left for files by a sidecar that no rule selects", () => {
+    expect(authorities({ mode: "SIMPLE", caCertCredentialName: "roots" })).toEqual(agent("file-root:system", false));
+  });
+
+  it("is not asked for where nothing is verified", () => {
+    const unverified = { mode: "MUTUAL", credentialName: "pair", insecureSkipVerify: true } as const;
+    expect(
+      authorities({ ...unverified, caCertCredentialName: "roots" }, { proxy: { type: "router" } }),
+    ).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo } from "../../../lib/incremental/memo.ts";
 import { checkResource } from "../../../lib/xds/descriptors.ts";
 import { extensionName } from "../../../lib/xds/names.ts";
 import { wasmResources } from "../../../lib/xds/wasm/extension-resources.ts";
@@ -27,9 +27,17 @@ spec:
   resolution: DNS
 `;
 
-function made(input: string) {
+/** @param module that was fetched for all */
+function made(input: string, module?: string) {
   const memo = createMemo();
-  const { value, diagnostics } = wasmResources(listenerView({ input }, memo), memo);
+  const view = listenerView({ input }, memo);
+  const policies = {
+    ...view.policies,
+    wasmPlugins: view.policies.wasmPlugins.map((one) =>
+      module === undefined ? one : { ...one, spec: { ...one.spec, resolvedSha256: module } },
+    ),
+  };
+  const { value, diagnostics } = wasmResources({ ...view, policies }, memo);
   for (const resource of value) {
     expect(checkResource("extension_configs", resource)).toBeUndefined();
     expect(checkResource("extension_configs", withStandIn(resource))).toBeUndefined();
@@ -38,8 +46,8 @@ function made(input: string) {
 }
 
 /** The one resource of an object, and what an Envoy that polls gets of it. */
-function only(kind: string, spec: string, beside = "") {
-  const { value, diagnostics } = made(object(kind, "a", spec) + beside);
+function only(kind: string, spec: string, beside = "", module?: string) {
+  const { value, diagnostics } = made(object(kind, "a", spec) + beside, module);
   const [resource, ...more] = value;
   if (resource === undefined || more.length > 0) throw new Error(`${value.length} resources`);
   return { resource, polled: withStandIn(resource).json, said: diagnostics.map(({ code, path }) => [code, path]) };
@@ -134,6 +142,41 @@ describe("what a Wasm filter asks for", () => {
       typedConfig: { "@type": rbac("http"), rules: {}, rulesStatPrefix: "wasm-default-deny" },
     });
     expect(said).toEqual([["wasm-not-fetched", ["spec", "url"]]]);
+  });
+
+  it("is code of the front at an Envoy that polls, once it was fetched, and as ever on a stream", () => {
+    const spec = `url: "oci://x/a:1", imagePullSecret: s, imagePullPolicy: Always, failStrategy: FAIL_OPEN, vmConfig: {env: [{name: LEVEL, value: high}]}`;
+    const { resource, polled, said } = only("WasmPlugin", spec, "", sha256);
+    expect(said).toEqual([]);
+    expect(resource.json).toEqual(only("WasmPlugin", spec).resource.json);
+    const name = `${extensionName("default", "a~istio-translated-wasmplugin")}@${sha256.slice(0, 16)}`;
+    expect(polled).toEqual({
+      name,
+      typedConfig: {
+        "@type": wasm("http"),
+        config: {
+          name: "default.a~istio-translated-wasmplugin",
+          vmConfig: {
+            runtime: "envoy.wasm.runtime.v8",
+            code: {
+              remote: {
+                httpUri: { uri: `http://portolan/v3/wasm/${sha256}`, cluster: "portolan", timeout: "60s" },
+                sha256,
+                retryPolicy: { numRetries: 5, retryBackOff: { baseInterval: "1s", maxInterval: "10s" } },
+              },
+            },
+            environmentVariables: { keyValues: { LEVEL: "high" } },
+          },
+          failurePolicy: "FAIL_OPEN",
+        },
+      },
+    });
+  });
+
+  it("stays what Envoy fetches from a service of the mesh, whatever was fetched", () => {
+    const spec = `url: "http://code.example.com:8080/a.wasm", sha256: ${sha256}`;
+    const { resource, polled } = only("WasmPlugin", spec, codeHost(8080), sha256);
+    expect(polled).toBe(resource.json);
   });
 
   it("is one that lets everything pass, where the plugin fails open", () => {

@@ -64,8 +64,53 @@ tolerations: {{- toYaml . | nindent 2 }}
   "authentication" "@/etc/portolan-secret/authentication.json"
   "compileUrl" (printf "http://%s-compile.%s.svc:8082" (include "portolan.name" .) .Release.Namespace)
   "compileSecret" "@/etc/portolan-secret/front-secret" }}
+{{- $all := dict "store" .Values.store }}
+{{- if .Values.ca.enabled }}
+{{- $own = merge $own (dict "tlsPort" 15012 "ca" "on" "tlsNames" (include "portolan.tlsNames" . | fromYamlArray)) }}
+{{- $all = merge $all (dict "secretsKey" "@/etc/portolan-secret/secrets-key") }}
+{{- end }}
 {{- $front := mergeOverwrite (dict "confirmations" "store") (deepCopy .Values.front.settings) $own }}
-{{- toYaml (dict "store" .Values.store "front" $front) }}
+{{- toYaml (merge $all (dict "front" $front)) }}
+{{- end }}
+
+{{/* A name of Istio's charts in the revision: the usual one has no suffix. Call with (dict "root" $ "name" "istiod"). */}}
+{{- define "portolan.inRevision" -}}
+{{- .name }}{{ if ne .root.Values.revision "default" }}-{{ .root.Values.revision }}{{ end }}
+{{- end }}
+
+{{/* The three names of a Service. Call with (dict "root" $ "service" "NAME.NAMESPACE"). */}}
+{{- define "portolan.serviceNames" -}}
+- {{ .service }}.svc
+- {{ .service }}
+- {{ .service }}.svc.{{ .root.Values.clusterDomain }}
+{{- end }}
+
+{{/* The names by which Istio's agents reach their control plane, and the front's own. */}}
+{{- define "portolan.tlsNames" -}}
+{{ include "portolan.serviceNames" (dict "root" . "service" (printf "istiod.%s" .Values.istioNamespace)) }}
+{{- if ne .Values.revision "default" }}
+{{ include "portolan.serviceNames" (dict "root" . "service" (printf "istiod-%s.%s" .Values.revision .Values.istioNamespace)) }}
+{{- end }}
+{{ include "portolan.serviceNames" (dict "root" . "service" (printf "%s.%s" (include "portolan.name" .) .Release.Namespace)) }}
+{{- end }}
+
+{{/* The settings of the webhooks. */}}
+{{- define "portolan.admissionSettings" -}}
+{{- $webhooks := list (printf "validating/%s" (include "portolan.inRevision" (dict "root" . "name" "portolan-validator"))) }}
+{{- $names := include "portolan.serviceNames" (dict "root" . "service" (printf "%s-admission.%s" (include "portolan.name" .) .Release.Namespace)) | fromYamlArray }}
+{{- $own := dict "host" "0.0.0.0" "port" 8443 "tlsNames" $names }}
+{{- if .Values.injection.enabled }}
+{{- $webhooks = append $webhooks (printf "mutating/%s" (include "portolan.inRevision" (dict "root" . "name" "portolan-sidecar-injector"))) }}
+{{- range .Values.injection.tags }}
+{{- $webhooks = append $webhooks (printf "mutating/portolan-revision-tag-%s" .) }}
+{{- end }}
+{{- $values := deepCopy .Values.injection.values }}
+{{- if ne .Values.revision "default" }}{{ $values = mergeOverwrite $values (dict "revision" .Values.revision) }}{{ end }}
+{{- if ne .Values.istioNamespace "istio-system" }}{{ $values = mergeOverwrite $values (dict "global" (dict "istioNamespace" .Values.istioNamespace)) }}{{ end }}
+{{- $own = merge $own (dict "injection" $values) }}
+{{- end }}
+{{- $admission := mergeOverwrite (deepCopy .Values.admission.settings) $own (dict "webhooks" $webhooks "rootCert" true) }}
+{{- toYaml (dict "store" .Values.store "secretsKey" "@/etc/portolan-secret/secrets-key" "admission" $admission "health" (dict "host" "0.0.0.0" "port" 8081)) }}
 {{- end }}
 
 {{/* The settings of what compiles. */}}
@@ -73,4 +118,24 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- $webhook := dict "host" "0.0.0.0" "port" 8082 "secret" "@/etc/portolan-secret/webhook-secret" "frontSecret" "@/etc/portolan-secret/front-secret" }}
 {{- $compile := mergeOverwrite (dict "binaryForms" true) (deepCopy .Values.compile.settings) (dict "webhook" $webhook) }}
 {{- toYaml (dict "store" .Values.store "compile" $compile "collectors" .Values.compile.collectors "health" (dict "host" "0.0.0.0" "port" 8081)) }}
+{{- end }}
+
+{{/* The ports of istiod, as the front has them. */}}
+{{- define "portolan.istiodPorts" -}}
+- name: grpc-xds
+  port: 15010
+  targetPort: grpc
+- name: https-dns
+  port: 15012
+  targetPort: tls
+- name: http-monitoring
+  port: 15014
+  targetPort: http
+{{- end }}
+
+{{/* What is wrong with values that exclude each other. */}}
+{{- define "portolan.check" -}}
+{{- if and .Values.admission.enabled (not .Values.ca.enabled) }}{{ fail "admission.enabled needs ca.enabled: the CA makes the webhooks' certificate" }}{{ end }}
+{{- if and .Values.injection.enabled (not .Values.admission.enabled) }}{{ fail "injection.enabled needs admission.enabled: one server answers both webhooks" }}{{ end }}
+{{- if and .Values.istiodService.enabled (not .Values.ca.enabled) }}{{ fail "istiodService.enabled needs ca.enabled: agents expect TLS there" }}{{ end }}
 {{- end }}

@@ -117,7 +117,7 @@ async function checked(response: Response, { api, name, branch, token }: Reposit
       : status === 403 || status === 429
         ? "the token may not read it, or has asked too often: look at its rights and at the host's rate limit"
         : status === 404
-          ? `there is no such repository, or no branch ${branch}, or ${token === undefined ? "it wants a token" : "the token may not read it"}`
+          ? `there is no such repository, or no branch ${branch}, or ${token === undefined ? "it needs a token" : "the token may not read it"}`
           : "look at the state of the host, and deliver the push again";
   throw new FetchFailure(502, `${host} answers ${status} for ${name}: ${why}`);
 }

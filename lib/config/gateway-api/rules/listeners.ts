@@ -2,6 +2,7 @@ import { error, type Finding, type Path } from "../../finding.ts";
 import { isIpAddress } from "../../ip-address.ts";
 import { duplicates, each } from "../../rules/values.ts";
 import type { GatewayAddress, KubernetesGateway, Listener, ListenerSet } from "../gateway.ts";
+import { filterRules } from "./filters.ts";
 
 /** What the custom resource definition says of a Gateway beyond single fields. */
 export function* kubernetesGatewayRules({
@@ -25,10 +26,15 @@ export function listenerSetRules({ listeners }: ListenerSet): Iterable<Finding> 
 
 const qualifiedName =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$/;
+const domainPath = /^(?!(.*\.)?k8s\.io\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/.+$/;
 const addressName = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 function* addressRules(addresses: readonly GatewayAddress[]): Generator<Finding> {
-  for (const [index, { type, value }] of addresses.entries()) {
+  for (const [index, { type, value, routability = "" }] of addresses.entries()) {
+    if (routability !== "" && routability !== "Cluster" && !domainPath.test(routability)) {
+      const hint = "write Cluster, or a domain of your own with a path, example.com/private";
+      yield error(["addresses", index, "routability"], `${JSON.stringify(routability)} is no routability`, hint);
+    }
     if (type === "IPAddress" && value !== undefined && !isIpAddress(value)) {
       const hint = "write type: Hostname for the name of a Service";
       yield error(["addresses", index, "value"], `${JSON.stringify(value)} is no IP address`, hint);
@@ -55,7 +61,11 @@ function* listenerRules(listeners: readonly Listener[], path: Path): Generator<F
   }
 }
 
-function* oneListenerRules({ protocol, tls, hostname }: Listener, path: Path): Generator<Finding> {
+function* oneListenerRules({ protocol, tls, hostname, filters }: Listener, path: Path): Generator<Finding> {
+  if (filters !== undefined && protocol !== "HTTP" && protocol !== "HTTPS") {
+    yield error([...path, "filters"], "is for listeners of HTTP and HTTPS alone", "", "conflicting-fields");
+  }
+  yield* filterRules(filters?.requests, [...path, "filters", "requests"]);
   if (withoutTls.has(protocol) && tls !== undefined) {
     yield error([...path, "tls"], `a listener of protocol ${protocol} has no TLS`, "", "conflicting-fields");
   }

@@ -1,6 +1,7 @@
 import { parseDuration } from "../../duration.ts";
 import { error, type Finding, type Path } from "../../finding.ts";
 import { duplicates, each } from "../../rules/values.ts";
+import type { KubernetesBackend } from "../backend.ts";
 import type { BackendTLSPolicy, BackendTrafficPolicy, SubjectAltName } from "../backend-policy.ts";
 import type { PolicyTarget } from "../reference.ts";
 import { persistenceRules } from "./routes.ts";
@@ -8,16 +9,48 @@ import { persistenceRules } from "./routes.ts";
 /** What the custom resource definition says of a BackendTLSPolicy beyond single fields. */
 export function* backendTlsPolicyRules({ targetRefs, validation }: BackendTLSPolicy): Generator<Finding> {
   yield* targetRules(targetRefs);
+  yield* validationRules(validation, ["validation"]);
+}
+
+function* validationRules(validation: BackendTLSPolicy["validation"], at: Path): Generator<Finding> {
   const { caCertificateRefs = [], wellKnownCACertificates, subjectAltNames } = validation;
-  const path = ["validation", "caCertificateRefs"];
+  const path = [...at, "caCertificateRefs"];
   if (caCertificateRefs.length > 0 && wellKnownCACertificates !== undefined) {
     yield error(path, "beside wellKnownCACertificates none can be named", "keep one of the two", "conflicting-fields");
   }
   if (caCertificateRefs.length === 0 && wellKnownCACertificates === undefined) {
     const hint = "name a ConfigMap with a ca.crt, or write wellKnownCACertificates: System";
-    yield error(path, "nothing says whose certificates are trusted", hint, "missing-field");
+    yield error(path, "no certificates to trust are named", hint, "missing-field");
   }
-  yield* each(subjectAltNames, ["validation", "subjectAltNames"], nameRules);
+  yield* each(subjectAltNames, [...at, "subjectAltNames"], nameRules);
+}
+
+/** What the custom resource definitions of 1.6 and 1.7 say of an XBackend beyond single fields, where both say it. */
+export function* backendRulesOf(spec: KubernetesBackend): Generator<Finding> {
+  const { type, externalHostname, endpointSelector, port, tls, protocol } = spec;
+  for (const [wanted, field, value] of [
+    ["ExternalHostname", "externalHostname", externalHostname],
+    ["EndpointSelector", "endpointSelector", endpointSelector],
+  ] as const) {
+    if ((type === wanted) !== (value !== undefined)) {
+      yield error([field], `must be there for type ${wanted}, and only for it`, "", "conflicting-fields");
+    }
+  }
+  if ((port.number === undefined) === (port.port === undefined)) {
+    yield error(["port"], "needs the number of a port, once", "write number, or port before Gateway API 1.7");
+  }
+  if (externalHostname?.hostname.endsWith(".cluster.local") === true) {
+    const hint = "name the Service in the route";
+    yield error(["externalHostname", "hostname"], "must not be a name of this cluster", hint);
+  }
+  if ((tls.mode === "ClientAndServer") !== (tls.clientCertificateRef !== undefined)) {
+    const message = "must be there for mode ClientAndServer, and only for it";
+    yield error(["tls", "clientCertificateRef"], message, "", "conflicting-fields");
+  }
+  if (protocol === "H2C" && tls.mode !== "None") {
+    yield error(["protocol"], "H2C is HTTP/2 without TLS", "write HTTP2 for HTTP/2 over TLS", "conflicting-fields");
+  }
+  if (tls.validation !== undefined) yield* validationRules(tls.validation, ["tls", "validation"]);
 }
 
 function* nameRules(name: SubjectAltName, path: Path): Generator<Finding> {

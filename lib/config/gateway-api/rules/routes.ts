@@ -77,8 +77,9 @@ export function* tlsRouteRules(spec: KubernetesTLSRoute, { version }: ConfigMeta
   yield* each(rules, ["rules"], streamRuleRules);
 }
 
-export function* tcpRouteRules(spec: KubernetesTCPRoute): Generator<Finding> {
+export function* tcpRouteRules(spec: KubernetesTCPRoute, { version }: ConfigMeta): Generator<Finding> {
   yield* commonRouteRules(spec);
+  if (version === "v1" && spec.rules.length > 1) yield error(["rules"], "must have one element");
   yield* each(spec.rules, ["rules"], streamRuleRules);
 }
 
@@ -182,12 +183,14 @@ function* grpcMatchRules({ method, headers }: GRPCRouteMatch, path: Path): Gener
 
 /** Also of an XBackendTrafficPolicy. */
 export function* persistenceRules(persistence: SessionPersistence | undefined, path: Path): Generator<Finding> {
-  const cookie = persistence?.cookieConfig;
-  if (persistence === undefined || cookie === undefined) return;
-  if (persistence.type !== "Cookie") {
-    yield error([...path, "cookieConfig"], `has no meaning for type ${persistence.type}`, "", "conflicting-fields");
+  if (persistence === undefined) return;
+  const { type, cookieConfig, cookie, header, absoluteTimeout } = persistence;
+  const others = type === "Cookie" ? { header } : { cookieConfig, cookie };
+  for (const [name, value] of Object.entries(others)) {
+    if (value !== undefined) yield error([...path, name], `has no meaning for type ${type}`, "", "conflicting-fields");
   }
-  if (cookie.lifetimeType === "Permanent" && persistence.absoluteTimeout === undefined) {
+  const isPermanent = [cookieConfig, cookie].some((one) => one?.lifetimeType === "Permanent");
+  if (isPermanent && absoluteTimeout === undefined) {
     yield error([...path, "absoluteTimeout"], "is required for a permanent cookie", "", "missing-field");
   }
 }

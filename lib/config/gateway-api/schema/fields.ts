@@ -40,6 +40,10 @@ export const headerName = textOf("the name of a header", /^[A-Za-z0-9!#$%&'*+\-.
 export const headerValue = textOf("visible characters, with single blanks between", /^[!-~]+(?:[\t ][!-~]+)*$/, {
   max: 4096,
 });
+export const labelValue = textOf("the value of a label", /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/, {
+  min: 0,
+  max: 63,
+});
 /** As the Gateway API writes it, `1h30m`. */
 export const gatewayDuration = textOf("a duration of h, m, s and ms, such as 10s", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
 export const wellKnownCertificates = textOf(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { HTTPRouteFilter } from "../http-route.ts";
+import type { HTTPRouteFilter, ListenerFilter } from "../http-route.ts";
 import {
   anyText,
   corsOrigin,
@@ -90,5 +90,12 @@ const httpFilter: z.ZodType<HTTPRouteFilter> = fields(
 );
 const grpcFilter: z.ZodType<HTTPRouteFilter> = fields({ type: z.enum(typesOfEveryRoute) }, ofEveryRoute);
 
+/** Of listeners: they run before a route is chosen. */
+const listenerFilter: z.ZodType<ListenerFilter> = fields(
+  { type: z.enum(["ExternalAuth", "ExtensionRef"]) },
+  { externalAuth, extensionRef: localObjectReference },
+);
+
+export const listenerFilters = fields({}, { requests: listOf(listenerFilter, 16) });
 export const httpFilters = listOf(httpFilter, 16);
 export const grpcFilters = listOf(grpcFilter, 16);

@@ -9,6 +9,7 @@ import {
   groupName,
   hostname,
   kindName,
+  labelValue,
   listOf,
   mapOf,
   namespaceName,
@@ -16,9 +17,9 @@ import {
   portNumber,
   protocolName,
   sectionName,
-  textOf,
   uniqueListOf,
 } from "./fields.ts";
+import { listenerFilters } from "./filters.ts";
 import { gatewayGroup, localObjectReference, objectReference, secretReference } from "./references.ts";
 
 export const gatewayClass: z.ZodType<GatewayClass> = fields(
@@ -51,7 +52,7 @@ const listenerTls = fields(
 
 const listener = fields(
   { name: sectionName, port: portNumber, protocol: protocolName, allowedRoutes },
-  { hostname, tls: listenerTls },
+  { hostname, tls: listenerTls, filters: listenerFilters },
 );
 const listeners = uniqueListOf(listener, 64, ({ name }) => name, 1);
 
@@ -60,7 +61,7 @@ const frontendTls = fields(
   {
     validation: fields(
       {
-        caCertificateRefs: listOf(objectReference, 8, 1),
+        caCertificateRefs: listOf(objectReference, 16, 1),
         mode: z.enum(["AllowValidOnly", "AllowInsecureFallback"]).default("AllowValidOnly"),
       },
       {},
@@ -68,15 +69,16 @@ const frontendTls = fields(
   },
 );
 
-const labelValue = textOf("the value of a label", /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/, { min: 0, max: 63 });
-
 export const kubernetesGateway: z.ZodType<KubernetesGateway> = fields(
   { gatewayClassName: objectName, listeners },
   {
-    addresses: listOf(fields({ type: addressType.default("IPAddress") }, { value: anyText(253) }), 16),
+    addresses: listOf(
+      fields({ type: addressType.default("IPAddress") }, { value: anyText(253), routability: anyText(253) }),
+      16,
+    ),
     infrastructure: fields(
       {},
-      { labels: mapOf(labelValue, 8), annotations: mapOf(anyText(4096), 8), parametersRef: localObjectReference },
+      { labels: mapOf(labelValue, 8), annotations: mapOf(anyText(4096), 16), parametersRef: localObjectReference },
     ),
     allowedListeners: fields(
       {

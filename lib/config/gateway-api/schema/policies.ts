@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { backendProtocols, type KubernetesBackend } from "../backend.ts";
 import type { BackendTLSPolicy, BackendTrafficPolicy, ReferenceGrant } from "../backend-policy.ts";
 import {
   anyText,
@@ -7,17 +8,19 @@ import {
   groupName,
   hostname,
   kindName,
+  labelValue,
   listOf,
   mapOf,
   namespaceName,
   objectName,
+  portNumber,
   preciseHostname,
   uniqueListOf,
   uri,
   wellKnownCertificates,
   wholeNumber,
 } from "./fields.ts";
-import { localObjectReference, policyTarget } from "./references.ts";
+import { localObjectReference, policyTarget, secretReference } from "./references.ts";
 import { sessionPersistence } from "./routes.ts";
 
 export const referenceGrant: z.ZodType<ReferenceGrant> = fields(
@@ -28,19 +31,35 @@ export const referenceGrant: z.ZodType<ReferenceGrant> = fields(
   {},
 );
 
-export const backendTlsPolicy: z.ZodType<BackendTLSPolicy> = fields(
+const tlsValidation = fields(
+  { hostname: preciseHostname },
   {
-    targetRefs: listOf(policyTarget, 16, 1),
-    validation: fields(
-      { hostname: preciseHostname },
-      {
-        caCertificateRefs: listOf(localObjectReference, 8),
-        wellKnownCACertificates: wellKnownCertificates,
-        subjectAltNames: listOf(fields({ type: z.enum(["Hostname", "URI"]) }, { hostname, uri }), 5),
-      },
-    ),
+    caCertificateRefs: listOf(localObjectReference, 8),
+    wellKnownCACertificates: wellKnownCertificates,
+    subjectAltNames: listOf(fields({ type: z.enum(["Hostname", "URI"]) }, { hostname, uri }), 5),
   },
+);
+
+export const backendTlsPolicy: z.ZodType<BackendTLSPolicy> = fields(
+  { targetRefs: listOf(policyTarget, 16, 1), validation: tlsValidation },
   { options: mapOf(anyText(4096), 16) },
+);
+
+export const kubernetesBackend: z.ZodType<KubernetesBackend> = fields(
+  {
+    type: z.enum(["ExternalHostname", "EndpointSelector"]),
+    port: fields({}, { port: portNumber, number: portNumber, name: anyText(63) }),
+    tls: fields(
+      { mode: z.enum(["None", "ServerOnly", "ClientAndServer"]) },
+      { clientCertificateRef: secretReference, validation: tlsValidation },
+    ).default({ mode: "None" }),
+  },
+  {
+    externalHostname: fields({ hostname: preciseHostname }, {}),
+    endpointSelector: fields({ matchLabels: mapOf(labelValue, 64) }, {}),
+    protocol: z.enum(backendProtocols),
+    sessionPersistence,
+  },
 );
 
 export const backendTrafficPolicy: z.ZodType<BackendTrafficPolicy> = fields(

@@ -37,13 +37,18 @@ const httpMatch: z.ZodType<HTTPRouteMatch> = fields(
 );
 const everyRequest = [{ path: everyPath }];
 
+const lifetimeType = z.enum(["Permanent", "Session"]).default("Session");
+
+/** Its members have other names from 1.7 on. */
 export const sessionPersistence: z.ZodType<SessionPersistence> = fields(
   { type: z.enum(["Cookie", "Header"]).default("Cookie") },
   {
     sessionName: anyText(128),
     absoluteTimeout: gatewayDuration,
     idleTimeout: gatewayDuration,
-    cookieConfig: fields({ lifetimeType: z.enum(["Permanent", "Session"]).default("Session") }, {}),
+    cookieConfig: fields({ lifetimeType }, {}),
+    cookie: fields({ lifetimeType, path: anyText(1024).default("/") }, { name: headerName }),
+    header: fields({ name: headerName }, {}),
   },
 );
 
@@ -97,7 +102,7 @@ const streamRule = fields({ backendRefs: listOf(backendRef, 16, 1) }, { name: se
 /** Older versions, which are still served, need no host names. */
 export const tlsRoute: z.ZodType<KubernetesTLSRoute> = fields(
   { rules: listOf(streamRule, 16, 1) },
-  { ...common, hostnames: listOf(hostname, 16) },
+  { ...common, hostnames: listOf(hostname, 1024) },
 );
 
 export const tcpRoute: z.ZodType<KubernetesTCPRoute> = fields({ rules: listOf(streamRule, 16, 1) }, common);

@@ -1,9 +1,18 @@
-import { patchProblem } from "../../../descriptors/patch-messages.ts";
-import { namesSecurity } from "../../fail-closed/names-security.ts";
+import { patchProblems } from "../../../descriptors/patch-messages.ts";
+import type { ValueProblem } from "../../../descriptors/values/value-problem.ts";
+import { unreachable } from "../../diagnostic.ts";
+import { isHarmlessPatch } from "../../fail-closed/harmless-patches.ts";
 import { error, type Finding, info, type Path, warning } from "../../finding.ts";
-import type { ApplyTo, EnvoyConfigObjectPatch, EnvoyFilter, FilterMatch } from "../../kinds/envoy-filter.ts";
+import {
+  type ApplyTo,
+  type EnvoyConfigObjectPatch,
+  type EnvoyFilter,
+  type FilterMatch,
+  filterTargets,
+  longestVersionPattern,
+} from "../../kinds/envoy-filter.ts";
 import { lengthRules, maxPatches } from "../expansion.ts";
-import { isRegex } from "../regex.ts";
+import { boundedExpressions, type ExpressionProblem, isRegex } from "../regex.ts";
 import { inlineSecretRules } from "../security/inline-secrets.ts";
 import { labelsSelectorRules, targetRefsRules } from "../selectors.ts";
 import { each } from "../values.ts";
@@ -56,10 +65,12 @@ export function* envoyFilterRules(spec: EnvoyFilter): Generator<Finding> {
   yield* labelsSelectorRules(spec.workloadSelector, ["workloadSelector"]);
   yield* targetRefsRules(spec.targetRefs);
   yield* lengthRules(spec.configPatches, maxPatches, ["configPatches"]);
-  yield* each(spec.configPatches, ["configPatches"], patchRules);
+  const problemOf = boundedExpressions();
+  yield* each(spec.configPatches, ["configPatches"], (entry, path) => patchRules(entry, path, problemOf));
 }
 
-function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Finding> {
+/** @param problemOf of the regular expressions of all patches together */
+function* patchRules(entry: EnvoyConfigObjectPatch, path: Path, problemOf: ExpressionProblem): Generator<Finding> {
   const { applyTo, match, patch } = entry;
   if (applyTo === "INVALID") {
     yield error([...path, "applyTo"], "is required", "", "missing-field");
@@ -72,6 +83,14 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
   if (patch.operation !== "REMOVE" && patch.value === undefined) {
     yield error([...path, "patch", "value"], `is required for ${patch.operation}`, "", "missing-field");
     return;
+  }
+  if (patch.operation === "MERGE_AND_REPLACE_LIST" && filterTargets.has(applyTo)) {
+    yield warning(
+      [...path, "patch", "operation"],
+      `${patch.operation} has no effect on ${applyTo}, as in Istio`,
+      "use MERGE, whose lists are appended, or REPLACE for the whole filter",
+      "no-effect",
+    );
   }
   const secrets = [...inlineSecretRules(patch.value, [...path, "patch", "value"])];
   yield* secrets;
@@ -91,23 +110,53 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
   const version = match?.proxy?.proxyVersion;
   if (version !== undefined) {
     const at = [...path, "match", "proxy", "proxyVersion"];
-    if (version.length > 1024) yield warning(at, "is longer than 1024 characters");
-    if (!isRegex(version)) yield error(at, `${JSON.stringify(version)} is not a regular expression`);
+    if (version.length > longestVersionPattern) {
+      const message = `is longer than ${longestVersionPattern} characters: from Istio 1.31 on the patch matches no proxy`;
+      yield warning(at, message, "write a shorter pattern");
+    } else if (!isRegex(version)) yield error(at, `${JSON.stringify(version)} is not a regular expression`);
   }
   yield* objectMatchRules(entry, path);
   // What is said of a value may quote it.
-  if (secrets.length === 0) yield* valueRules(entry, [...path, "patch", "value"]);
+  if (secrets.length === 0) yield* valueRules(entry, [...path, "patch", "value"], problemOf);
 }
 
 /**
- * A value for some versions of proxies may be written in their API: it is checked where it applies. A field that is not known is passed over,
- * as in Istio, but for one that may protect something.
+ * A value for some versions of proxies may be written in their API: it is checked where it applies, besides types that no setting accepts. A
+ * field that is not known is passed over, as in Istio, but for one that may protect something.
  */
-function* valueRules({ applyTo, match, patch: { operation, value } }: EnvoyConfigObjectPatch, path: Path) {
-  if (operation === "REMOVE" || match?.proxy?.proxyVersion !== undefined) return;
+function* valueRules(entry: EnvoyConfigObjectPatch, path: Path, problemOf: ExpressionProblem) {
+  const { applyTo, match, patch } = entry;
+  const { operation, value } = patch;
+  if (operation === "REMOVE") return;
   const isMerged = operation === "MERGE" || operation === "MERGE_AND_REPLACE_LIST";
-  const problem = patchProblem(applyTo, value, { isMerged, isStrict: namesSecurity(value) });
-  if (problem !== undefined) yield error(path, problem, "compare it with Envoy's API reference", "envoy-filter-value");
+  const isStrict = !isHarmlessPatch(entry);
+  const isVersioned = match?.proxy?.proxyVersion !== undefined;
+  for (const problem of patchProblems(applyTo, value, isMerged, problemOf)) {
+    const finding = valueFinding(problem, path, isStrict);
+    if (!isVersioned || problem.kind === "unknown-type") yield finding;
+  }
+}
+
+function valueFinding({ kind, path, reason, hint }: ValueProblem, value: Path, isStrict: boolean): Finding {
+  const at = [...value, ...path];
+  const help = hint === "" ? "compare it with Envoy's API reference" : hint;
+  switch (kind) {
+    case "invalid":
+    case "gone-type":
+      return error(at, reason, help, "envoy-filter-value");
+    case "unknown-type":
+      return error(at, reason, help, "envoy-filter-unknown-type");
+    case "unchecked-type":
+      return warning(at, reason, "see that the proxies have this extension", "envoy-filter-unknown-type");
+    case "unknown-field":
+      return isStrict ? error(at, reason, help, "envoy-filter-value") : warning(at, reason, help, "unknown-field");
+    case "passed":
+      return warning(at, reason, "leave one of them out", "envoy-filter-value");
+    case "ignored":
+      return warning(at, reason, help, "no-effect");
+    default:
+      return unreachable(kind);
+  }
 }
 
 /** The alternatives of a match that are given. */

@@ -23,7 +23,7 @@ export function* sidecarRules(spec: Sidecar): Generator<Finding> {
   if (selector.some((finding) => finding.severity === "error")) return;
   const { ingress, egress, outboundTrafficPolicy, inboundConnectionPool } = spec;
   if ([ingress, egress, outboundTrafficPolicy, inboundConnectionPool].every((part) => part === undefined)) {
-    yield error([], "says nothing", "give at least one of egress, ingress and outboundTrafficPolicy", "missing-field");
+    yield error([], "is empty", "give at least one of egress, ingress and outboundTrafficPolicy", "missing-field");
     return;
   }
   yield* lengthRules(egress, maxEgressListeners, ["egress"]);

@@ -94,7 +94,7 @@ export function* serviceRoleRules(spec: ServiceRole, meta: ConfigMeta): Generato
 export function* serviceRoleBindingRules(spec: ServiceRoleBinding): Generator<Finding> {
   if (spec.subjects.length === 0) yield required(["subjects"], "needs at least one subject");
   yield* each(spec.subjects, ["subjects"], function* (subject, path) {
-    if (Object.keys(subject).length === 0) yield required(path, "says nothing");
+    if (Object.keys(subject).length === 0) yield required(path, "is empty");
   });
   const { roleRef } = spec;
   if (roleRef === undefined) yield required(["roleRef"]);

@@ -64,12 +64,7 @@ function* shapeRules(route: HTTPRoute, path: Path, context: RouteContext): Gener
       if (route[name] !== undefined) yield conflict(name, "directResponse");
     }
   } else if (route.route === undefined) {
-    yield error(
-      path,
-      "says nothing to do",
-      "give one of route, redirect, directResponse and delegate",
-      "missing-field",
-    );
+    yield error(path, "has no action", "give one of route, redirect, directResponse and delegate", "missing-field");
   }
 }
 
@@ -136,12 +131,7 @@ function* redirectRules(
     yield error([...path, "prefixRewrite"], "needs matches by prefix");
   } else if ([uri, prefixRewrite, authority, port ?? derivePort, scheme].every((part) => (part ?? "") === "")) {
     // A status alone redirects nowhere.
-    yield error(
-      path,
-      "says nothing to change",
-      "give at least one of uri, authority, port and scheme",
-      "missing-field",
-    );
+    yield error(path, "changes nothing", "give at least one of uri, authority, port and scheme", "missing-field");
   } else if (redirectCode !== undefined && (redirectCode < 300 || redirectCode > 399)) {
     yield error([...path, "redirectCode"], `${redirectCode} is not between 300 and 399`);
   } else if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
@@ -159,7 +149,7 @@ function* rewriteRules(rewrite: HTTPRewrite | undefined, path: Path): Generator<
     yield error(path, "uri and uriRegexRewrite exclude each other", "keep one of them", "conflicting-fields");
   }
   if (uri === undefined && authority === undefined && uriRegexRewrite === undefined) {
-    yield error(path, "says nothing to change", "give one of uri, uriRegexRewrite and authority", "missing-field");
+    yield error(path, "changes nothing", "give one of uri, uriRegexRewrite and authority", "missing-field");
   }
   if (uriRegexRewrite === undefined) return;
   if (uriRegexRewrite.match === undefined || uriRegexRewrite.rewrite === undefined) {

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../canonical-json.ts";
 import { type Finding, type Path, warning } from "../../finding.ts";
 import type { HTTPMatchRequest, StringMatch, VirtualService } from "../../kinds/virtual-service.ts";
 
@@ -38,7 +39,7 @@ function* listRules(routes: readonly AnyRoute[], path: Path): Generator<Finding>
     }
     const repeated: number[] = [];
     for (const [position, match] of matches.entries()) {
-      const text = JSON.stringify({ ...match, name: "" });
+      const text = matchText(match);
       const earlier = seen.get(text);
       if (earlier === undefined) seen.set(text, index);
       else {
@@ -51,6 +52,12 @@ function* listRules(routes: readonly AnyRoute[], path: Path): Generator<Finding>
       yield warning(at, "is never used: rules before it have all of its matches", "", unreachableRoute);
     }
   }
+}
+
+/** What a match compares: its name decides nothing, nor does the order of its fields. */
+function matchText(match: object): string {
+  const { name: _name, ...compared }: { readonly name?: unknown } = match;
+  return canonicalJson(compared);
 }
 
 function* coveredPrefixRules(spec: VirtualService): Generator<Finding> {

@@ -127,7 +127,7 @@ const inlineSecret = (path: Path, what: string): Finding =>
 const symmetricKey = (path: Path): Finding =>
   error(
     path,
-    "holds a symmetric key: whoever reads it, in the store or in any proxy that it applies to, can sign tokens with it",
+    "holds a symmetric key: every reader of the store, and of any proxy that it applies to, can sign tokens with it",
     "have tokens signed by a key pair (RS256, ES256), and give its public key here or by jwksUri; to accept the risk for a folder, set `inlineSymmetricKeys: allow` in its portolan.yaml",
     "inline-symmetric-key",
   );

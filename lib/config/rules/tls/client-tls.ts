@@ -6,22 +6,16 @@ const configMapScheme = "configmap://";
 /** @see docs/how-istio-does-it/validation.md#tls-settings-of-clients */
 export function* clientTlsRules(tls: ClientTLSSettings | undefined, path: Path, namespace: string): Generator<Finding> {
   if (tls === undefined) return;
-  const { mode = "DISABLE", credentialName, insecureSkipVerify } = tls;
-  if (credentialName?.startsWith(configMapScheme)) {
-    const [first = "", second, ...rest] = credentialName.slice(configMapScheme.length).split("/");
-    const name = second ?? first;
-    if (name === "" || rest.length > 0)
-      yield error([...path, "credentialName"], `${JSON.stringify(credentialName)} names no ConfigMap`);
-    else if (second !== undefined && first !== namespace) {
-      yield error([...path, "credentialName"], `the ConfigMap is in namespace ${first}, the rule in ${namespace}`);
-    }
+  const { mode = "DISABLE", credentialName, caCertCredentialName, insecureSkipVerify } = tls;
+  for (const name of ["credentialName", "caCertCredentialName"] as const) {
+    yield* configMapRules(tls[name], [...path, name], namespace);
   }
   if (insecureSkipVerify === true) {
     const forbidden =
       mode === "SIMPLE"
-        ? (["caCertificates", "credentialName", "subjectAltNames"] as const)
+        ? (["caCertificates", "caCertCredentialName", "credentialName", "subjectAltNames"] as const)
         : mode === "MUTUAL"
-          ? (["caCertificates", "subjectAltNames"] as const)
+          ? (["caCertificates", "caCertCredentialName", "subjectAltNames"] as const)
           : [];
     for (const name of forbidden) {
       if (tls[name] !== undefined) {
@@ -29,7 +23,14 @@ export function* clientTlsRules(tls: ClientTLSSettings | undefined, path: Path, 
       }
     }
   }
+  if (mode === "ISTIO_MUTUAL" && caCertCredentialName !== undefined) {
+    yield error([...path, "caCertCredentialName"], "has no meaning with ISTIO_MUTUAL", "", "conflicting-fields");
+  }
   if (mode !== "SIMPLE" && mode !== "MUTUAL") return;
+  if (caCertCredentialName !== undefined && tls.caCertificates) {
+    const message = "caCertCredentialName excludes caCertificates";
+    yield error(path, message, "keep one kind of source", "conflicting-fields");
+  }
   if (credentialName !== undefined) {
     const files = (["clientCertificate", "caCertificates", "privateKey", "caCrl"] as const).filter((name) => tls[name]);
     if (files.length > 0) {
@@ -40,5 +41,16 @@ export function* clientTlsRules(tls: ClientTLSSettings | undefined, path: Path, 
   if (mode === "SIMPLE") return;
   for (const name of ["clientCertificate", "privateKey"] as const) {
     if (tls[name] === undefined) yield error([...path, name], "is required for MUTUAL", "", "missing-field");
+  }
+}
+
+/** A name of a ConfigMap with its scheme; any other name passes. */
+function* configMapRules(written: string | undefined, path: Path, namespace: string): Generator<Finding> {
+  if (!written?.startsWith(configMapScheme)) return;
+  const [first = "", second, ...rest] = written.slice(configMapScheme.length).split("/");
+  const name = second ?? first;
+  if (name === "" || rest.length > 0) yield error(path, `${JSON.stringify(written)} names no ConfigMap`);
+  else if (second !== undefined && first !== namespace) {
+    yield error(path, `the ConfigMap is in namespace ${first}, the rule in ${namespace}`);
   }
 }

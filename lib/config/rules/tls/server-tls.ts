@@ -1,6 +1,7 @@
 import { error, type Finding, type Path, warning } from "../../finding.ts";
 import type { ServerTLSSettings } from "../../kinds/gateway.ts";
 import { duplicates } from "../values.ts";
+import { serverCurveRules } from "./curves.ts";
 
 const cipherSuites: ReadonlySet<string> = new Set([
   "ECDHE-ECDSA-AES128-GCM-SHA256",
@@ -39,7 +40,10 @@ export function* serverTlsRules(tls: ServerTLSSettings | undefined, path: Path):
   if (tls === undefined) return;
   const { mode = "PASSTHROUGH" } = tls;
   yield* cipherRules(tls, path);
+  yield* serverCurveRules(tls.ecdhCurves ?? [], [...path, "ecdhCurves"]);
+  yield* alpnRules(tls.alpnProtocols ?? [], [...path, "alpnProtocols"]);
   if (mode === "ISTIO_MUTUAL") {
+    if (tls.ecdhCurves !== undefined) yield warning([...path, "ecdhCurves"], "has no effect with ISTIO_MUTUAL");
     for (const name of certificateFields) {
       if (tls[name] === undefined) continue;
       yield error(
@@ -115,4 +119,18 @@ function* cipherRules(tls: ServerTLSSettings, path: Path): Generator<Finding> {
   for (const [index, name] of duplicates(suites)) {
     yield warning([...path, "cipherSuites", index], `${JSON.stringify(name)} is given twice`);
   }
+}
+
+/** A name has a byte for its length, and all names together have two. */
+const maxAlpnBytes = 255;
+const maxAlpnListBytes = 65_535;
+const utf8 = new TextEncoder();
+
+function* alpnRules(names: readonly string[], path: Path): Generator<Finding> {
+  const bytes = names.map((name) => utf8.encode(name).length);
+  for (const [index, name] of names.entries()) {
+    const isName = name !== "" && !name.includes(",") && (bytes[index] ?? 0) <= maxAlpnBytes;
+    if (!isName) yield error([...path, index], `${JSON.stringify(name)} is no name of a protocol`, 'such as "h2"');
+  }
+  if (bytes.reduce((sum, one) => sum + one + 1, 0) > maxAlpnListBytes) yield error(path, "is too long for a handshake");
 }

@@ -1,5 +1,7 @@
+import { durationMs } from "../../duration.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
 import type {
+  BackendUtilizationLB,
   ConsistentHashLB,
   LoadBalancerSettings,
   LocalityFailover,
@@ -15,9 +17,16 @@ export function* loadBalancerRules(
   hasOutlierDetection: boolean,
 ): Generator<Finding> {
   if (settings === undefined) return;
-  const { simple, consistentHash, localityLbSetting, zoneAwareLbSetting, warmup, warmupDurationSecs } = settings;
-  if (simple !== undefined && consistentHash !== undefined) {
-    yield error(path, "simple and consistentHash exclude each other", "keep one of them", "conflicting-fields");
+  const { simple, consistentHash, backendUtilization } = settings;
+  const { localityLbSetting, zoneAwareLbSetting, warmup, warmupDurationSecs } = settings;
+  const policies = (["simple", "consistentHash", "backendUtilization"] as const).filter(
+    (name) => settings[name] !== undefined,
+  );
+  if (policies.length > 1) {
+    yield error(path, `${policies.join(" and ")} exclude each other`, "keep one of them", "conflicting-fields");
+  }
+  if (backendUtilization !== undefined) {
+    yield* backendUtilizationRules(backendUtilization, [...path, "backendUtilization"]);
   }
   if (simple === "LEAST_CONN") yield warning([...path, "simple"], "LEAST_CONN is deprecated", "use LEAST_REQUEST");
   if (consistentHash !== undefined) yield* consistentHashRules(consistentHash, [...path, "consistentHash"]);
@@ -41,6 +50,22 @@ export function* loadBalancerRules(
       yield error([...path, "warmup", "aggression"], `${warmup.aggression} must be greater than 0`);
     }
   }
+}
+
+/** Weights are computed at most so often. */
+const minUpdateMs = 100;
+
+function* backendUtilizationRules(settings: BackendUtilizationLB, path: Path): Generator<Finding> {
+  for (const name of ["weightStabilizationPeriod", "weightExpirationPeriod", "weightUpdatePeriod"] as const) {
+    if (durationMs(settings[name] ?? "0s") < 0) yield error([...path, name], "must not be negative");
+  }
+  const { weightUpdatePeriod: update, metricNamesForComputingUtilization: metrics } = settings;
+  if (update !== undefined && durationMs(update) < minUpdateMs) {
+    yield warning([...path, "weightUpdatePeriod"], `${update} counts as ${minUpdateMs}ms`, `write ${minUpdateMs}ms`);
+  }
+  yield* each(metrics, [...path, "metricNamesForComputingUtilization"], function* (name, at) {
+    if (name === "") yield error(at, "must not be empty");
+  });
 }
 
 const maxTableSize = 5_000_011;

@@ -14,7 +14,7 @@ export function* trafficPolicyRules(
 ): Generator<Finding> {
   if (policy === undefined) return;
   if (Object.keys(policy).length === 0) {
-    yield error(path, "says nothing", "give at least one of its fields, or leave it out", "missing-field");
+    yield error(path, "is empty", "give at least one of its fields, or leave it out", "missing-field");
     return;
   }
   if (policy.tunnel !== undefined && policy.proxyProtocol !== undefined) {
@@ -45,7 +45,7 @@ export function* trafficPolicyRules(
     const { port, ...rest } = level;
     yield* portRules(port.number ?? 0, [...at, "port", "number"]);
     if (Object.keys(rest).length === 0) {
-      yield error(at, "says nothing for its port", "give at least one of its fields", "missing-field");
+      yield error(at, "sets nothing for its port", "give at least one of its fields", "missing-field");
     }
     yield* levelRules(level, at, namespace);
   });
@@ -116,4 +116,12 @@ export function* outlierDetectionRules(outlier: OutlierDetection | undefined, pa
   }
   yield* percentRules(outlier.maxEjectionPercent, [...path, "maxEjectionPercent"]);
   yield* percentRules(outlier.minHealthPercent, [...path, "minHealthPercent"]);
+  yield* percentRules(outlier.failurePercentageThreshold, [...path, "failurePercentageThreshold"]);
+  yield* each(
+    outlier.outlierDetectionHttpErrorCodes,
+    [...path, "outlierDetectionHttpErrorCodes"],
+    function* (code, at) {
+      if (code < 100 || code > 599) yield error(at, `${code} is not between 100 and 599`);
+    },
+  );
 }

@@ -3,9 +3,10 @@ import { error, type Finding, type Path, warning } from "../../finding.ts";
 import { isIpAddress } from "../../ip-address.ts";
 import type { ServiceEntry, ServicePort } from "../../kinds/service-entry.ts";
 import type { WorkloadEntry } from "../../kinds/workload-entry.ts";
+import { fieldsOf, listOf } from "../../untyped.ts";
 import { maxEntryEndpoints, maxServicePorts, productRules } from "../expansion.ts";
 import { exportToRules } from "../export-to.ts";
-import { isFqdn, isPartialWildcard, isUnixAddress } from "../names.ts";
+import { hostOfBlocks, isFqdn, isPartialWildcard, isUnixAddress } from "../names.ts";
 import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "../protocols.ts";
 import { labelsSelectorRules } from "../selectors.ts";
 import {
@@ -22,7 +23,7 @@ const maxHosts = 256;
 const maxEndpoints = 4096;
 
 /** @see docs/how-istio-does-it/kind-rules.md#serviceentry */
-export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Generator<Finding> {
+export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta, status?: unknown): Generator<Finding> {
   const selector = [...labelsSelectorRules(spec.workloadSelector, ["workloadSelector"])];
   yield* selector;
   if (selector.some((finding) => finding.severity === "error")) return;
@@ -55,15 +56,17 @@ export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Genera
   yield* each(spec.addresses, ["addresses"], function* (address, path) {
     yield* ipOrCidrRules(address, path);
     if (address.includes("/") && resolution !== "NONE" && resolution !== "STATIC") {
-      // Releases that served v1alpha3 alone had nothing against it.
-      const finding = meta.version === "v1alpha3" ? warning : error;
-      yield finding(path, `a block cannot be resolved by ${resolution}`, "use resolution NONE or STATIC");
+      // Release 0.7, where the kind was ExternalService, took it.
+      const isExternalService = meta.version === "v1alpha3" && hosts[0] === hostOfBlocks(meta.name);
+      yield (isExternalService ? warning : error)(
+        path,
+        `a block cannot be resolved by ${resolution}`,
+        "use resolution NONE or STATIC",
+      );
     }
   });
   yield* portListRules(ports);
-  if (spec.addresses === undefined && !allocatesAddresses(spec, meta) && ports.some(isPlainTcp)) {
-    yield warning(["addresses"], "a TCP port without address takes all traffic on its number", "give addresses");
-  }
+  yield* addresslessRules(spec, status);
   yield* resolutionRules(spec);
   if (resolution === "DYNAMIC_DNS" && spec.location === "MESH_INTERNAL" && meta.labels["istio.io/use-waypoint"]) {
     yield error(["location"], "DYNAMIC_DNS inside the mesh cannot have a waypoint", "", "conflicting-fields");
@@ -72,7 +75,7 @@ export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Genera
   if (resolution !== "NONE" && hosts.length > 1 && mixed) {
     yield error(
       ["hosts"],
-      "several hosts need HTTP or TLS ports to be told apart",
+      "several hosts can only be distinguished on HTTP or TLS ports",
       "write one ServiceEntry for each host",
     );
   }
@@ -86,18 +89,28 @@ function* expansionRules({ hosts, addresses = [], ports = [], endpoints = [] }: 
   yield* productRules({ ...lengths, endpoints: endpoints.length }, "endpoints", maxEntryEndpoints, []);
 }
 
-const allocationLabel = "networking.istio.io/enable-autoallocate-ip";
-
-/** Whether hosts of an entry without addresses get some automatically, so that their TCP ports can be told apart. */
-export function allocatesAddresses(spec: ServiceEntry, meta: ConfigMeta): boolean {
-  const { hosts, resolution = "NONE" } = spec;
-  return (
-    resolution !== "NONE" && meta.labels[allocationLabel] !== "false" && !hosts.every((host) => host.startsWith("*"))
-  );
+/**
+ * TCP ports that are known by their number alone. Whether a controller will allocate addresses is not assumed: until they stand in the
+ * status of the entry, proxies have none.
+ */
+function* addresslessRules(spec: ServiceEntry, status: unknown): Generator<Finding> {
+  if (spec.addresses !== undefined || hasAllocatedAddresses(status)) return;
+  for (const [index, port] of (spec.ports ?? []).entries()) {
+    if (!isPlainTcp(port)) continue;
+    yield warning(
+      ["ports", index],
+      `TCP port ${port.number} has no address, so it takes the connections to every destination on this port that no other service has`,
+      "give addresses, or write protocol TLS or HTTPS if the clients name the host by SNI",
+    );
+  }
 }
 
-function isPlainTcp({ protocol = "" }: ServicePort): boolean {
-  return protocol === "" || protocol === "TCP";
+/** Whether a controller wrote addresses to the status of an entry. */
+export const hasAllocatedAddresses = (status: unknown): boolean => listOf(fieldsOf(status).addresses).length > 0;
+
+/** Whether a port has no protocol, or TCP, so that only its address tells one destination from another. */
+export function isPlainTcp({ protocol = "" }: ServicePort): boolean {
+  return protocol === "" || protocol.toUpperCase() === "TCP";
 }
 
 function* portListRules(ports: readonly ServicePort[]): Generator<Finding> {
@@ -157,7 +170,7 @@ function* resolutionRules(spec: ServiceEntry): Generator<Finding> {
         hosts.length > 1 &&
         ports.some(({ protocol = "" }) => !isHttpProtocol(protocol))
       ) {
-        yield warning(["addresses"], "hosts that share addresses cannot be told apart on TCP ports");
+        yield warning(["addresses"], "hosts that share addresses cannot be distinguished on TCP ports");
       }
       return;
     case "DYNAMIC_DNS":

@@ -31,8 +31,9 @@ export const overview = z.object({
   pin: pin.optional(),
   expired: pin.optional().meta({ description: "a pin whose time is over, until the next compile leads on" }),
   canary: canary.optional(),
-  held: list(publication).meta({ description: "recorded since and served to nobody; the newest 20" }),
+  held: list(publication).meta({ description: "recorded since and not served; the newest 20" }),
   compiler: z.string(),
+  release: z.string().optional().meta({ description: "release of Istio whose behaviour the answers have: `1.32`" }),
   sources: list(
     z.object({
       name: z.string(),
@@ -51,11 +52,37 @@ export const overview = z.object({
     closed: z.number().meta({ description: "security objects and rules that are refused and fail closed" }),
     open: z.number().meta({ description: "those that are left out, since securityFailure is open" }),
   }),
+  proxies: z
+    .object({
+      total: z.number(),
+      synced: z.number(),
+      refused: z.number(),
+      stale: z.number(),
+      "not-sent": z.number(),
+      gone: z.number(),
+      troubled: list(z.object({ node: z.string(), name: z.string(), state: z.string(), presence: z.string() })).meta({
+        description: "those that are refused, stale or gone, in this order; the first 20",
+      }),
+    })
+    .optional()
+    .meta({ description: "proxies by state, as in `/api/nodes`; absent where this front keeps none" }),
+  unmatched: z.number().meta({ description: "nodes that ask and have no class of their own" }),
+  refusals: z.number().meta({ description: "refusals that stand, of all nodes" }),
+  behind: list(z.object({ name: z.string(), asOf: time, failure: z.string() }))
+    .optional()
+    .meta({
+      description:
+        "collected sources that may not be as their upstreams are: one cannot be read, or its collector gave no sign of life for a minute; absent where this front does not read that",
+    }),
   warnings: list(z.string()).meta({ description: "how well HEAD is known to this front" }),
   headAgeMs: z.number().optional(),
   moves: z
     .object({ isHere: z.boolean(), reason: z.string().optional() })
     .meta({ description: "whether this front moves HEAD for operators (`POST /api/moves`), and why not" }),
+  isAnalyzed: z.boolean().meta({
+    description:
+      "whether messages of the analysers (`portolan analyze`) are among the diagnostics of this version: they are recorded after the publish, for meshes of up to 20,000 objects",
+  }),
   isTracing: z.boolean().meta({ description: "whether this front follows requests (`GET /api/trace`)" }),
 });
 
@@ -74,7 +101,7 @@ const diagnostic = z.object({
   message: z.string(),
   hint: z.string(),
   instead: z.enum(insteads).optional().meta({
-    description: "of what refuses something: what is served in its place, as `portolan status --json` says it",
+    description: "of what refuses something: what is served in its place, as in `portolan status --json`",
   }),
 });
 
@@ -118,7 +145,7 @@ export const resources = at.extend({
   class: z.string(),
   shape,
   type: resourceType,
-  version: z.string().meta({ description: "as nodes are told it" }),
+  version: z.string().meta({ description: "as nodes get it" }),
   total: z.number().meta({ description: "all that the class has of the type, found or not" }),
   resources: list(
     resourceHead.extend({ text: z.string().optional().meta({ description: "its JSON on one line, with `texts`" }) }),

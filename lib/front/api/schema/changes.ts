@@ -47,15 +47,15 @@ export const resourceDiff = z.object({
 export const moveBody = z.strictObject({
   move: z.enum(["rollback", "unpin", "promote", "abort"]),
   generation: z.number().meta({ description: "of HEAD as it was seen: another one is a 409" }),
-  to: hash.optional().meta({ description: "of a rollback: the version that everybody is led to" }),
+  to: hash.optional().meta({ description: "of a rollback: the version that all nodes get" }),
   why: z.string().min(1).max(500),
 });
 
 export const moved = z.object({
   generation: z.number(),
-  root: hash.meta({ description: "what everybody is led to" }),
+  root: hash.meta({ description: "what all nodes get" }),
   left: hash.optional(),
-  by: z.string().meta({ description: "whom the history names" }),
+  by: z.string().meta({ description: "the author in the history" }),
 });
 
 export type Diff = z.infer<typeof diff>;

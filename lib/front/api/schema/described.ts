@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ApiName } from "../paths.ts";
 import { classes, diagnostics, history, oneClass, overview, resource, resources } from "./answers.ts";
 import { diff, moveBody, moved, resourceDiff } from "./changes.ts";
+import { lookups } from "./lookups.ts";
 import { mesh, meshServices } from "./mesh.ts";
 import { nodes, trouble } from "./nodes.ts";
 import { traced } from "./trace.ts";
@@ -20,7 +21,7 @@ const ofProxy = {
   class: z.string().optional().meta({ description: "id of a class; it, or `node`, is needed" }),
   node: z.string().optional().meta({
     description:
-      "`pod.namespace`, an address or a node id: what is in force for this one, unless `root` says another version",
+      "`pod.namespace`, an address or a node id: what is in force for this one, unless `root` is another version",
   }),
   type: resourceType.optional().meta({ description: "`clusters` by default" }),
   shape: shape.optional().meta({ description: "`poll` by default" }),
@@ -37,7 +38,7 @@ const inShape = shape.optional().meta({ description: "`stream` by default" });
 export const described = {
   overview: { summary: "What is served, what follows and what holds it", query: {}, answer: overview },
   history: {
-    summary: "What was published, newest first, by whom and why",
+    summary: "Publications, newest first, with author and reason",
     query: {
       before: z.string().optional().meta({ description: "`next` of an earlier answer" }),
       limit: limitParameter,
@@ -49,7 +50,7 @@ export const described = {
     answer: history,
   },
   diagnostics: {
-    summary: "What the compiler said of a version's objects",
+    summary: "Diagnostics of a version's objects",
     query: {
       root: rootParameter,
       severity: z.enum(["error", "warning", "info"]).optional(),
@@ -59,7 +60,7 @@ export const described = {
     answer: diagnostics,
   },
   classes: {
-    summary: "Classes of proxies, with who is of them",
+    summary: "Classes of proxies, with their nodes",
     query: { root: rootParameter, q: searchParameter, ...page },
     answer: classes,
   },
@@ -126,8 +127,13 @@ export const described = {
     query: page,
     answer: trouble,
   },
+  lookups: {
+    summary: "What was looked up in a network for this mesh: key sets of token issuers",
+    query: page,
+    answer: lookups,
+  },
   mesh: {
-    summary: "Who may call whom, by namespace: what each sort of proxies sees",
+    summary: "Which namespaces may call which: what each sort of proxies sees",
     query: { root: rootParameter },
     answer: mesh,
   },
@@ -138,7 +144,7 @@ export const described = {
       class: z.string(),
       namespace: z.string().meta({ description: "`*` for all; empty: hosts outside of the mesh" }),
       q: searchParameter.meta({
-        description: "part of a host's name; the whole of one finds it alone, and who sees it",
+        description: "part of a host's name; the whole name finds only this host, and the proxies that see it",
       }),
       ...page,
     },
@@ -154,6 +160,12 @@ export const described = {
       headers: z.string().optional().meta({ description: "`name: value`, line by line" }),
       direction: z.enum(["inbound", "outbound"]).optional().meta({ description: "what the proxy is for by default" }),
       mutual: z.enum(["true", "false"]).optional().meta({ description: "within the mutual TLS of another proxy" }),
+      from: z.string().optional().meta({ description: "the client's address" }),
+      principal: z
+        .string()
+        .optional()
+        .meta({ description: "the same as `mutual`, of this one: `cluster.local/ns/shop/sa/web`" }),
+      claims: z.string().optional().meta({ description: "claims of a good JSON web token, as a JSON object" }),
       shape: inShape,
     },
     answer: traced,

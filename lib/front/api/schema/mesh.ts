@@ -4,7 +4,7 @@ import { at, list } from "./words.ts";
 const inNamespace = z.object({ namespace: z.string(), services: z.number() });
 
 export const mesh = at.extend({
-  services: z.number().meta({ description: "hosts that somebody sees" }),
+  services: z.number().meta({ description: "hosts that some proxy sees" }),
   namespaces: list(
     z.object({ name: z.string().meta({ description: "empty: hosts outside of the mesh" }), services: z.number() }),
   ),
@@ -28,7 +28,7 @@ export const meshServices = at.extend({
   namespace: z.string(),
   seenBy: list(z.object({ namespace: z.string(), kind: z.string(), nodes: z.number() }))
     .optional()
-    .meta({ description: "who has it, where `q` is the whole name of a host" }),
+    .meta({ description: "the proxies that see it, where `q` is the whole name of a host" }),
   total: z.number(),
   isPartial: z.boolean(),
   services: list(

@@ -17,7 +17,7 @@ export function openApiDocument(version: string): object {
       title: "Portolan's front",
       version,
       description:
-        "What the console shows. Everything here is for operators; where authentication is off, for whoever can connect. Answers are at most 2 MiB.",
+        "What the console shows. Everything here is for operators; where authentication is off, for every client that can connect. Answers are at most 2 MiB.",
     },
     paths,
     components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },

@@ -29,7 +29,7 @@ export const publication = z.object({
   reason: z.string(),
   by: z.string().optional(),
   why: z.string().optional(),
-  held: z.boolean().optional().meta({ description: "recorded, and served to nobody: something is pinned" }),
+  held: z.boolean().optional().meta({ description: "recorded and not served: a version is pinned" }),
   canary: canary.optional(),
   configuration: hash
     .optional()
@@ -37,7 +37,7 @@ export const publication = z.object({
   back: hash
     .optional()
     .meta({ description: "of a rollback: the `hash` of the entry that it leads back to, or its configuration" }),
-  recorded: hash.optional().meta({ description: "a version that was recorded besides, and is served to nobody" }),
+  recorded: hash.optional().meta({ description: "a version that was recorded besides, and is not served" }),
 });
 
 /** Which version an answer is about. */

@@ -45,7 +45,11 @@ export function tlsFetch(tls: () => Promise<TlsOptions>): ApiClient["fetch"] {
     const isPlain = url.startsWith("http:");
     const options = {
       method,
-      headers: Object.fromEntries(new Headers(headers)),
+      headers: {
+        ...Object.fromEntries(new Headers(headers)),
+        // Of a DELETE Node would send the body without its length: the server takes it for the next request.
+        ...(typeof body === "string" ? { "content-length": Buffer.byteLength(body) } : {}),
+      },
       ...(signal === undefined || signal === null ? {} : { signal }),
     };
     const agent = isPlain ? plain : agentFor(await tls());
@@ -66,8 +70,7 @@ export function tlsFetch(tls: () => Promise<TlsOptions>): ApiClient["fetch"] {
           );
         }
       });
-      if (typeof body === "string") sent.write(body);
-      sent.end();
+      sent.end(typeof body === "string" ? body : undefined);
     });
   };
 }

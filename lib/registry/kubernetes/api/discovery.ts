@@ -1,5 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
-import { fieldsOf, textOf } from "../../../config/untyped.ts";
+import { hasTlsSettings, protects } from "../../../config/fail-closed/protecting-kinds.ts";
+import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
 import { type ApiClient, apiError, jsonOf, send } from "./client.ts";
 import type { ReadKind } from "./read-kinds.ts";
 import type { ApiResource } from "./resource.ts";
@@ -37,9 +38,27 @@ async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): 
   return new Set(names);
 }
 
+/** So many versions of a group are looked at; no group has as many. */
+const maxVersions = 16;
+
+/** The versions that a group is served in; none where it is not. @throws PortolanError when the server does not say */
+async function versionsOf(client: ApiClient, group: string, signal: AbortSignal): Promise<readonly string[]> {
+  const path = `/apis/${group}`;
+  const answer = await send(client, path, { signal });
+  if ("failure" in answer) {
+    if (answer.failure.status === 404) return [];
+    throw apiError(path, answer.failure);
+  }
+  const { versions } = fieldsOf(await jsonOf(path, answer.response));
+  return listOf(versions)
+    .slice(0, maxVersions)
+    .map((one) => textOf(fieldsOf(one).version));
+}
+
 /**
  * Asks a server which of a kind's versions it serves, and takes the one that we prefer: one list under one version is enough, since
- * every version shows the same objects.
+ * every version shows the same objects. A kind that protects, and is there in versions alone that are not known here, is no absent
+ * one: what its objects protect would be open.
  *
  * @param now milliseconds of any clock that goes on
  */
@@ -55,10 +74,18 @@ export function createDiscovery(client: ApiClient, now: () => number): FindResou
     return plurals;
   };
   return async (read, signal, isDoubted = false) => {
+    const maxAgeMs = isDoubted ? doubtedMs : validMs;
     for (const version of read.versions) {
       const path = read.group === "" ? `/api/${version}` : `/apis/${read.group}/${version}`;
-      if ((await ask(path, isDoubted ? doubtedMs : validMs, signal)).has(read.plural))
-        return resourceOf(read, version, path);
+      if ((await ask(path, maxAgeMs, signal)).has(read.plural)) return resourceOf(read, version, path);
+    }
+    if (!protects(read) && !hasTlsSettings(read)) return undefined;
+    const others = (await versionsOf(client, read.group, signal)).filter((one) => !read.versions.includes(one));
+    for (const version of others) {
+      if (!(await ask(`/apis/${read.group}/${version}`, maxAgeMs, signal)).has(read.plural)) continue;
+      throw new PortolanError(
+        `the cluster has ${read.plural}.${read.group} only in version ${version}, which is not known here (known: ${read.versions.join(", ")}): upgrade Portolan, or serve a known version`,
+      );
     }
     return undefined;
   };

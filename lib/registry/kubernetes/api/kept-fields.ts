@@ -45,9 +45,10 @@ export function serviceFields(item: ApiItem): Fields {
   return { ...withoutStatus(item), ...filled("status", pick(item.status, "loadBalancer")) };
 }
 
-/** Of a node only where it is; its heartbeat stays where it comes from. */
+/** Of a node only where it is, and the version of its kubelet, by which injection chooses; its heartbeat stays where it comes from. */
 export function nodeFields({ status }: ApiItem): Fields {
-  return filled("status", pick(status, "addresses"));
+  const kubelet = filled("nodeInfo", pick(fieldsOf(status).nodeInfo, "kubeletVersion"));
+  return filled("status", { ...pick(status, "addresses"), ...kubelet });
 }
 
 export const noFields = (): Fields => ({});
@@ -60,6 +61,11 @@ export function serviceEntryFields(item: ApiItem): Fields {
 /** The settings of the mesh, of all that a ConfigMap may hold. */
 export function settingsFields({ data }: ApiItem): Fields {
   return { data: pick(data, "mesh", "meshNetworks") };
+}
+
+/** Trusted certificates and lists of revoked ones, of all that a ConfigMap may hold. */
+export function bundleFields({ data }: ApiItem): Fields {
+  return { data: pick(data, "cacert", "ca.crt", "crl", "ca.crl") };
 }
 
 const proxyContainer = "istio-proxy";

@@ -8,6 +8,7 @@ import type { ApiClient } from "./client.ts";
 import { discoveredNamespaces } from "./discovered-namespaces.ts";
 import { createDiscovery } from "./discovery.ts";
 import { createFailureWaits } from "./failure-waits.ts";
+import { namedBundles, namedBundlesPart } from "./follow-bundles.ts";
 import { followCollection } from "./follow-collection.ts";
 import type { ApiItem } from "./item.ts";
 import { otherKinds, pods, type ReadKind, secrets, selectingKinds } from "./read-kinds.ts";
@@ -71,6 +72,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
   const { watchSeconds = lanes === undefined ? undefined : turnSeconds } = options;
   const positions = new Map<string, string>();
   const spaces = discoveredNamespaces();
+  const bundles = namedBundles(client, { keep: keptOf, reads: spaces.reads, pace, lanes });
   const absent = new Set<ReadKind>();
 
   /** A cluster is told from others by a namespace that nobody can make anew. */
@@ -95,7 +97,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
       heard.add(part);
       bell.ring();
     };
-    const listening = spaces.listen(
+    const toSpaces = spaces.listen(
       {
         whole(part, objects) {
           const isTaken = sink.whole(part, objects);
@@ -119,6 +121,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
       },
       () => round.abort(),
     );
+    const listening = bundles.listen(toSpaces);
     const heardOf = async (kinds: readonly ReadKind[]): Promise<void> => {
       while (!signal.aborted && !kinds.every((kind) => heard.has(partOf(kind)))) await bell.next();
     };
@@ -155,12 +158,14 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
 
     const selecting = selectingKinds.map((kind) => followKind(kind, signal));
     await heardOf(selectingKinds);
+    let naming: Promise<void> | undefined;
     while (!signal.aborted) {
       round = new AbortController();
       const until = AbortSignal.any([signal, round.signal]);
       const following = others.map((kind) => followKind(kind, until));
       // A slice names pods, which have to be there by then.
       await heardOf(others);
+      naming ??= bundles.follow(sink, find, signal);
       if (!until.aborted) following.push(followKind(pods, until));
       await Promise.all(following);
       if (!round.signal.aborted) continue;
@@ -170,14 +175,14 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
         heard.delete(part);
       }
     }
-    await Promise.all(selecting);
+    await Promise.all([...selecting, naming]);
   }
 
   return {
     about: { kind: "kubernetes", cluster },
-    parts: kinds.map(partOf),
+    parts: [...kinds.map(partOf), namedBundlesPart],
     identity: () => (clusterUid ? `cluster ${clusterUid}` : undefined),
-    absent: () => namesOf(absent, kinds),
+    absent: () => [...namesOf(absent, kinds), ...bundles.refused()],
     follow,
   };
 }

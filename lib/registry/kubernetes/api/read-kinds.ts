@@ -2,6 +2,7 @@ import { kindSchemas } from "../../../config/kind-registry.ts";
 import type { Fields } from "../../../config/untyped.ts";
 import type { ApiItem } from "./item.ts";
 import {
+  bundleFields,
   keptMetadata,
   nodeFields,
   noFields,
@@ -36,7 +37,7 @@ export interface ReadKind {
 const core = { group: "", versions: ["v1"], isClusterScoped: false, keptMetadata } as const;
 
 /** The ConfigMap in which Istio's installation keeps the mesh's settings. */
-const meshSettings: ReadKind = {
+export const meshSettings: ReadKind = {
   ...core,
   kind: "ConfigMap",
   plural: "configmaps",
@@ -88,6 +89,24 @@ export const secrets: ReadKind = {
   keptFields: () => ({ type: "kubernetes.io/tls" }),
 };
 
+/** Objects with trusted certificates, which are read where another object names them. */
+export const bundleKinds: Readonly<Record<"ConfigMap" | "ClusterTrustBundle", ReadKind>> = {
+  ConfigMap: { ...core, kind: "ConfigMap", plural: "configmaps", keptFields: bundleFields },
+  ClusterTrustBundle: {
+    ...core,
+    group: "certificates.k8s.io",
+    versions: ["v1", "v1beta1", "v1alpha1"],
+    kind: "ClusterTrustBundle",
+    plural: "clustertrustbundles",
+    isClusterScoped: true,
+    keptFields: withoutStatus,
+  },
+};
+
+/** Kinds whose status is written back: objects are told apart by more than their names. */
+const hasStatusOfOurs = (group: string, kind: string): boolean =>
+  group.startsWith("gateway.networking.") || kind === "ServiceEntry";
+
 /** Ingresses, every kind of Istio's, of today and of old, and Gateway API's. */
 const configKinds: readonly ReadKind[] = kindSchemas.map(
   ({ group, kind, versions, plural, clusterScoped }): ReadKind => ({
@@ -96,7 +115,7 @@ const configKinds: readonly ReadKind[] = kindSchemas.map(
     versions,
     plural,
     isClusterScoped: clusterScoped,
-    keptMetadata: group.startsWith("gateway.networking.") ? statusMetadata : keptMetadata,
+    keptMetadata: hasStatusOfOurs(group, kind) ? statusMetadata : keptMetadata,
     keptFields: kind === "ServiceEntry" ? serviceEntryFields : withoutStatus,
   }),
 );

@@ -9,6 +9,15 @@ export interface ApiResource {
   readonly metadataOnly?: boolean;
 }
 
+/** Path of one object of a collection that spans all namespaces. */
+export const objectPath = (
+  { path }: ApiResource,
+  { isClusterScoped, plural }: { readonly isClusterScoped: boolean; readonly plural: string },
+  namespace: string,
+  name: string,
+): string =>
+  isClusterScoped ? `${path}/${name}` : path.replace(/\/[^/]+$/, `/namespaces/${namespace}/${plural}/${name}`);
+
 /** Path and query of a request for a resource. */
 export function resourcePath(resource: ApiResource, query: Readonly<Record<string, string>>): string {
   const { path, fieldSelector } = resource;

@@ -6,11 +6,12 @@ import type {
   HttpFilterJson,
 } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { PathNormalization } from "../../../config/kinds/mesh-config.ts";
-import type { Memo } from "../../../mesh/memo/memo.ts";
-import { step } from "../../../mesh/memo/step.ts";
+import type { Memo } from "../../../incremental/memo.ts";
+import { query } from "../../../incremental/query.ts";
 import { isHttp2 } from "../../../registry/protocol.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import { overAds, type PackedJson, packAny, preserveCase } from "../../core-messages.ts";
+import { limitConnections } from "../connection-settings.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { httpFilters } from "./http-filters.ts";
 import { internalAddressField } from "./internal-address.ts";
@@ -58,18 +59,14 @@ interface Common extends ChainPlace {
 }
 
 /** A gateway may have thousands in one place, which differ in their routes and in the name of their statistics. */
-const plainFields = step(
-  "connection manager",
-  { context: "identity", class: "value", port: "value", protocol: "value", isHttpProxy: "value" },
-  (common: Common) => commonFields(common, []),
-);
+const plainFields = query("connection manager", (common: Common) => commonFields(common, []));
 
 /** Everything but the routes and the name of the statistics. */
 function commonFields(
   common: Common,
   forwardProxies: readonly HttpFilterJson[],
 ): PackedJson<HttpConnectionManagerJson> {
-  const { context, protocol, ...place } = common;
+  const { context, protocol, isHttpProxy, ...place } = common;
   const { proxyConfig } = context.proxy;
   const { idleTimeout } = context.options;
   const { logs, tracing, useRequestIdForTraceSampling } = telemetryOf(context, place.class);
@@ -77,7 +74,7 @@ function commonFields(
   const gateway = place.class === "gateway";
   const config: PackedJson<HttpConnectionManagerJson> = packAny(
     "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
-    { httpFilters: httpFilters(context, place, { grpcWeb: protocol === "GRPC-Web", forwardProxies }) },
+    { httpFilters: httpFilters(context, place, { grpcWeb: protocol === "GRPC-Web", isHttpProxy, forwardProxies }) },
   );
   // Field by field: of what is left out by an empty spread, each costs as much as a field.
   if (tracing !== undefined) config.tracing = tracing;
@@ -93,6 +90,7 @@ function commonFields(
   config.proxy100Continue = true;
   config.upgradeConfigs = [{ upgradeType: "websocket" }];
   Object.assign(config, pathFields(context.mesh.pathNormalization.normalization ?? "DEFAULT"));
+  limitConnections(config, context);
   config.requestIdExtension = {
     typedConfig: packAny("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", { useRequestIdForTraceSampling }),
   };

@@ -1,7 +1,9 @@
 import type { RouterJson } from "../../../../gen/envoy/extensions/filters/http/router/v3/router_pb.ts";
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { packAny } from "../../core-messages.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import { dynamicDnsFilters } from "../../dynamic-dns.ts";
+import { alpnOverride, httpExchange } from "../../istio-proxy/metadata-filters.ts";
+import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { inOrder } from "./in-order.ts";
 import type { ChainPlace } from "./policy-filters.ts";
 
@@ -30,18 +32,24 @@ const cors: HttpFilterJson = {
 
 /**
  * The filters of a connection manager, in order. Those that stock Envoy lacks (metadata exchange, ALPN override, Istio's
- * statistics) are left out: docs/differences.md.
+ * statistics) are for Istio's own proxies alone.
  *
  * @param forwardProxies filters that resolve host names at run time, before the router
  * @see docs/how-istio-does-it/listeners.md#http-filters
  */
 export function httpFilters(
-  { policies, proxy }: ListenerContext,
+  context: ListenerContext,
   place: ChainPlace,
-  options: { readonly grpcWeb: boolean; readonly forwardProxies: readonly HttpFilterJson[] },
+  options: {
+    readonly grpcWeb: boolean;
+    readonly isHttpProxy: boolean;
+    readonly forwardProxies: readonly HttpFilterJson[];
+  },
 ): HttpFilterJson[] {
+  const { policies, proxy, mesh } = context;
   const secured = place.class !== "outbound";
   return inOrder(
+    httpExchange(proxy, place.class, options.isHttpProxy),
     secured ? policies.http.custom : [],
     policies.httpExtensions("AUTHN", place),
     secured ? policies.http.authentication : [],
@@ -50,11 +58,17 @@ export function httpFilters(
     policies.httpExtensions("STATS", place),
     policies.httpExtensions("UNSPECIFIED", place),
     options.grpcWeb ? [grpcWeb] : [],
-    [grpcStats, fault, cors],
+    [grpcStats],
+    alpnOverride(proxy, place.class),
+    routeConfigured,
+    telemetryOf(context, place.class).stats.http,
     options.forwardProxies,
+    place.class === "outbound" ? dynamicDnsFilters(proxy, mesh) : [],
     [router(proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true)],
   );
 }
+
+const routeConfigured = [fault, cors];
 
 function router(suppressEnvoyHeaders: boolean): HttpFilterJson {
   const config: RouterJson = suppressEnvoyHeaders ? { suppressEnvoyHeaders } : {};

@@ -1,10 +1,18 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import { networkExchange } from "../../istio-proxy/metadata-filters.ts";
+import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { inOrder } from "./in-order.ts";
 import type { ChainPlace, SecurityFilters } from "./policy-filters.ts";
 
 /** Of chains that nobody but the other end may judge. */
 export const noSecurity = { custom: [], authorization: [] } as const;
+
+interface ChainOptions {
+  /** In place of the workload's own. */
+  readonly security?: Pick<SecurityFilters<FilterJson>, "custom" | "authorization">;
+  /** Whether Istio's own proxies tell one another who they are: absent: where a sidecar is called. */
+  readonly exchanges?: boolean;
+}
 
 /**
  * Everything in front of a TCP proxy, then the proxy itself. Outbound chains of sidecars have no authorisation: nobody
@@ -13,31 +21,34 @@ export const noSecurity = { custom: [], authorization: [] } as const;
  * @see docs/how-istio-does-it/listeners.md#network-filters
  */
 export function tcpChainFilters(
-  { policies }: ListenerContext,
+  context: ListenerContext,
   place: ChainPlace,
   terminal: readonly FilterJson[],
-  security: Pick<SecurityFilters<FilterJson>, "custom" | "authorization"> = place.class === "outbound"
-    ? noSecurity
-    : policies.tcp,
+  { security, exchanges = place.class === "inbound" }: ChainOptions = {},
 ): FilterJson[] {
+  const { policies, proxy } = context;
+  const { custom, authorization } = security ?? (place.class === "outbound" ? noSecurity : policies.tcp);
   return inOrder(
-    security.custom,
+    exchanges ? networkExchange(proxy) : [],
+    custom,
     policies.networkExtensions("AUTHN", place),
     policies.networkExtensions("AUTHZ", place),
-    security.authorization,
+    authorization,
     policies.networkExtensions("STATS", place),
     policies.networkExtensions("UNSPECIFIED", place),
+    telemetryOf(context, place.class).stats.tcp,
     terminal,
   );
 }
 
 /** Network filters in front of a connection manager: extensions only, policies stand inside it. */
 export function httpChainFilters(
-  { policies }: ListenerContext,
+  { policies, proxy }: ListenerContext,
   place: ChainPlace,
   connectionManager: FilterJson,
 ): FilterJson[] {
   return inOrder(
+    place.class === "inbound" ? networkExchange(proxy) : [],
     policies.networkExtensions("AUTHN", place),
     policies.networkExtensions("AUTHZ", place),
     policies.networkExtensions("STATS", place),

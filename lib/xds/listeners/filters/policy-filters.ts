@@ -1,9 +1,9 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { Stage } from "../../../config/diagnostic.ts";
-import type { Memo } from "../../../mesh/memo/memo.ts";
-import { step } from "../../../mesh/memo/step.ts";
-import { tracedStep } from "../../../mesh/memo/traced-step.ts";
+import type { Memo } from "../../../incremental/memo.ts";
+import { query } from "../../../incremental/query.ts";
+import { trackedQuery } from "../../../incremental/tracked-query.ts";
 import type { OutboundListenerView, WorkloadPolicies } from "../../../mesh/views/views.ts";
 import { type AuthorizationFilters, httpAuthorization, tcpAuthorization } from "../../security/authorization.ts";
 import { jwtAuthentication } from "../../security/jwt-authentication.ts";
@@ -75,15 +75,13 @@ interface Authorization {
   readonly policies: WorkloadPolicies["authorization"];
 }
 
-const httpFilters = tracedStep(
+const httpFilters = trackedQuery(
   "HTTP filters of authorization policies",
-  { policies: "identity" },
   ({ policies }: Authorization, lookups: ProviderLookups) => httpAuthorization(policies, lookups),
 );
 
-const tcpFilters = tracedStep(
+const tcpFilters = trackedQuery(
   "TCP filters of authorization policies",
-  { policies: "identity" },
   ({ policies }: Authorization, lookups: ProviderLookups) => tcpAuthorization(policies, lookups),
 );
 
@@ -93,9 +91,8 @@ interface Authentication {
   readonly fetches: boolean;
 }
 
-const tokenFilter = tracedStep(
+const tokenFilter = trackedQuery(
   "filter of request authentications",
-  { policies: "identity", clearsRouteCache: "value", fetches: "value" },
   ({ policies, clearsRouteCache, fetches }: Authentication, lookups: ProviderLookups) =>
     jwtAuthentication(policies, { clearsRouteCache, keySets: fetches ? lookups : undefined }),
 );
@@ -104,10 +101,8 @@ interface ExtensionInputs extends Pick<WorkloadPolicies, "wasmPlugins" | "traffi
   readonly namespace: string;
 }
 
-const extensions = step(
-  "extensions of a workload",
-  { wasmPlugins: "identity", trafficExtensions: "identity", namespace: "value" },
-  ({ namespace, ...objects }: ExtensionInputs) => extensionsOf(objects, namespace),
+const extensions = query("extensions of a workload", ({ namespace, ...objects }: ExtensionInputs) =>
+  extensionsOf(objects, namespace),
 );
 
 interface Inputs {
@@ -120,16 +115,9 @@ interface Inputs {
   readonly called: readonly AuthorizationFilters<FilterJson>[];
 }
 
-const filtersOf = step(
+const filtersOf = query(
   "filters of policies and extensions",
-  {
-    http: "identity",
-    tcp: "identity",
-    tokens: "identity",
-    extensions: "identity",
-    namespaces: "value",
-    called: "elements",
-  },
+  { namespaces: "value", called: "elements" },
   ({ http, tcp, tokens, extensions, namespaces, called }: Inputs): PolicyFilters => {
     const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace): readonly Extension[] => {
       // Asked four times for each chain, and hardly anybody has any.

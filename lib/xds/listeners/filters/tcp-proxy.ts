@@ -4,6 +4,7 @@ import type { TcpProxyJson } from "../../../../gen/envoy/extensions/filters/netw
 import type { DestinationRule, TunnelSettings } from "../../../config/kinds/destination-rule.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import { packAny } from "../../core-messages.ts";
+import { networkExchange } from "../../istio-proxy/metadata-filters.ts";
 import { blackHoleCluster } from "../../names.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import type { ListenerClass } from "./policy-filters.ts";
@@ -47,19 +48,25 @@ export function tcpProxyFilters(
   return proxy.protocol === "Mongo" ? [mongoFilter(statPrefix), filter] : [filter];
 }
 
-/** Takes whatever nobody else does: to where it was going, or nowhere. */
-export function catchAllTcpProxy(context: ListenerContext, cluster: string): FilterJson {
+/** Take whatever nobody else does: to where it was going, or nowhere. */
+export function catchAllFilters(context: ListenerContext, cluster: string): FilterJson[] {
   const { idleTimeout } = context.options;
-  return tcpProxyFilter({
+  const terminal = tcpProxyFilter({
     statPrefix: cluster,
     cluster,
     ...(idleTimeout === "" ? {} : { idleTimeout }),
     ...accessLogField(context, "outbound"),
   });
+  return [...telemetryOf(context, "outbound").stats.tcp, terminal];
 }
 
-/** Ends connections to a virtual listener's own port, which would loop. Not logged. */
-export const blackHoleTcpProxy: FilterJson = tcpProxyFilter({
+/** End connections to a virtual listener's own port, which would loop. Not logged. */
+export function blackHoleFilters(context: ListenerContext, listenerClass: ListenerClass): FilterJson[] {
+  const exchange = listenerClass === "inbound" ? networkExchange(context.proxy) : [];
+  return [...exchange, ...telemetryOf(context, listenerClass).stats.tcp, blackHoleTcpProxy];
+}
+
+const blackHoleTcpProxy: FilterJson = tcpProxyFilter({
   statPrefix: blackHoleCluster,
   cluster: blackHoleCluster,
 });

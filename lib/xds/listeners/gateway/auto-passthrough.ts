@@ -1,7 +1,7 @@
 import type { Origin } from "../../../config/diagnostic.ts";
 import { isSubsetHost, isWildcard } from "../../../config/host-name.ts";
+import { query } from "../../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
-import { step } from "../../../mesh/memo/step.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import { sniDnatClusterName, statName } from "../../names.ts";
 import { matchAll } from "../filter-chain-match.ts";
@@ -51,18 +51,7 @@ interface Inputs {
   readonly subset: string;
 }
 
-const autoPassthroughChain = step(
-  "auto-passthrough chain",
-  {
-    context: "identity",
-    origin: "identity",
-    service: "identity",
-    rule: "identity",
-    port: "identity",
-    subset: "value",
-  },
-  passthroughChain,
-);
+const autoPassthroughChain = query("auto-passthrough chain", passthroughChain);
 
 function passthroughChain({ context, origin, service, rule, port, subset }: Inputs): GatewayChain {
   const cluster = sniDnatClusterName(port.port, subset, service.hostname);
@@ -78,6 +67,6 @@ function passthroughChain({ context, origin, service, rule, port, subset }: Inpu
     match: { ...matchAll, sniHosts: [cluster], applicationProtocols: istioAlpns },
     origin,
     tls: undefined,
-    filters: tcpChainFilters(context, { class: "gateway", port: port.port }, terminal, noSecurity),
+    filters: tcpChainFilters(context, { class: "gateway", port: port.port }, terminal, { security: noSecurity }),
   };
 }

@@ -2,10 +2,10 @@ import type { ListenerFilterJson } from "../../../../gen/envoy/config/listener/v
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey, Origin } from "../../../config/diagnostic.ts";
 import type { Server } from "../../../config/kinds/gateway.ts";
+import type { Memo } from "../../../incremental/memo.ts";
+import { query } from "../../../incremental/query.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
 import type { GatewayServer, MergedServers, ServerPort } from "../../../mesh/gateway/merged-gateway.ts";
-import type { Memo } from "../../../mesh/memo/memo.ts";
-import { step } from "../../../mesh/memo/step.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { packAny } from "../../core-messages.ts";
 import { listenerName } from "../../names.ts";
@@ -13,6 +13,7 @@ import type { Resource } from "../../resource.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";
 import { envoyAddress } from "../bind.ts";
 import { chainOverlap, withoutOverlaps } from "../chain-overlap.ts";
+import { bufferLimit } from "../connection-settings.ts";
 import { matchAll } from "../filter-chain-match.ts";
 import { httpConnectionManager } from "../filters/http-connection-manager.ts";
 import { httpChainFilters } from "../filters/network-filters.ts";
@@ -146,38 +147,25 @@ interface HttpInputs extends Omit<GatewayHttp, "server"> {
   readonly server: Server | undefined;
 }
 
-const gatewayHttpChain = step(
-  "HTTP chain of a gateway",
-  {
-    context: "identity",
-    origin: "identity",
-    server: "identity",
-    listener: "value",
-    port: "value",
-    protocol: "value",
-    routeName: "value",
-    extended: "value",
-  },
-  (inputs: HttpInputs, memo: Memo): GatewayChain => {
-    const { context, listener, port, protocol, routeName, server, extended, origin } = inputs;
-    const place = { class: "gateway", port } as const;
-    const name = server?.name ?? "";
-    const options = {
-      place,
-      // A named server has its statistics under its own name, and then without the final `;`.
-      statPrefix: name === "" ? `outbound_${listener};` : name,
-      routes: { kind: "rds", name: routeName },
-      protocol: parseProtocol(protocol),
-    } as const;
-    const connectionManager = httpConnectionManager(context, options, memo);
-    return {
-      match: { ...matchAll, sniHosts: sniHostsOf(server?.hosts ?? []) },
-      origin,
-      tls: server?.tls && serverDownstreamContext(server.tls, tlsSide(context), "http"),
-      filters: extended ? httpChainFilters(context, place, connectionManager) : [connectionManager],
-    };
-  },
-);
+const gatewayHttpChain = query("HTTP chain of a gateway", (inputs: HttpInputs, memo: Memo): GatewayChain => {
+  const { context, listener, port, protocol, routeName, server, extended, origin } = inputs;
+  const place = { class: "gateway", port } as const;
+  const name = server?.name ?? "";
+  const options = {
+    place,
+    // A named server has its statistics under its own name, and then without the final `;`.
+    statPrefix: name === "" ? `outbound_${listener};` : name,
+    routes: { kind: "rds", name: routeName },
+    protocol: parseProtocol(protocol),
+  } as const;
+  const connectionManager = httpConnectionManager(context, options, memo);
+  return {
+    match: { ...matchAll, sniHosts: sniHostsOf(server?.hosts ?? []) },
+    origin,
+    tls: server?.tls && serverDownstreamContext(server.tls, tlsSide(context), "http"),
+    filters: extended ? httpChainFilters(context, place, connectionManager) : [connectionManager],
+  };
+});
 
 function nothingToServe({ server, gateway, gatewayName }: GatewayServer) {
   return {
@@ -206,9 +194,9 @@ interface ListenerInputs extends Pick<GatewayListener, "bind" | "port"> {
   readonly chains: readonly GatewayChain[];
 }
 
-const gatewayJson = step(
+const gatewayJson = query(
   "gateway listener",
-  { context: "identity", chains: "elements", bind: "value", port: "value" },
+  { chains: "elements" },
   ({ context, chains, bind, port }: ListenerInputs): ListenerJson => {
     const { proxy, options, client } = context;
     const accessLog = client.logs.listener;
@@ -225,6 +213,7 @@ const gatewayJson = step(
       ...exactBalanceField(options.outboundExactBalance),
       ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
       ...connectionLimit,
+      ...bufferLimit(context),
     };
   },
 );

@@ -3,10 +3,10 @@ import type { Origin } from "../../../config/diagnostic.ts";
 import { hostsOverlap } from "../../../config/host-name.ts";
 import type { Server } from "../../../config/kinds/gateway.ts";
 import type { TCPRoute, TLSMatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
+import { trackedQuery } from "../../../incremental/tracked-query.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
 import type { GatewayServer } from "../../../mesh/gateway/merged-gateway.ts";
 import { isOfGatewayApi, type MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
-import { tracedStep } from "../../../mesh/memo/traced-step.ts";
 import type { ListenerView } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";
@@ -73,9 +73,8 @@ interface TcpInputs {
   readonly route: StreamRoute;
 }
 
-const tcpChain = tracedStep(
+const tcpChain = trackedQuery(
   "TCP chain of a gateway",
-  { context: "identity", server: "identity", origin: "identity", virtualService: "identity", route: "identity" },
   (inputs: TcpInputs, destinations: Destinations): GatewayChain | undefined => {
     const { context, server, origin } = inputs;
     const filters = chainFilters(inputs, destinations);
@@ -126,9 +125,8 @@ interface PassthroughInputs extends Pick<TcpInputs, "context" | "server" | "virt
   readonly match: TLSMatchAttributes;
 }
 
-const passthroughChain = tracedStep(
+const passthroughChain = trackedQuery(
   "pass-through chain of a gateway",
-  { context: "identity", server: "identity", virtualService: "identity", route: "identity", match: "identity" },
   (inputs: PassthroughInputs, destinations: Destinations): GatewayChain | undefined => {
     const { virtualService, match } = inputs;
     const filters = chainFilters(inputs, destinations);
@@ -149,7 +147,9 @@ function chainFilters(
   const { number, name, protocol } = server.port;
   const port = { port: number, name, protocol: parseProtocol(protocol) };
   const place = { class: "gateway", port: number } as const;
-  return routeFilters({ context, place, port, destinations }, route.route ?? [], virtualService);
+  // Only where the gateway itself takes part in the mesh's mutual TLS is a proxy at the other end.
+  const exchanges = server.tls?.mode === "ISTIO_MUTUAL";
+  return routeFilters({ context, place, port, destinations, exchanges }, route.route ?? [], virtualService);
 }
 
 /** Virtual services of the gateway with a host that the server has, seen from the namespace that it names, if any. */

@@ -1,7 +1,7 @@
 import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import { lazily } from "../../../mesh/memo/lazy.ts";
-import type { Memo } from "../../../mesh/memo/memo.ts";
-import { step } from "../../../mesh/memo/step.ts";
+import { lazily } from "../../../incremental/lazy.ts";
+import type { Memo } from "../../../incremental/memo.ts";
+import { query } from "../../../incremental/query.ts";
 import type { MutualTlsMode } from "../../../mesh/views/views.ts";
 import {
   altStatName,
@@ -105,42 +105,25 @@ interface Inputs extends InboundTarget {
   readonly mode: MutualTlsMode;
 }
 
-const inboundChains = step(
-  "inbound chains",
-  {
-    context: "identity",
-    mode: "value",
-    port: "value",
-    servicePort: "value",
-    protocol: "value",
-    hostname: "value",
-    cluster: "value",
-    tcpStatPrefix: "value",
-    httpStatPrefix: "value",
-    tcpChain: "value",
-    httpChain: "value",
-    sidecar: "value",
-  },
-  (target: Inputs, memo: Memo): readonly FilterChainJson[] => {
-    const { context, mode, port, protocol, httpChain, tcpChain, sidecar } = target;
-    // Chains of a port share their filters.
-    const filters = {
-      http: lazily(() => httpFilters(context, target, memo)),
-      tcp: lazily(() => tcpFilters(context, target)),
-    };
-    return inboundChainKinds(mode, protocolClass(protocol)).map((kind) => ({
-      name: kind.carries === "http" ? httpChain : tcpChain,
-      filterChainMatch: {
-        ...(port === 0 ? {} : { destinationPort: port }),
-        transportProtocol: kind.transportProtocol,
-        ...(kind.applicationProtocols.length === 0 ? {} : { applicationProtocols: [...kind.applicationProtocols] }),
-      },
-      filters: filters[kind.carries](),
-      ...(kind.terminates ? { transportSocket: meshSocket(context, kind.carries) } : {}),
-      ...(sidecar === undefined ? {} : { metadata: { filterMetadata: { istio: { config: sidecar } } } }),
-    }));
-  },
-);
+const inboundChains = query("inbound chains", (target: Inputs, memo: Memo): readonly FilterChainJson[] => {
+  const { context, mode, port, protocol, httpChain, tcpChain, sidecar } = target;
+  // Chains of a port share their filters.
+  const filters = {
+    http: lazily(() => httpFilters(context, target, memo)),
+    tcp: lazily(() => tcpFilters(context, target)),
+  };
+  return inboundChainKinds(mode, protocolClass(protocol)).map((kind) => ({
+    name: kind.carries === "http" ? httpChain : tcpChain,
+    filterChainMatch: {
+      ...(port === 0 ? {} : { destinationPort: port }),
+      transportProtocol: kind.transportProtocol,
+      ...(kind.applicationProtocols.length === 0 ? {} : { applicationProtocols: [...kind.applicationProtocols] }),
+    },
+    filters: filters[kind.carries](),
+    ...(kind.terminates ? { transportSocket: meshSocket(context, kind.carries) } : {}),
+    ...(sidecar === undefined ? {} : { metadata: { filterMetadata: { istio: { config: sidecar } } } }),
+  }));
+});
 
 function meshSocket({ mesh, options }: ListenerContext, carries: InboundChainKind["carries"]) {
   return downstreamTlsSocket(meshDownstreamContext(mesh, options.tlsServerFiles, carries));
@@ -151,7 +134,7 @@ function httpFilters(context: ListenerContext, target: InboundTarget, memo: Memo
   const options = {
     place,
     statPrefix: target.httpStatPrefix,
-    routes: { kind: "inline", table: inboundRouteConfiguration(target) },
+    routes: { kind: "inline", table: inboundRouteConfiguration(target, context.mesh.defaultInboundHttpRetryPolicy) },
     protocol: target.protocol,
   } as const;
   return httpChainFilters(context, place, httpConnectionManager(context, options, memo));

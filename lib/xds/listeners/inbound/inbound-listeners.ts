@@ -4,14 +4,13 @@ import type {
 } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
-import type { MeshConfig } from "../../../config/kinds/mesh-config.ts";
-import { step } from "../../../mesh/memo/step.ts";
+import { query } from "../../../incremental/query.ts";
 import type { InboundView } from "../../../mesh/views/views.ts";
 import { packAny } from "../../core-messages.ts";
 import { listenerName, virtualInboundBlackHoleChain, virtualInboundListener } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import { envoyAddress } from "../bind.ts";
-import { blackHoleTcpProxy } from "../filters/tcp-proxy.ts";
+import { blackHoleFilters } from "../filters/tcp-proxy.ts";
 import { inboundInspectors, type PortNeeds } from "../inspector.ts";
 import type { ListenerContext } from "../listener-context.ts";
 import { connectionLimit, exactBalanceField } from "../socket-fields.ts";
@@ -60,7 +59,7 @@ export function inboundListeners(walk: InboundWalk): readonly Resource<ListenerJ
     port: context.mesh.proxyInboundListenPort,
     bindToPort: false,
     chains: [
-      blackHoleChain(memo, { mesh: context.mesh }),
+      blackHoleChain(memo, { context }),
       ...inboundPassthroughChains(walk, servedPorts(inbound)),
       ...redirected.flatMap((port) => inboundPortChains(walk, port)),
     ],
@@ -78,13 +77,12 @@ function servedPorts({ ingressListeners, targets }: InboundView): ReadonlySet<nu
   );
 }
 
-const blackHoleChain = step(
+const blackHoleChain = query(
   "inbound black hole",
-  { mesh: "identity" },
-  ({ mesh }: { readonly mesh: MeshConfig }): FilterChainJson => ({
+  ({ context }: { readonly context: ListenerContext }): FilterChainJson => ({
     name: virtualInboundBlackHoleChain,
-    filterChainMatch: { destinationPort: mesh.proxyInboundListenPort },
-    filters: [blackHoleTcpProxy],
+    filterChainMatch: { destinationPort: context.mesh.proxyInboundListenPort },
+    filters: blackHoleFilters(context, "inbound"),
   }),
 );
 
@@ -106,11 +104,7 @@ interface Inputs extends Omit<InboundListener, "from"> {
   readonly context: ListenerContext;
 }
 
-const inboundJson = step(
-  "inbound listener",
-  { context: "identity", chains: "elements", name: "value", bind: "value", port: "value", bindToPort: "value" },
-  jsonOf,
-);
+const inboundJson = query("inbound listener", { chains: "elements" }, jsonOf);
 
 function jsonOf({ context, name, bind, port, bindToPort, chains }: Inputs): ListenerJson {
   const { mesh, proxy, options, server } = context;

@@ -2,7 +2,7 @@ import { type ConfigMeta, keyOf } from "../../../config/config.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isGlobalUnicast } from "../../../config/ip-address.ts";
 import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";
-import type { Memo } from "../../../mesh/memo/memo.ts";
+import type { Memo } from "../../../incremental/memo.ts";
 import { ingressBinds } from "../../../mesh/views/inbound-view.ts";
 import type { InboundView } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";

@@ -1,17 +1,17 @@
 import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { blackHoleCluster, passthroughCluster, passthroughFilterChain } from "../../names.ts";
 import { destinationCluster, noServices } from "../../routes/destination-cluster.ts";
-import { catchAllTcpProxy } from "../filters/tcp-proxy.ts";
+import { catchAllFilters } from "../filters/tcp-proxy.ts";
 import type { ListenerContext } from "../listener-context.ts";
 
 /** Where outbound traffic goes that no service claims. @see docs/how-istio-does-it/listeners.md#virtualoutbound */
-export function catchAllFilter(context: ListenerContext): FilterJson {
-  return catchAllTcpProxy(context, catchAllCluster(context));
+export function unclaimedFilters(context: ListenerContext): FilterJson[] {
+  return catchAllFilters(context, catchAllCluster(context));
 }
 
 /** The default chain of an outbound listener in which no chain takes everything. */
 export function passthroughChain(context: ListenerContext): FilterChainJson {
-  return { name: passthroughFilterChain, filterChainMatch: {}, filters: [catchAllFilter(context)] };
+  return { name: passthroughFilterChain, filterChainMatch: {}, filters: unclaimedFilters(context) };
 }
 
 function catchAllCluster({ outboundTrafficPolicy }: ListenerContext): string {

@@ -37,5 +37,7 @@ export function defaultTcpFilters(
   // Istio looks up policies anew for these services: those of the client workload and of the service stand in its way out.
   const { called, tcp } = context.policies;
   const security = called.get(service.attributes.namespace) ?? tcp;
-  return tcpChainFilters(context, place, [sniForwardProxy(service, listenerPort.port), ...terminal], security);
+  return tcpChainFilters(context, place, [sniForwardProxy(service, listenerPort.port, context), ...terminal], {
+    security,
+  });
 }

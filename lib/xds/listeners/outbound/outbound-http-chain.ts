@@ -1,5 +1,5 @@
-import type { Memo } from "../../../mesh/memo/memo.ts";
-import { step } from "../../../mesh/memo/step.ts";
+import type { Memo } from "../../../incremental/memo.ts";
+import { query } from "../../../incremental/query.ts";
 import type { Protocol, Service } from "../../../registry/service.ts";
 import { httpStatPrefix, listenerName } from "../../names.ts";
 import { matchAll } from "../filter-chain-match.ts";
@@ -28,34 +28,19 @@ interface OutboundHttp {
  * The HTTP chain of an outbound listener. A sniffed or wildcard listener takes only what looks like HTTP, since TCP may
  * come as well; an explicit bind takes everything.
  */
-export const outboundHttpChain = step(
-  "outbound HTTP chain",
-  {
-    context: "identity",
-    resolved: "identity",
-    bind: "value",
-    port: "value",
-    protocol: "value",
-    routeTable: "value",
-    sniffed: "value",
-    isHttpProxy: "value",
-  },
-  (listener: OutboundHttp, memo: Memo): OutboundChain => {
-    const { context, bind, port, protocol, routeTable, sniffed, resolved, isHttpProxy } = listener;
-    const place = { class: "outbound", port } as const;
-    const options = {
-      place,
-      statPrefix: httpStatPrefix("outbound", listenerName(bind, port)),
-      routes: { kind: "rds", name: routeTable },
-      protocol,
-      isHttpProxy,
-      forwardProxies: resolved === undefined ? [] : [httpForwardProxy(resolved)],
-    } as const;
-    return {
-      match: sniffed
-        ? { ...matchAll, transportProtocol: "raw_buffer", applicationProtocols: plainHttpAlpns }
-        : matchAll,
-      filters: httpChainFilters(context, place, httpConnectionManager(context, options, memo)),
-    };
-  },
-);
+export const outboundHttpChain = query("outbound HTTP chain", (listener: OutboundHttp, memo: Memo): OutboundChain => {
+  const { context, bind, port, protocol, routeTable, sniffed, resolved, isHttpProxy } = listener;
+  const place = { class: "outbound", port } as const;
+  const options = {
+    place,
+    statPrefix: httpStatPrefix("outbound", listenerName(bind, port)),
+    routes: { kind: "rds", name: routeTable },
+    protocol,
+    isHttpProxy,
+    forwardProxies: resolved === undefined ? [] : [httpForwardProxy(resolved, context)],
+  } as const;
+  return {
+    match: sniffed ? { ...matchAll, transportProtocol: "raw_buffer", applicationProtocols: plainHttpAlpns } : matchAll,
+    filters: httpChainFilters(context, place, httpConnectionManager(context, options, memo)),
+  };
+});

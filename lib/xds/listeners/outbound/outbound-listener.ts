@@ -2,7 +2,7 @@ import type { FilterChainJson } from "../../../../gen/envoy/config/listener/v3/l
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../../config/config.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
-import { step } from "../../../mesh/memo/step.ts";
+import { query } from "../../../incremental/query.ts";
 import { configPath, listenerName } from "../../names.ts";
 import { eachOnce } from "../../provenance.ts";
 import type { Resource } from "../../resource.ts";
@@ -54,17 +54,9 @@ interface Inputs extends Binding {
   readonly port: number;
 }
 
-const listenerOfChains = step(
+const listenerOfChains = query(
   "outbound listener",
-  {
-    context: "identity",
-    behindAll: "identity",
-    chains: "elements",
-    from: "elements",
-    binds: "value",
-    bindToPort: "value",
-    port: "value",
-  },
+  { chains: "elements", from: "elements", binds: "value" },
   ({ context, behindAll, chains, from, binds, bindToPort, port }: Inputs): Resource<ListenerJson> => {
     const [bind = "", ...extra] = binds;
     const name = listenerName(bind, port);

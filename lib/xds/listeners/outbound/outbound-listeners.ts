@@ -2,8 +2,8 @@ import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/list
 import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isIpAddress } from "../../../config/ip-address.ts";
 import type { SidecarPort } from "../../../config/kinds/sidecar.ts";
+import { query } from "../../../incremental/query.ts";
 import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
-import { step } from "../../../mesh/memo/step.ts";
 import type { ListenerEgress } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
@@ -56,9 +56,8 @@ function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress:
 }
 
 /** One object, as the ports of services are: what is made of them is remembered by it. */
-const declaredPort = step(
+const declaredPort = query(
   "port of an egress listener",
-  { declared: "identity" },
   ({ declared: { name = "", number = 0, protocol = "" } }: { readonly declared: SidecarPort }): ServicePort => ({
     name,
     port: number,

@@ -1,8 +1,8 @@
 import { hostsOverlap } from "../../../config/host-name.ts";
 import type { L4MatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
+import { trackedQuery } from "../../../incremental/tracked-query.ts";
 import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
-import { tracedStep } from "../../../mesh/memo/traced-step.ts";
 import { isDynamicWildcard, type Service } from "../../../registry/service.ts";
 import { alternateHosts } from "../../routes/service-domains.ts";
 import { matchAll } from "../filter-chain-match.ts";
@@ -48,17 +48,9 @@ interface Inputs extends TcpListenerTarget {
   readonly virtualServices: readonly MeshVirtualService[];
 }
 
-const chainsOfPort = tracedStep(
+const chainsOfPort = trackedQuery(
   "outbound TCP chains",
-  {
-    context: "identity",
-    service: "identity",
-    rule: "identity",
-    port: "identity",
-    virtualServices: "elements",
-    bind: "value",
-    cidrs: "value",
-  },
+  { virtualServices: "elements", cidrs: "value" },
   (inputs: Inputs, destinations: Destinations) =>
     isTls(inputs.port) ? tlsChains(inputs, destinations) : tcpChains(inputs, destinations),
 );

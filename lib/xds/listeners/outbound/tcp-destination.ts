@@ -42,6 +42,8 @@ interface RoutedChain {
   readonly place: ChainPlace;
   readonly port: ChainPort;
   readonly destinations: Destinations;
+  /** As tcpChainFilters takes it; absent: not. */
+  readonly exchanges?: boolean;
 }
 
 /**
@@ -49,7 +51,7 @@ interface RoutedChain {
  * @returns undefined for a route without any weight
  */
 export function routeFilters(
-  { context, place, port, destinations }: RoutedChain,
+  { context, place, port, destinations, exchanges = false }: RoutedChain,
   routes: readonly RouteDestination[],
   { config }: MeshVirtualService,
 ): FilterJson[] | undefined {
@@ -84,7 +86,7 @@ export function routeFilters(
       protocol: port.protocol,
       policy: { rule, subset, tunnels: true },
     });
-    return tcpChainFilters(context, place, terminal);
+    return tcpChainFilters(context, place, terminal, { exchanges });
   }
   const clusters = routes
     .filter((route) => (route.weight ?? 0) > 0)
@@ -96,5 +98,5 @@ export function routeFilters(
     protocol: port.protocol,
     policy: { rule, subset: "", tunnels: true },
   });
-  return tcpChainFilters(context, place, terminal);
+  return tcpChainFilters(context, place, terminal, { exchanges });
 }

@@ -1,13 +1,16 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../../config/config.ts";
-import { step } from "../../../mesh/memo/step.ts";
+import type { Memo } from "../../../incremental/memo.ts";
+import { query } from "../../../incremental/query.ts";
 import { virtualOutboundBlackHoleChain, virtualOutboundCatchAllChain, virtualOutboundListener } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import { envoyAddress } from "../bind.ts";
-import { blackHoleTcpProxy } from "../filters/tcp-proxy.ts";
+import { blackHoleFilters } from "../filters/tcp-proxy.ts";
+import { httpInspector } from "../inspector.ts";
 import type { ListenerContext, ListenerWalk } from "../listener-context.ts";
 import { connectionLimit } from "../socket-fields.ts";
-import { catchAllFilter } from "./catch-all.ts";
+import { unclaimedFilters } from "./catch-all.ts";
+import { dynamicDnsChains } from "./dynamic-dns-chain.ts";
 
 /**
  * The listener that outbound traffic is redirected to; it hands connections to the listener of their original
@@ -23,16 +26,16 @@ export function virtualOutbound({ view, context, memo }: ListenerWalk): Resource
   return { name: virtualOutboundListener, json, from: sidecar === undefined ? [] : [keyOf(sidecar)] };
 }
 
-const virtualOutboundJson = step(
+const virtualOutboundJson = query(
   "virtual outbound listener",
-  { context: "identity" },
-  ({ context }: { readonly context: ListenerContext }) => jsonOf(context),
+  ({ context }: { readonly context: ListenerContext }, memo: Memo) => jsonOf(context, memo),
 );
 
-function jsonOf(context: ListenerContext): ListenerJson {
+function jsonOf(context: ListenerContext, memo: Memo): ListenerJson {
   const { mesh, proxy, wildcards, client } = context;
   const port = mesh.proxyListenPort;
   const accessLog = client.logs.listener;
+  const resolving = dynamicDnsChains(context, memo);
   return {
     name: virtualOutboundListener,
     address: envoyAddress(wildcards[0], port),
@@ -40,10 +43,12 @@ function jsonOf(context: ListenerContext): ListenerJson {
       {
         name: virtualOutboundBlackHoleChain,
         filterChainMatch: { destinationPort: port },
-        filters: [blackHoleTcpProxy],
+        filters: blackHoleFilters(context, "outbound"),
       },
-      { name: virtualOutboundCatchAllChain, filters: [catchAllFilter(context)] },
+      ...resolving,
+      { name: virtualOutboundCatchAllChain, filters: unclaimedFilters(context) },
     ],
+    ...(resolving.length === 0 ? {} : { listenerFilters: [httpInspector] }),
     useOriginalDst: true,
     ...(proxy.interceptionMode === "TPROXY" ? { transparent: true } : {}),
     trafficDirection: "OUTBOUND",

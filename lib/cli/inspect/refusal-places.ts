@@ -1,0 +1,45 @@
+import { type Places, placesOf } from "../../compile/places.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
+import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+
+/** Says of refusals where the objects behind each suspect stood in the version that is refused. */
+export type PlaceRefusals = (refusals: readonly ExplainedRefusal[]) => Promise<readonly ExplainedRefusal[]>;
+
+/** Versions whose places are remembered: nodes refuse the newest, and in a rollout the one before. */
+const maxRoots = 2;
+
+export function refusalPlaces(store: ObjectStore, reader: Pick<SnapshotReader, "root">): PlaceRefusals {
+  const known = new Map<string, Promise<Places>>();
+
+  function placesAt(root: string): Promise<Places> {
+    const before = known.get(root);
+    if (before !== undefined) return before;
+    const [oldest] = known.keys();
+    if (known.size >= maxRoots && oldest !== undefined) known.delete(oldest);
+    const places = read(root).catch((cause: unknown) => {
+      known.delete(root);
+      // A version that the store has no more: objects are named without a place.
+      if (!(cause instanceof PortolanError)) throw cause;
+      return new Map<string, string>();
+    });
+    known.set(root, places);
+    return places;
+  }
+
+  const read = async (root: string): Promise<Places> => placesOf(store, (await reader.root(root)).root.sources);
+
+  return async (refusals) =>
+    Promise.all(
+      refusals.map(async (refusal) => {
+        if (refusal.suspects === undefined || refusal.suspects.length === 0) return refusal;
+        const places = await placesAt(refusal.root);
+        const suspects = refusal.suspects.map((suspect) => ({
+          ...suspect,
+          at: suspect.from.flatMap((key) => places.get(key) ?? []),
+        }));
+        return { ...refusal, suspects };
+      }),
+    );
+}

@@ -1,0 +1,98 @@
+import { blobKey } from "../snapshot/blob.ts";
+import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { problem } from "./polls/responses.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Modules of Wasm in the store, by their SHA-256. */
+export interface WasmModules {
+  /** @returns undefined where the store has none of that name, or something else */
+  get(sha256: string): Promise<Bytes | undefined>;
+}
+
+/** What stays in memory after it was asked for; a larger one lies there only while it is sent. */
+const keptBytes = 16 * 1024 * 1024;
+
+/** What begins every module. Other blobs are not for nodes. */
+const magic = [0x00, 0x61, 0x73, 0x6d];
+
+/** However many ask for a module at a time, it is read once. */
+export function createWasmModules(store: ObjectStore): WasmModules {
+  const cache = createLoadCache<string, Bytes | undefined>({
+    nameOf: (sha256) => sha256,
+    maxBytes: keptBytes,
+    load: async (sha256) => {
+      const found = await store.get(blobKey(sha256));
+      return found.kind === "found" && magic.every((byte, at) => found.bytes[at] === byte) ? found.bytes : undefined;
+    },
+    sizeOf: (bytes) => bytes?.length ?? 0,
+    // At the edge a load ends with the request that began it.
+    patienceMs: 2_000,
+  });
+  return {
+    async get(sha256) {
+      return (await cache.get(sha256)) ?? undefined;
+    },
+  };
+}
+
+interface Range {
+  readonly from: number;
+  /** Behind the last byte. */
+  readonly to: number;
+}
+
+/**
+ * A module, whole or in a part (RFC 9110, 14): its name says what is in it, so whoever keeps it keeps it for good. It goes out in pieces, as
+ * fast as its reader takes them.
+ */
+export async function answerModule(modules: WasmModules, sha256: string, headers: Headers): Promise<Response> {
+  const bytes = /^[0-9a-f]{64}$/.test(sha256) ? await modules.get(sha256) : undefined;
+  if (bytes === undefined) return problem(404, "there is no such module here");
+  const etag = `"${sha256}"`;
+  const always = { "cache-control": "private, max-age=31536000, immutable", etag, "accept-ranges": "bytes" };
+  if (headers.get("if-none-match") === etag) return new Response(undefined, { status: 304, headers: always });
+  const range = rangeOf(headers, etag, bytes.length);
+  if (range === "none")
+    return problem(416, "the module has no such part", { "content-range": `bytes */${bytes.length}` });
+  const { from, to } = range ?? { from: 0, to: bytes.length };
+  return new Response(flowing(bytes.subarray(from, to)), {
+    status: range === undefined ? 200 : 206,
+    headers: {
+      ...always,
+      "content-type": "application/wasm",
+      "content-length": String(to - from),
+      ...(range === undefined ? {} : { "content-range": `bytes ${from}-${to - 1}/${bytes.length}` }),
+    },
+  });
+}
+
+/** The one part that is asked for; undefined: all of it, also where several are asked for. */
+function rangeOf(headers: Headers, etag: string, length: number): Range | "none" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range") ?? "") ?? [];
+  const condition = headers.get("if-range");
+  if ((first === "" && last === "") || (condition !== null && condition !== etag)) return undefined;
+  if (first === "") return last === "0" ? "none" : { from: Math.max(0, length - Number(last)), to: length };
+  const from = Number(first);
+  const to = last === "" ? length : Math.min(length, Number(last) + 1);
+  if (last !== "" && Number(last) < from) return undefined;
+  return from >= length ? "none" : { from, to };
+}
+
+const pieceBytes = 64 * 1024;
+
+function flowing(bytes: Bytes): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        // A copy: a platform may take what it is given away from whoever else reads it.
+        controller.enqueue(bytes.slice(at, at + pieceBytes));
+        at += pieceBytes;
+        if (at >= bytes.length) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

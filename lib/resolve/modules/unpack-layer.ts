@@ -1,0 +1,55 @@
+import { createTarDecoder } from "modern-tar";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { bytesOf, tooLarge } from "./module-bytes.ts";
+
+/** The file of an image that holds its module, as Istio's agent takes it. */
+const moduleFile = "plugin.wasm";
+
+/** Files before the module are passed over, up to so many bytes more of the unpacked layer, headers among them. */
+const spareBytes = 16 * 1024 * 1024;
+
+/**
+ * The module in a layer of an image.
+ *
+ * @param layer a tar, which may be compressed with gzip
+ * @param maxBytes of the module
+ * @throws PortolanError, beginning with `what`, for a layer that holds none, or more than may be read
+ */
+export async function unpackLayer(
+  layer: Uint8Array<ArrayBuffer>,
+  what: string,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const maxUnpackedBytes = maxBytes + spareBytes;
+  const packed = new Blob([layer]).stream();
+  const isCompressed = layer[0] === 0x1f && layer[1] === 0x8b;
+  let unpacked = 0;
+  let refusal: PortolanError | undefined;
+  const counted = (isCompressed ? packed.pipeThrough(new DecompressionStream("gzip")) : packed).pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller) {
+        unpacked += chunk.byteLength;
+        if (unpacked <= maxUnpackedBytes) return controller.enqueue(chunk);
+        // An error does not always get through the streams behind it unchanged.
+        refusal = tooLarge(`${what}, unpacked,`, maxUnpackedBytes);
+        throw refusal;
+      },
+    }),
+  );
+  try {
+    // Unpacked to its end first: on Node, to leave a stream that is being unpacked may never come to an end.
+    const tar = await bytesOf(counted, what, maxUnpackedBytes);
+    const entries = new Blob([tar]).stream().pipeThrough(createTarDecoder({ strict: true }));
+    for await (const { header, body } of entries) {
+      if (header.type === "file" && header.name.replace(/^\.?\//, "") === moduleFile) {
+        if (header.size > maxBytes) throw tooLarge(`${moduleFile} of ${what}`, maxBytes);
+        return await bytesOf(body, `${moduleFile} of ${what}`, maxBytes, header.size);
+      }
+      await body.cancel();
+    }
+  } catch (cause) {
+    if (refusal !== undefined || cause instanceof PortolanError) throw refusal ?? cause;
+    throw new PortolanError(`${what} is no tar that could be unpacked`, [], cause);
+  }
+  throw new PortolanError(`${what} holds no file ${moduleFile}`);
+}

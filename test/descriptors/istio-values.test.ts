@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { patchMessages } from "../../lib/descriptors/patch-messages.ts";
+import { canonicalValue, isFatal } from "../../lib/descriptors/values/canonical-value.ts";
+
+interface Recorded {
+  readonly applyTo: keyof typeof patchMessages;
+  readonly value: object;
+  readonly json?: object;
+  readonly error?: string;
+  /** Of Istio's strict reading. */
+  readonly warning?: string;
+}
+
+/** What Istio made of values of patches, one a line. @see test/captured/README.md */
+const recorded: readonly Recorded[] = readFileSync(
+  new URL("../captured/envoy-filter-values/values.jsonl", import.meta.url),
+  "utf8",
+)
+  .trim()
+  .split("\n")
+  .map((line): Recorded => JSON.parse(line));
+
+const read = ({ applyTo, value }: Recorded) => canonicalValue(patchMessages[applyTo], value);
+
+/** An address without a host, which an Envoy that polls cannot read: the usual one is put before it. */
+const isWithoutHost = (text: string): boolean => /"@type":"envoy\./.test(text);
+
+describe("the value of a patch", () => {
+  it("is what Istio reads it as, wherever Istio takes it and Envoy can", () => {
+    const taken = recorded.filter(({ json }) => json !== undefined);
+    expect(taken.length).toBeGreaterThan(100);
+    for (const one of taken) {
+      const { json, problems } = read(one);
+      const isEmptyAny = problems.some(({ reason }) => reason.startsWith("is empty"));
+      if (isEmptyAny || isWithoutHost(JSON.stringify(one.value))) continue;
+      expect(json, JSON.stringify(one.value)).toEqual(one.json);
+    }
+  });
+
+  it("is refused where Istio refuses it, with the place; a type that is not known depends on the settings", () => {
+    const refused = recorded.filter(({ error }) => error !== undefined);
+    expect(refused.length).toBeGreaterThan(50);
+    for (const one of refused) {
+      const { problems } = read(one);
+      const fatal = problems.find((problem) => isFatal(problem) || problem.kind === "unknown-type");
+      expect(fatal, `${JSON.stringify(one.value)} ${one.error}`).toBeDefined();
+    }
+  });
+
+  it("has fields that are passed over, and said, exactly where Istio's strict reading warns", () => {
+    for (const one of recorded) {
+      const { json, problems } = read(one);
+      if (json === undefined || one.json === undefined) continue;
+      const isSaid = problems.some(({ kind }) => kind === "unknown-field");
+      expect(isSaid, JSON.stringify(one.value)).toBe(one.warning !== undefined);
+    }
+  });
+});
