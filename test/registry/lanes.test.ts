@@ -60,4 +60,14 @@ describe("lanes", () => {
     await Promise.all([running, ...later]);
     expect(log).toEqual(["a", "stopped", "b", "c"]);
   });
+
+  it("are given to what others wait for before everything else that waits", async () => {
+    const lanes = createLanes(1);
+    const log: string[] = [];
+    const [a, b, c] = [held(log, "a"), held(log, "b"), held(log, "c")];
+    const running = [lanes.run(a.work, never), lanes.run(b.work, never), lanes.run(c.work, never, true)];
+    for (const { end } of [a, b, c]) end();
+    await Promise.all(running);
+    expect(log).toEqual(["a", "c", "b"]);
+  });
 });

@@ -57,7 +57,10 @@ export class FakeApiServer {
   client(): ApiClient {
     return {
       baseUrl: "http://api.test",
-      fetch: async (url, init) => this.#answer(new URL(url), init.signal ?? undefined),
+      fetch: async (url, init) => {
+        init.signal?.throwIfAborted();
+        return this.#answer(new URL(url), init.signal ?? undefined);
+      },
       token: async () => "token",
     };
   }

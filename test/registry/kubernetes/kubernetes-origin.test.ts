@@ -76,6 +76,24 @@ async function collectedFrom(client: ReturnType<typeof capturedServer>) {
   return { shard, content: createCollectedLoader()(shard).content };
 }
 
+describe("kinds that take turns", () => {
+  it("are all read before they take turns in being followed", async () => {
+    const server = new FakeApiServer();
+    server.streams = false;
+    server.put(pod("shop/a", "10.0.0.1"));
+    const origin = new HeldOrigin(kubernetesOrigin(server.client(), { cluster, pace: hurry, width: 1 }));
+    // Each watch ends as soon as it is looked at, as it does after its two seconds.
+    const turns = setInterval(() => server.disconnect("end"), 1);
+    await origin.until((one) => one.isWhole()).finally(() => clearInterval(turns));
+    await origin.end();
+    const isWatch = ({ searchParams }: URL) => searchParams.has("watch");
+    const before = server.requests.slice(0, server.requests.indexOf(requestsFor(server, "pods")[0] ?? new URL("no:")));
+    expect(before.filter((url) => !isWatch(url)).length).toBeGreaterThan(10);
+    // One of a kind that others wait for, and one that began before the pods were asked for.
+    expect(before.filter(isWatch).length).toBeLessThanOrEqual(3);
+  });
+});
+
 describe("the captured answers of an API server", () => {
   it("become the services and endpoints that the reference sheet says", async () => {
     const { content } = await collectedFrom(capturedServer());

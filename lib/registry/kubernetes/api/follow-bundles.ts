@@ -53,6 +53,8 @@ export function namedBundles(client: ApiClient, options: NamedBundlesOptions): N
   /** Key of an object that is named → as it was read last. */
   let held = new Map<string, PackedObject>();
   let refused: readonly string[] = [];
+  /** Until then the whole origin waits for this part. */
+  let isTold = false;
   const bell: Bell = createBell();
 
   function learn(key: string, json: string | undefined): void {
@@ -94,7 +96,7 @@ export function namedBundles(client: ApiClient, options: NamedBundlesOptions): N
     for (const [key, name] of wantedNow()) {
       const before = held.get(key);
       const work = () => readOne(name, find, signal);
-      const reading = await (lanes?.run(work, signal) ?? work()).catch(
+      const reading = await (lanes?.run(work, signal, !isTold) ?? work()).catch(
         (cause: unknown) => ({ kind: "failed", reason: causeText(cause) }) as const,
       );
       if (signal.aborted) return false;
@@ -113,7 +115,8 @@ export function namedBundles(client: ApiClient, options: NamedBundlesOptions): N
     }
     held = next;
     refused = closed;
-    if (!sink.whole(namedBundlesPart, [...next.values()])) return false;
+    isTold = sink.whole(namedBundlesPart, [...next.values()]);
+    if (!isTold) return false;
     if (failure !== "") sink.failed(namedBundlesPart, failure);
     return failure === "";
   }

@@ -75,6 +75,8 @@ export async function followCollection(
   let position: Position = start === undefined ? nowhere : { kind: "at", version: start };
   /** The server has just said it. */
   let isNew = false;
+  /** It was told what there is, be it nothing. Until then everything waits for this collection, and each watch would hold its lane for seconds. */
+  let isTold = start !== undefined;
   let provenUntilMs = Number.NEGATIVE_INFINITY;
   let resource: ApiResource | undefined;
   let failures = 0;
@@ -101,10 +103,11 @@ export async function followCollection(
   };
   while (!signal.aborted) {
     try {
-      const end = await (options.lanes?.run(visit, signal) ?? visit());
+      const end = await (options.lanes?.run(visit, signal, !isTold) ?? visit());
       if (end === undefined || end.isAbsent === true) {
         // A server that comes up may know its kinds later than it answers. What comes back may be another collection.
         position = nowhere;
+        isTold = true;
         positions.delete(part);
         const isHeld = sink.absent(part, "no longer served by the API server");
         // Where kinds take turns on few connections, one that is looked for every few seconds takes those of the others.
@@ -114,8 +117,10 @@ export async function followCollection(
         continue;
       }
       ({ position } = end);
-      if (position.kind === "at") positions.set(part, position.version);
-      else positions.delete(part);
+      if (position.kind === "at") {
+        isTold = true;
+        positions.set(part, position.version);
+      } else positions.delete(part);
       isNew = end.isStep === true;
       if (end.busy !== undefined) {
         busy += 1;
