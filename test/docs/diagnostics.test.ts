@@ -61,12 +61,31 @@ describe("the reference of messages", () => {
 });
 
 const entries: readonly Entry[] = Object.keys(diagnosticCodes).flatMap((page) => entriesOf(page));
+const examples = entries.filter(({ steps }) => steps.length > 0);
+const saidOfExamples = new Map<string, readonly Diagnostic[]>();
+
+/** Compiled once, whichever test asks first. */
+function saidOfExample({ code, steps }: Entry): readonly Diagnostic[] {
+  const said = saidOfExamples.get(code) ?? saidOf(steps);
+  saidOfExamples.set(code, said);
+  return said;
+}
 
 describe("the examples of messages", () => {
-  it.each(entries.filter(({ steps }) => steps.length > 0))("provoke $code", ({ code, severities, steps }) => {
-    const said = saidOf(steps);
-    const found = said.filter((one) => one.code === code);
+  it.each(examples)("provoke $code", (example) => {
+    const said = saidOfExample(example);
+    const found = said.filter((one) => one.code === example.code);
     expect(found.length, said.map((one) => `${one.code} ${one.message}`).join("\n")).toBeGreaterThan(0);
-    expect(severities).toContain(found[0]?.severity);
+    expect(example.severities).toContain(found[0]?.severity);
+  });
+
+  /** A change of words shows in review. `npx vitest run test/docs/diagnostics.test.ts -u` writes the file. */
+  it("have the texts of messages.txt", async () => {
+    const texts = examples.map((example) => {
+      const found = saidOfExample(example).find((one) => one.code === example.code);
+      const hint = found?.hint ? `  hint: ${found.hint}\n` : "";
+      return `${example.code}\n  ${found?.severity}: ${found?.message}\n${hint}`;
+    });
+    await expect(texts.join("\n")).toMatchFileSnapshot("messages.txt");
   });
 });
