@@ -7,6 +7,7 @@ import { query } from "../incremental/query.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { classesAt, type ProxyClasses } from "../mesh/classes/enter-classes.ts";
+import { backendSecrets } from "../mesh/gateway-api/backend-secrets.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { ProxyViews } from "../mesh/views/view-columns.ts";
@@ -82,7 +83,9 @@ export function countClasses(
   };
   const said = [...mesh.diagnostics, ...diagnostics];
   if (slice.index > 0) return { ...counted, beside: nothingBeside(sources, world.trustBundles), diagnostics: said };
-  const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
+  const of = configsByKind(world.configs, memo);
+  const beside = world.gatewayApi?.settings.alphaKinds === true ? backendSecrets(of, memo) : [];
+  const granted = secretGrants(memo, { configs: of(grantKind), beside });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
   return {

@@ -28,6 +28,7 @@ function byServiceAge(a: Service, b: Service): number {
 function wantsAddress(service: Service): boolean {
   return (
     service.attributes.provider === "External" &&
+    service.attributes.routesOnly !== true &&
     service.defaultAddress === "0.0.0.0" &&
     service.resolution !== "Passthrough" &&
     !service.hostname.startsWith("*")

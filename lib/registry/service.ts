@@ -76,6 +76,8 @@ export interface ServiceAttributes {
   readonly passthroughTargetPorts?: ReadonlyMap<number, number>;
   /** A name with several addresses is connected to at all of them, and the first connection that stands is used. */
   readonly racesConnections?: true;
+  /** Only routes lead to it: nothing is listened on for it, it has no name that callers could use, and its workloads serve nothing more for it. */
+  readonly routesOnly?: true;
   /** Of the annotations `auth.istio.io/<port>`, by service port: read for the v1 API alone. Absent: none. */
   readonly portAuthentication?: ReadonlyMap<number, PortAuthentication>;
   /** Alias services of this one, sorted by namespace, host. */

@@ -5,7 +5,7 @@ import type { KindSchema } from "../../lib/config/kind-schema.ts";
 import { eventually } from "../e2e/envoy.ts";
 import { hasShared, sharedFolder } from "../shared.ts";
 import type { ApiServer } from "./api-server.ts";
-import { gatewayApiDefinitions } from "./server-binaries.ts";
+import { type GatewayApiRelease, gatewayApiDefinitions } from "./server-binaries.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
@@ -20,9 +20,9 @@ export const installPlainKinds = (server: ApiServer): Promise<void> =>
   install(server, plainDefinitions(istioKinds.filter(isIstios)), "/apis/networking.istio.io/v1/virtualservices");
 
 /** Installs the definitions of the Gateway API's kinds: its own where `npm run test:servers` has fetched them, else some that take any spec. */
-export async function installGatewayApiKinds(server: ApiServer): Promise<void> {
-  const folder = gatewayApiDefinitions();
-  const texts = folder?.map((file) => readFileSync(file, "utf8")) ?? plainDefinitions(gatewayApiKinds);
+export async function installGatewayApiKinds(server: ApiServer, release: GatewayApiRelease = "1.7.0"): Promise<void> {
+  const files = gatewayApiDefinitions(release);
+  const texts = files?.map((file) => readFileSync(file, "utf8")) ?? plainDefinitions(gatewayApiKinds);
   await install(server, texts, "/apis/gateway.networking.k8s.io/v1/httproutes");
 }
 

@@ -33,10 +33,20 @@ export function hasApiServer(version = kubernetesVersion): boolean {
   return !lacks(isThere, `kube-apiserver ${version} and etcd: KUBERNETES=${version} npm run test:servers builds them`);
 }
 
-/** Files of the Gateway API's CustomResourceDefinitions, as `npm run test:servers` fetches them; undefined where it has not. */
-export function gatewayApiDefinitions(): readonly string[] | undefined {
-  const there = `${folder}gateway-api-1.5.1/`;
-  if (!existsSync(there)) return undefined;
+/** Releases of the Gateway API whose CustomResourceDefinitions are tried, the oldest first. */
+export const gatewayApiReleases = ["1.5.1", "1.6.0", "1.7.0"] as const;
+export type GatewayApiRelease = (typeof gatewayApiReleases)[number];
+
+/** Folder of a release's CustomResourceDefinitions, as `npm run test:servers` fetches them; undefined where it has not. */
+export function gatewayApiFolder(release: GatewayApiRelease): string | undefined {
+  const there = `${folder}gateway-api-${release}/`;
+  return existsSync(there) ? there : undefined;
+}
+
+/** Its files. */
+export function gatewayApiDefinitions(release: GatewayApiRelease): readonly string[] | undefined {
+  const there = gatewayApiFolder(release);
+  if (there === undefined) return undefined;
   return readdirSync(there)
     .filter((file) => file.startsWith("gateway.networking.") && !file.includes("_vap_"))
     .sort()

@@ -6,7 +6,7 @@ import type { SecretReference } from "./reference.ts";
 export interface KubernetesBackend {
   readonly type: "ExternalHostname" | "EndpointSelector";
   readonly externalHostname?: { readonly hostname: string };
-  /** From 1.7 on. Not supported, as in Istio: routes find no such backend. */
+  /** From 1.7 on. Pods of the namespace. */
   readonly endpointSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
   /** `port` until 1.6, `number` from 1.7 on. */
   readonly port: { readonly port?: number; readonly name?: string; readonly number?: number };
@@ -24,3 +24,14 @@ export const backendProtocols = ["TCP", "HTTP", "HTTP2", "HTTP11", "H2C", "MCP",
 
 /** The port that is called; a rule refuses a backend without one. */
 export const portOfBackend = ({ port }: KubernetesBackend): number => port.number ?? port.port ?? 0;
+
+/**
+ * The host by which the destination is known in the mesh. That of selected endpoints is a name that nobody can write into an object
+ * or look up: `orders~shop.xbackend.invalid`.
+ */
+export function hostOfBackend(
+  { externalHostname }: KubernetesBackend,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+): string {
+  return externalHostname?.hostname ?? `${name}~${namespace}.xbackend.invalid`;
+}

@@ -1,4 +1,4 @@
-import { type KubernetesBackend, portOfBackend } from "../../config/gateway-api/backend.ts";
+import { hostOfBackend, type KubernetesBackend, portOfBackend } from "../../config/gateway-api/backend.ts";
 import type { BackendObjectReference } from "../../config/gateway-api/reference.ts";
 import type { Destination } from "../../config/kinds/virtual-service.ts";
 import type { GrantSource } from "./grants.ts";
@@ -96,10 +96,7 @@ function atBackend(ref: BackendObjectReference, namespace: string, source: Backe
   if (!source.readsBackends()) return unsupported(ref);
   const backend = source.backend(namespace, name);
   if (backend === undefined) return lost("BackendNotFound", `backend(${name}) not found`);
-  const host = backend.externalHostname?.hostname;
-  if (host === undefined) {
-    return lost("InvalidKind", `backend(${name}) type: expected ExternalHostname, got ${backend.type}`);
-  }
+  const host = hostOfBackend(backend, { name, namespace });
   const number = portOfBackend(backend);
   if (port !== undefined && port !== number) {
     const message = `backend(${name}) does not expose port ${port}, expected ${number}`;

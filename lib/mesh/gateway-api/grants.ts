@@ -45,6 +45,7 @@ const referred: ReadonlySet<string> = new Set([
   "/ConfigMap",
   "/Secret",
   "/Service",
+  "gateway.networking.x-k8s.io/XBackend",
   "inference.networking.k8s.io/InferencePool",
 ]);
 

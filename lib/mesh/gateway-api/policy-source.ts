@@ -6,6 +6,8 @@ export interface PolicySource {
   entryHosts(namespace: string, name: string): readonly string[] | undefined;
   entryPorts(namespace: string, name: string): readonly NamedPort[];
   hasSecret(namespace: string, name: string): boolean;
+  /** What is wrong with the key pair in a Secret: "" for nothing, `not found`, or what a condition says of it. */
+  keyPairProblem(namespace: string, name: string): string;
   /** What is wrong with the certificates in a ConfigMap: "" for nothing, `not found`, or what a condition says of it. */
   configMapRootProblem(namespace: string, name: string): string;
   /** The same of a ClusterTrustBundle. */

@@ -12,14 +12,21 @@ export interface GrantedSecret {
   readonly name?: string;
 }
 
+interface Inputs {
+  readonly configs: readonly Config<ReferenceGrant>[];
+  /** What is allowed without one. */
+  readonly beside: readonly GrantedSecret[];
+}
+
 /**
- * What ReferenceGrants allow to be named, for whoever hands secrets out; sorted, each once.
+ * What ReferenceGrants and others allow to be named, for whoever hands secrets out; sorted, each once.
  *
  * @see istio 1.30.3 pilot/pkg/config/kube/gatewaycommon/references.go
  */
 export const secretGrants = query(
   "secret grants",
-  ({ configs }: { readonly configs: readonly Config<ReferenceGrant>[] }): readonly GrantedSecret[] => {
+  { beside: "value" },
+  ({ configs, beside }: Inputs): readonly GrantedSecret[] => {
     const granted = configs.flatMap(({ meta, spec }) =>
       spec.from
         .filter(isOfGateways)
@@ -29,7 +36,7 @@ export const secretGrants = query(
             .map(({ name }): GrantedSecret => ({ from, to: meta.namespace, ...(name === undefined ? {} : { name }) })),
         ),
     );
-    const byKey = new Map(granted.map((grant) => [JSON.stringify(grant), grant]));
+    const byKey = new Map([...granted, ...beside].map((grant) => [JSON.stringify(grant), grant]));
     return [...byKey].sort(([a], [b]) => byCodePoint(a, b)).map(([, grant]) => grant);
   },
 );

@@ -171,6 +171,8 @@ export function policySourceOf(
     entryHosts: (namespace, name) => entries.get(`${namespace}/${name}`)?.hosts,
     entryPorts: (namespace, name) => entries.get(`${namespace}/${name}`)?.ports ?? noPorts,
     hasSecret: (namespace, name) => keyPairs.has(`${namespace}/${name}`),
+    keyPairProblem: (namespace, name) =>
+      keyPairs.get(`${namespace}/${name}`) ?? (api.settings.secrets === "elsewhere" ? "" : "not found"),
     configMapRootProblem: (namespace, name) => configMapRoots.get(`${namespace}/${name}`) ?? "not found",
     clusterRootProblem: (name) => clusterRoots.get(name) ?? "not found",
     rival: (namespace, name, kind, target, section) => rivalOf(considered, { namespace, name, kind, target, section }),

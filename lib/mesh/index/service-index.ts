@@ -16,6 +16,8 @@ export interface ServiceIndex {
   /** Visible to a namespace: exported to it by name first, then public ones. */
   visibleTo(namespace: string): readonly Service[];
   isVisible(service: Service, namespace: string): boolean;
+  /** Destinations of routes alone, which every namespace's routes may lead to, and `visibleTo` leaves out. */
+  readonly routesOnly: readonly Service[];
   /** Whether a namespace has services that it does not export to itself: only the routes of a virtual service lead to those. */
   hidesOwn(namespace: string): boolean;
   /** The last of the services with the same host and namespace: its account names count for all of them. */
@@ -56,7 +58,13 @@ export function indexServices(
   const visibilities = new Map<Service, Visibility>();
   const youngest = new Map<string, Service>();
   const hiding = new Set<string>();
+  const routesOnly: Service[] = [];
   for (const service of services) {
+    if (!enter(byHostname, service)) youngest.set(serviceKey(service), service);
+    if (service.attributes.routesOnly) {
+      routesOnly.push(service);
+      continue;
+    }
     const visibility = visibilityIn(service);
     visibilities.set(service, visibility);
     if (visibility.everywhere) everywhere.push(service);
@@ -66,9 +74,9 @@ export function indexServices(
       else list.push(service);
     }
     if (!isVisibleIn(visibility, service.attributes.namespace)) hiding.add(service.attributes.namespace);
-    if (!enter(byHostname, service)) youngest.set(serviceKey(service), service);
   }
   const isVisible = (service: Service, namespace: string): boolean =>
+    service.attributes.routesOnly === true ||
     isVisibleIn(visibilities.get(service) ?? visibilityIn(service), namespace);
   const visibleTo = remembered((namespace: string): readonly Service[] => {
     const own = exported.get(namespace);
@@ -79,6 +87,7 @@ export function indexServices(
     byHostname,
     isVisible,
     visibleTo,
+    routesOnly,
     hidesOwn: (namespace) => hiding.has(namespace),
     youngest: (service) => (youngest.size === 0 ? service : (youngest.get(serviceKey(service)) ?? service)),
     visibleService: (hostname, namespace) => {

@@ -181,7 +181,9 @@ const egressListenerOf = query(
 export function gatewayScope(sources: ScopeSources, namespace: string, memo: Memo): SidecarScope {
   const { services: index, virtualServices } = sources;
   const id = `gateway:${namespace}`;
-  const visible = keepList(memo, `visible services|${namespace}`, index.visibleTo(namespace));
+  const seen =
+    index.routesOnly.length === 0 ? index.visibleTo(namespace) : [...index.visibleTo(namespace), ...index.routesOnly];
+  const visible = keepList(memo, `visible services|${namespace}`, seen);
   const { services, serviceByHostname } = unitedServices(memo, { services: visible });
   const bound = virtualServices.forGateway(namespace, meshGateway);
   const destinationRules = destinationRulesOf(services, id, namespace, sources, memo);
@@ -237,19 +239,23 @@ function scopeServices(
 ): Union {
   const first = listeners[0];
   // Destinations add nothing to a listener that imports every visible service already, but for hidden ones next to it.
-  if (first !== undefined && listeners.length === 1 && first.importsEverything && !index.hidesOwn(namespace))
-    return unitedServices(memo, { services: first.services });
+  const hasAll = listeners.length === 1 && first?.importsEverything === true && !index.hidesOwn(namespace);
+  if (hasAll && index.routesOnly.length === 0) return unitedServices(memo, { services: first.services });
+  const find = (hostname: string): Service | undefined => {
+    const service = index.visibleService(hostname, namespace);
+    return hasAll && service?.attributes.routesOnly !== true ? undefined : service;
+  };
   const union = serviceUnion(memo);
   for (const listener of listeners) {
     for (const service of listener.services) union.add(service);
-    addDestinations(union, index, listener, namespace, memo);
+    addDestinations(union, find, listener, namespace, memo);
   }
   return unitedServices(memo, { services: keepList(memo, `services|${id}`, union.services) });
 }
 
 function addDestinations(
   union: ServiceUnion,
-  index: ServiceIndex,
+  find: (hostname: string) => Service | undefined,
   listener: EgressListener,
   namespace: string,
   memo: Memo,
@@ -258,7 +264,7 @@ function addDestinations(
   for (const { config } of listener.virtualServices) {
     const destinations = destinationsFrom(memo, { config, namespace });
     for (const [hostname, ports] of destinations) {
-      const service = index.visibleService(hostname, namespace);
+      const service = find(hostname);
       if (service === undefined) continue;
       const wanted = (): Service | undefined => (ports.length === 0 ? service : withPorts(service, ports, memo));
       const reduced = port === undefined ? wanted() : withListenerPort(service, port, memo);

@@ -61,6 +61,12 @@ function passthroughTargetPorts(spec: ServiceEntry): ReadonlyMap<number, number>
   return ports.size === 0 ? undefined : ports;
 }
 
+/** Of an entry that was made for a destination of routes alone; nobody can write one. */
+export const routesOnlyAnnotation = "internal.portolan/routes-only";
+
+const isRoutesOnly = ({ meta, madeFrom }: Config): boolean =>
+  madeFrom !== undefined && meta.annotations[routesOnlyAnnotation] === "true";
+
 /** The services of one ServiceEntry. */
 export interface EntryServices {
   /** Host by host, within a host address by address, both as written. */
@@ -113,6 +119,7 @@ export function entryServices(config: Config<ServiceEntry>): EntryServices {
           ...(meta.annotations["istio.io/connect-strategy"] === "RACE_FIRST_TCP_CONNECT"
             ? { racesConnections: true }
             : {}),
+          ...(isRoutesOnly(config) ? { routesOnly: true } : {}),
           aliases: [],
         },
         hostname,

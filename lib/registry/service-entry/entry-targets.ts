@@ -13,6 +13,8 @@ function targetsOf(record: EntryRecord, endpoints: readonly Endpoint[]): readonl
   );
 }
 
+const isServed = ({ services }: EntryRecord): boolean => services.every(({ attributes }) => !attributes.routesOnly);
+
 /**
  * The ServiceEntries of its namespace that name a proxy's address or select its workload.
  *
@@ -25,7 +27,7 @@ export function entryTargets(
   workloadsAt: () => readonly SelectableWorkload[],
 ): readonly ServiceTarget[] {
   const { settings } = index;
-  const near = index.byNamespace.get(proxy.namespace) ?? [];
+  const near = (index.byNamespace.get(proxy.namespace) ?? []).filter(isServed);
   if (near.length === 0) return [];
   const inline = new Set(
     proxy.addresses

@@ -1,4 +1,6 @@
 import type { UpstreamHttpProtocolOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
+import type { ClientTLSSettings } from "../../config/kinds/destination-rule.ts";
+import { systemRoots } from "../../config/rules/tls/client-tls.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import { sniDnatClusterName } from "../names.ts";
 import { upstreamContext } from "../tls/upstream-context.ts";
@@ -33,17 +35,18 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
     clientFiles: proxies.clientFiles,
   });
   if (tls === undefined) return { sockets: proxyProtocolSockets({}, policy?.proxyProtocol), upstream: undefined };
-  const { settings } = tls;
   // Asked only where it matters: what is asked of a proxy tells sidecars and gateways apart.
   const isRouter = () => draft.seen.proxyType === "router";
-  const mayUseCredential = mayFetch(settings.credentialName ?? "", rule) || isRouter();
+  const mayUse = (name: string | undefined): boolean => mayFetch(name ?? "", rule) || isRouter();
+  const settings = closedWithoutKey(tls.settings, mayUse);
+  const mayUseCredential = mayUse(settings.credentialName);
   const context = upstreamContext({
     settings,
     defaultSni: dynamic ? "" : draft.name,
     http2: http.protocol === "http2",
     declaredNames: service.attributes.provider === "External" ? accounts : [],
     mayUseCredential,
-    mayUseCaCredential: mayFetch(settings.caCertCredentialName ?? "", rule) || isRouter(),
+    mayUseCaCredential: mayUse(settings.caCertCredentialName),
     mesh,
   });
   const sockets = tlsSockets(
@@ -60,13 +63,28 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
 }
 
 /**
+ * A key pair that the Gateway API names is for gateways. A sidecar that may not fetch it makes no connection, where Istio's rules
+ * have plain text.
+ */
+function closedWithoutKey(
+  settings: ClientTLSSettings,
+  mayUse: (name: string | undefined) => boolean,
+): ClientTLSSettings {
+  const { credentialName, caCertCredentialName: _unread, ...others } = settings;
+  if (credentialName?.startsWith("kubernetes-gateway://") !== true || mayUse(credentialName)) return settings;
+  return { ...others, mode: "SIMPLE", credentialName: "invalid://sidecar" };
+}
+
+/**
  * Whether a sidecar may fetch the credential of a rule. A rule without selector would hand it to every sidecar in
- * reach, most of which may not read it and would wait for it in vain; trust bundles are open to all.
+ * reach, most of which may not read it and would wait for it in vain; trust bundles are open to all, and so is what no server has. The
+ * bare `invalid://` of a policy is plain text at sidecars, as in Istio.
  */
 function mayFetch(credential: string, rule: MeshDestinationRule | undefined): boolean {
   return (
     credential === "" ||
-    /^(?:configmap|clustertrustbundle):/.test(credential) ||
+    credential === systemRoots ||
+    /^(?:configmap|clustertrustbundle|invalid):\/\/./.test(credential) ||
     rule?.config.spec.workloadSelector !== undefined
   );
 }

@@ -4,6 +4,7 @@ import type {
   UpstreamTlsContextJson,
 } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ClientTLSSettings } from "../../config/kinds/destination-rule.ts";
+import { systemRoots } from "../../config/rules/tls/client-tls.ts";
 import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import {
   credentialCaName,
@@ -117,7 +118,8 @@ function acceptedNames({ settings, declaredNames }: UpstreamContextInput): reado
 /** The authorities that have a Secret or ConfigMap of their own. */
 function ownCa({ settings, mayUseCaCredential }: UpstreamContextInput): SdsSecretConfigJson | undefined {
   const name = settings.caCertCredentialName ?? "";
-  return name === "" || !mayUseCaCredential ? undefined : credentialSecret(ownCaName(name));
+  if (name === "" || !mayUseCaCredential) return undefined;
+  return name === systemRoots ? fileSecret(fileRootCaName("")) : credentialSecret(ownCaName(name));
 }
 
 function fromCredential(input: UpstreamContextInput): CommonTlsContextJson {

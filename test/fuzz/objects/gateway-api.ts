@@ -367,7 +367,7 @@ export function randomStreamRoute(dice: Dice, name: string): Manifest {
   const isTls = dice.chance(60);
   return manifest(
     dice,
-    isTls ? [v1, "TLSRoute"] : [`${group}/v1alpha2`, "TCPRoute"],
+    isTls ? [v1, "TLSRoute"] : [dice.pick([v1, `${group}/v1alpha2`]), "TCPRoute"],
     [dice.pick(routeNamespaces), name],
     {
       spec: {
@@ -441,6 +441,43 @@ export function randomBackendPolicy(dice: Dice, name: string): Manifest {
     dice.maybe(50, () => ({ uid: dice.pick(["1", "2"]) })),
   );
 }
+
+/** Outside of the mesh or selected, in the forms of 1.6 and 1.7. */
+export function randomKubernetesBackend(dice: Dice, name: string): Manifest {
+  const isOutside = dice.chance(50);
+  const number = dice.pick([80, 443, 8080]);
+  const mode = dice.pick(["None", "ServerOnly", "ClientAndServer"]);
+  return manifest(dice, ["gateway.networking.x-k8s.io/v1alpha1", "XBackend"], [dice.pick(workloadNamespaces), name], {
+    spec: {
+      ...(isOutside
+        ? { type: "ExternalHostname", externalHostname: { hostname: dice.pick(externalBackends) } }
+        : { type: "EndpointSelector", endpointSelector: { matchLabels: { app: dice.pick(serviceNames) } } }),
+      port: isOutside && dice.chance(20) ? { port: number } : { number },
+      ...dice.maybe(60, () => ({ protocol: dice.pick(mode === "None" ? plainProtocols : tlsProtocols) })),
+      ...dice.maybe(mode === "None" ? 50 : 100, () => ({
+        tls: {
+          mode,
+          ...(mode === "ClientAndServer" ? { clientCertificateRef: { name: "client" } } : {}),
+          ...(mode === "None"
+            ? {}
+            : { validation: { hostname: "inner.example.com", wellKnownCACertificates: "System" } }),
+        },
+      })),
+      ...(isOutside
+        ? {}
+        : dice.maybe(20, () => ({
+            sessionPersistence: dice.pick([
+              { cookie: { name: "s", lifetimeType: "Permanent" }, absoluteTimeout: "1h" },
+              { type: "Header", header: { name: "x-session" } },
+            ]),
+          }))),
+    },
+  });
+}
+
+const externalBackends = ["one.example.net", "two.example.net"] as const;
+const plainProtocols = ["TCP", "HTTP", "HTTP11", "H2C", "MCP", "GRPC"] as const;
+const tlsProtocols = ["TCP", "HTTP", "HTTP11", "HTTP2", "MCP", "GRPC", "WSS"] as const;
 
 /** Namespaces with labels, and certificates to trust: what objects of the Gateway API ask for beside each other. */
 export function gatewaySurroundings(dice: Dice): readonly Manifest[] {

@@ -38,9 +38,14 @@ function compiled(objects: readonly object[], alphaKinds = true) {
   const text = [bookshop, ...objects.map((object) => JSON.stringify(object))].join("\n---\n");
   const loaded = readFiles([{ file: "a.yaml", text }]);
   const world = worldOf(loaded, { ...defaultWorldOptions, gatewayApi: { alphaKinds } }, createMemo()).value;
-  const { classes, statuses = [] } = compile(world, [], createMemo()).value;
-  const resources = (type: "clusters" | "routes") =>
-    classes.flatMap(({ stream }) => resourcesIn(stream[type]).map(({ text: json }) => fieldsOf(JSON.parse(json))));
+  const { classes, statuses = [], secretGrants = [] } = compile(world, [], createMemo()).value;
+  const resources = (type: "clusters" | "routes" | "endpoints", among = classes) =>
+    among.flatMap(({ stream }) => resourcesIn(stream[type]).map(({ text: json }) => fieldsOf(JSON.parse(json))));
+  const inbound = '"name":"InboundPassthroughCluster"';
+  const sidecars = classes.filter(({ stream }) =>
+    resourcesIn(stream.clusters).some(({ text: json }) => json.includes(inbound)),
+  );
+  const gateways = classes.filter((one) => !sidecars.includes(one));
   const clusters = resources("clusters").map(({ name }) => name);
   const reasons = (object: string, list: "parents" | "ancestors") =>
     listOf(fieldsOf(statuses.find((one) => one.object === object)?.status)[list]).map((entry) =>
@@ -48,8 +53,24 @@ function compiled(objects: readonly object[], alphaKinds = true) {
     );
   return {
     errors: loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message),
-    cluster: (name: string) => resources("clusters").find((one) => one.name === name),
+    cluster: (name: string) => resources("clusters", gateways).find((one) => one.name === name),
+    sidecarCluster: (name: string) => resources("clusters", sidecars).find((one) => one.name === name),
     clusters,
+    /** All that sidecars have. */
+    ofSidecars: sidecars.map(({ stream }) =>
+      (["clusters", "endpoints", "listeners", "routes"] as const).map((type) =>
+        resourcesIn(stream[type]).map(({ text: json }) => json),
+      ),
+    ),
+    grants: secretGrants,
+    /** Of the endpoints of a cluster. */
+    addresses: (name: string) => {
+      const found = resources("endpoints", gateways).find(({ clusterName }) => clusterName === name);
+      return listOf(found?.endpoints)
+        .flatMap((locality) => listOf(fieldsOf(locality).lbEndpoints))
+        .map((one) => fieldsOf(fieldsOf(fieldsOf(fieldsOf(one).endpoint).address).socketAddress))
+        .map(({ address, portValue }) => `${address}:${portValue}`);
+    },
     /** Where requests for the host of a route's name are sent. */
     action: (name: string) => {
       const hosts = resources("routes").flatMap(({ virtualHosts }) => listOf(virtualHosts).map(fieldsOf));
@@ -104,12 +125,6 @@ describe("an XBackend with a host outside of the mesh", () => {
   it.each([
     ["by another port", named("a.example.net", { number: 80 }), { port: 81 }, "BackendNotFound"],
     [
-      "where endpoints are selected",
-      { type: "EndpointSelector", endpointSelector: { matchLabels: { app: "a" } }, port: { number: 80 } },
-      {},
-      "InvalidKind",
-    ],
-    [
       "in another namespace without a grant",
       named("a.example.net", { number: 80 }),
       { namespace: "infra" },
@@ -132,28 +147,151 @@ describe("an XBackend with a host outside of the mesh", () => {
     expect(clusters.join()).not.toContain("a.example.net");
   });
 
-  it("is never called in plain text where it asks for TLS that cannot be had", () => {
-    const { cluster, ofBackend } = compiled([
-      backend("mutual", {
-        ...named("a.example.net", { number: 443 }),
-        tls: {
-          mode: "ClientAndServer",
-          clientCertificateRef: { name: "mine" },
-          validation: { hostname: "a.example.net", wellKnownCACertificates: "System" },
+  it("is found in another namespace where a ReferenceGrant allows it", () => {
+    const grant = {
+      apiVersion: "gateway.networking.k8s.io/v1beta1",
+      kind: "ReferenceGrant",
+      metadata: { name: "to-backends", namespace: "infra" },
+      spec: {
+        from: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", namespace: "bookshop" }],
+        to: [{ group: "gateway.networking.x-k8s.io", kind: "XBackend" }],
+      },
+    };
+    const spec = named("a.example.net", { number: 80 });
+    const { action, ofRoute } = compiled([backend("far", spec, "infra"), route("far", { namespace: "infra" }), grant]);
+    expect([action("far"), ofRoute("far")]).toEqual(["outbound|80||a.example.net", [["Accepted", "ResolvedRefs"]]]);
+  });
+
+  const mutual = (clientCertificateRef: object) => ({
+    tls: {
+      mode: "ClientAndServer",
+      clientCertificateRef,
+      validation: { hostname: "a.example.net", wellKnownCACertificates: "System" },
+    },
+  });
+
+  it("is shown the certificate of a Secret beside it, which Gateways of its routes may have", () => {
+    const { cluster, grants, ofBackend } = compiled([
+      backend("mutual", { ...named("a.example.net", { number: 443 }), ...mutual({ name: "mine" }) }),
+      route("mutual"),
+    ]);
+    const of = (name: string) => expect.objectContaining({ name });
+    expect(cluster("outbound|443||a.example.net")).toMatchObject({
+      transportSocket: {
+        typedConfig: {
+          sni: "a.example.net",
+          commonTlsContext: {
+            tlsCertificateSdsSecretConfigs: [of("kubernetes-gateway://bookshop/mine")],
+            combinedValidationContext: { validationContextSdsSecretConfig: of("file-root:system") },
+          },
         },
-      }),
+      },
+    });
+    expect(grants).toEqual([{ from: "bookshop", to: "bookshop", name: "mine" }]);
+    expect(ofBackend("mutual", "ancestors")[0]).toEqual(["Accepted", "ResolvedRefs"]);
+  });
+
+  it.each([
+    ["Secret of another namespace", { name: "mine", namespace: "infra" }, "RefNotPermitted"],
+    ["object that is no Secret", { name: "mine", kind: "ConfigMap" }, "InvalidClientCertificateRef"],
+  ])("is never called in plain text where it names an %s", (_what, ref, reason) => {
+    const { cluster, grants, ofBackend } = compiled([
+      backend("mutual", { ...named("a.example.net", { number: 443 }), ...mutual(ref) }),
       route("mutual"),
     ]);
     expect(JSON.stringify(cluster("outbound|443||a.example.net"))).toContain("invalid://");
-    expect(ofBackend("mutual", "ancestors")[0]).toEqual(["Invalid", "ResolvedRefs"]);
+    expect(grants).toEqual([]);
+    expect(ofBackend("mutual", "ancestors")[0]).toEqual(["Invalid", reason]);
+  });
+
+  it("opens its Secret for no Gateway that a route of another namespace names without a grant", () => {
+    const far = { ...route("mutual", { namespace: "bookshop" }), metadata: { name: "far", namespace: "infra" } };
+    const { grants } = compiled([
+      backend("mutual", { ...named("a.example.net", { number: 443 }), ...mutual({ name: "mine" }) }),
+      far,
+    ]);
+    expect(grants).toEqual([]);
+  });
+
+  it("is never called in plain text by sidecars, which may not have its certificate", () => {
+    const { sidecarCluster } = compiled([
+      backend("mutual", { ...named("a.example.net", { number: 443 }), ...mutual({ name: "mine" }) }),
+    ]);
+    expect(JSON.stringify(sidecarCluster("outbound|443||a.example.net"))).toContain("invalid://");
   });
 
   it("is refused with what does not go together", () => {
     const { errors } = compiled([
-      backend("both", { ...named("a.example.net", { number: 80, port: 80 }), endpointSelector: { matchLabels: {} } }),
+      backend("both", {
+        ...named("a.example.net", { number: 80, port: 80 }),
+        endpointSelector: { matchLabels: { a: "b" } },
+      }),
       backend("own", named("a.default.svc.cluster.local", { number: 80 })),
     ]);
     expect(errors.join()).toMatch(/only for it.*needs the number of a port, once.*must not be a name of this cluster/s);
+  });
+});
+
+describe("an XBackend that selects endpoints", () => {
+  const pods = (app: string) =>
+    ["10.1.9.1", "10.1.9.2"].map((ip, at) => ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: `${app}-${at}`, namespace: "bookshop", labels: { app } },
+      spec: { containers: [{ name: app }] },
+      status: { phase: "Running", podIP: ip, podIPs: [{ ip }], conditions: [{ type: "Ready", status: "True" }] },
+    }));
+  const selector = (more: object = {}) => ({
+    type: "EndpointSelector",
+    endpointSelector: { matchLabels: { app: "ratings" } },
+    port: { number: 9080 },
+    ...more,
+  });
+  const host = "selected~bookshop.xbackend.invalid";
+
+  it("leads to the pods with the labels, at the port, by mutual TLS of the mesh as a Service would", () => {
+    const { action, cluster, addresses, ofRoute, ofBackend } = compiled([
+      backend("selected", selector()),
+      route("selected"),
+      ...pods("ratings"),
+      ...pods("others"),
+    ]);
+    expect(action("selected")).toBe(`outbound|9080||${host}`);
+    expect(addresses(`outbound|9080||${host}`)).toEqual(["10.1.9.1:9080", "10.1.9.2:9080"]);
+    expect(cluster(`outbound|9080||${host}`)).toHaveProperty("transportSocketMatches");
+    expect([ofRoute("selected"), ofBackend("selected", "ancestors")[0]]).toEqual([
+      [["Accepted", "ResolvedRefs"]],
+      ["Accepted", "ResolvedRefs"],
+    ]);
+  });
+
+  it("is a destination alone: no sidecar listens for it, names it, or serves it", () => {
+    const { ofSidecars } = compiled([backend("selected", selector({ protocol: "TCP" })), ...pods("ratings")]);
+    const { ofSidecars: without } = compiled(pods("ratings"));
+    expect(without.length).toBeGreaterThan(0);
+    expect(ofSidecars).toEqual(without);
+  });
+
+  it("speaks what its routes speak where it states no protocol", () => {
+    const grpc = { ...route("selected"), kind: "GRPCRoute" };
+    const http2 = (objects: readonly object[]) =>
+      JSON.stringify(
+        compiled([backend("selected", selector()), ...objects]).cluster(`outbound|9080||${host}`),
+      ).includes("http2ProtocolOptions");
+    expect([http2([route("selected")]), http2([grpc])]).toEqual([false, true]);
+  });
+
+  it("has TLS of its own where it says so, and needs labels", () => {
+    const validation = { hostname: "in.example.net", wellKnownCACertificates: "System" };
+    const { cluster, errors } = compiled([
+      backend("selected", selector({ tls: { mode: "ServerOnly", validation } })),
+      backend("all", selector({ endpointSelector: { matchLabels: {} } })),
+      route("selected"),
+    ]);
+    expect(cluster(`outbound|9080||${host}`)).toMatchObject({
+      transportSocket: { typedConfig: { sni: "in.example.net" } },
+    });
+    expect(errors).toEqual([expect.stringContaining("at least 1 members")]);
   });
 });
 

@@ -14,7 +14,7 @@ export function* kubernetesGatewayRules({
   yield* addressRules(addresses ?? []);
   for (const part of ["labels", "annotations"] as const) {
     for (const key of Object.keys(infrastructure?.[part] ?? {})) {
-      if (qualifiedName.test(key) && (key.split("/")[0] ?? "").length < 253) continue;
+      if (isQualifiedName(key, 252)) continue;
       yield error(["infrastructure", part, key], `${JSON.stringify(key)} is no key of ${part}`);
     }
   }
@@ -26,6 +26,10 @@ export function listenerSetRules({ listeners }: ListenerSet): Iterable<Finding> 
 
 const qualifiedName =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$/;
+/** Key of a label or an annotation, with a prefix of at most so many characters. */
+export const isQualifiedName = (key: string, prefix: number): boolean =>
+  qualifiedName.test(key) && key.lastIndexOf("/") <= prefix;
+
 const domainPath = /^(?!(.*\.)?k8s\.io\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/.+$/;
 const addressName = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

@@ -4,6 +4,7 @@ import { duplicates, each } from "../../rules/values.ts";
 import type { KubernetesBackend } from "../backend.ts";
 import type { BackendTLSPolicy, BackendTrafficPolicy, SubjectAltName } from "../backend-policy.ts";
 import type { PolicyTarget } from "../reference.ts";
+import { isQualifiedName } from "./listeners.ts";
 import { persistenceRules } from "./routes.ts";
 
 /** What the custom resource definition says of a BackendTLSPolicy beyond single fields. */
@@ -25,9 +26,12 @@ function* validationRules(validation: BackendTLSPolicy["validation"], at: Path):
   yield* each(subjectAltNames, [...at, "subjectAltNames"], nameRules);
 }
 
-/** What the custom resource definitions of 1.6 and 1.7 say of an XBackend beyond single fields, where both say it. */
+/**
+ * What the custom resource definitions say of an XBackend beyond single fields. One with the port as 1.6 has it is of 1.6, which asks for
+ * less.
+ */
 export function* backendRulesOf(spec: KubernetesBackend): Generator<Finding> {
-  const { type, externalHostname, endpointSelector, port, tls, protocol } = spec;
+  const { type, externalHostname, endpointSelector, port, tls, sessionPersistence } = spec;
   for (const [wanted, field, value] of [
     ["ExternalHostname", "externalHostname", externalHostname],
     ["EndpointSelector", "endpointSelector", endpointSelector],
@@ -39,6 +43,9 @@ export function* backendRulesOf(spec: KubernetesBackend): Generator<Finding> {
   if ((port.number === undefined) === (port.port === undefined)) {
     yield error(["port"], "needs the number of a port, once", "write number, or port before Gateway API 1.7");
   }
+  for (const key of Object.keys(endpointSelector?.matchLabels ?? {})) {
+    if (!isQualifiedName(key, 253)) yield error(["endpointSelector", "matchLabels", key], "is no name of a label");
+  }
   if (externalHostname?.hostname.endsWith(".cluster.local") === true) {
     const hint = "name the Service in the route";
     yield error(["externalHostname", "hostname"], "must not be a name of this cluster", hint);
@@ -47,10 +54,42 @@ export function* backendRulesOf(spec: KubernetesBackend): Generator<Finding> {
     const message = "must be there for mode ClientAndServer, and only for it";
     yield error(["tls", "clientCertificateRef"], message, "", "conflicting-fields");
   }
+  if (tls.validation !== undefined) yield* validationRules(tls.validation, ["tls", "validation"]);
+  if (port.number === undefined) yield* rulesOf16(spec);
+  else yield* rulesOf17(spec);
+  if (sessionPersistence === undefined) return;
+  const path = ["sessionPersistence"];
+  if (type !== "EndpointSelector") yield error(path, "is for type EndpointSelector alone", "", "conflicting-fields");
+  yield* persistenceRules(sessionPersistence, path);
+  const field = sessionPersistence.type === "Cookie" ? "cookie" : "header";
+  if (sessionPersistence[field] === undefined) {
+    yield error([...path, field], `is required for type ${sessionPersistence.type}`, "", "missing-field");
+  }
+}
+
+function* rulesOf16({ type, port, protocol }: KubernetesBackend): Generator<Finding> {
+  if (type === "EndpointSelector" || protocol === "WSS" || protocol === "GRPC") {
+    const hint = "write port.number in place of port.port";
+    yield error(["port"], "a backend of this type or protocol needs Gateway API 1.7", hint);
+  }
+  if (!portName.test(port.name ?? "")) yield error(["port", "name"], "is no name of a port");
+}
+
+const portName = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)?$/;
+
+function* rulesOf17({ port, protocol, tls }: KubernetesBackend): Generator<Finding> {
+  if (port.name !== undefined) yield error(["port", "name"], "goes with port.port of Gateway API 1.6 alone");
   if (protocol === "H2C" && tls.mode !== "None") {
     yield error(["protocol"], "H2C is HTTP/2 without TLS", "write HTTP2 for HTTP/2 over TLS", "conflicting-fields");
   }
-  if (tls.validation !== undefined) yield* validationRules(tls.validation, ["tls", "validation"]);
+  if ((protocol === "HTTP2" || protocol === "WSS") && tls.mode === "None") {
+    const hint = protocol === "HTTP2" ? "write H2C for HTTP/2 without TLS, or state tls" : "state tls";
+    yield error(["protocol"], `${protocol} needs TLS`, hint, "conflicting-fields");
+  }
+  if ((tls.mode === "None") !== (tls.validation === undefined)) {
+    const message = "must be there for modes ServerOnly and ClientAndServer, and only for them";
+    yield error(["tls", "validation"], message, "", "conflicting-fields");
+  }
 }
 
 function* nameRules(name: SubjectAltName, path: Path): Generator<Finding> {

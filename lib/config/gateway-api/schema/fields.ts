@@ -81,9 +81,10 @@ export function uniqueListOf<T>(
   });
 }
 
-export function mapOf(value: z.ZodType<string>, max: number): z.ZodType<Record<string, string>> {
+export function mapOf(value: z.ZodType<string>, max: number, min = 0): z.ZodType<Record<string, string>> {
   return z
     .record(z.string(), value)
+    .refine((map) => Object.keys(map).length >= min, { error: `must have at least ${min} members` })
     .refine((map) => Object.keys(map).length <= max, { error: `must have at most ${max} members` });
 }
 

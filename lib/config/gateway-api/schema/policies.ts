@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from "./fields.ts";
 import { localObjectReference, policyTarget, secretReference } from "./references.ts";
-import { sessionPersistence } from "./routes.ts";
+import { backendPersistence, sessionPersistence } from "./routes.ts";
 
 export const referenceGrant: z.ZodType<ReferenceGrant> = fields(
   {
@@ -56,9 +56,9 @@ export const kubernetesBackend: z.ZodType<KubernetesBackend> = fields(
   },
   {
     externalHostname: fields({ hostname: preciseHostname }, {}),
-    endpointSelector: fields({ matchLabels: mapOf(labelValue, 64) }, {}),
+    endpointSelector: fields({ matchLabels: mapOf(labelValue, 64, 1) }, {}),
     protocol: z.enum(backendProtocols),
-    sessionPersistence,
+    sessionPersistence: backendPersistence,
   },
 );
 

@@ -39,18 +39,26 @@ const everyRequest = [{ path: everyPath }];
 
 const lifetimeType = z.enum(["Permanent", "Session"]).default("Session");
 
+const persistenceType = z.enum(["Cookie", "Header"]).default("Cookie");
+const persistence17 = {
+  absoluteTimeout: gatewayDuration,
+  cookie: fields({ lifetimeType, path: anyText(1024).default("/") }, { name: headerName }),
+  header: fields({ name: headerName }, {}),
+};
+
 /** Its members have other names from 1.7 on. */
 export const sessionPersistence: z.ZodType<SessionPersistence> = fields(
-  { type: z.enum(["Cookie", "Header"]).default("Cookie") },
+  { type: persistenceType },
   {
     sessionName: anyText(128),
-    absoluteTimeout: gatewayDuration,
     idleTimeout: gatewayDuration,
     cookieConfig: fields({ lifetimeType }, {}),
-    cookie: fields({ lifetimeType, path: anyText(1024).default("/") }, { name: headerName }),
-    header: fields({ name: headerName }, {}),
+    ...persistence17,
   },
 );
+
+/** Of an XBackend, which has it from 1.7 on. */
+export const backendPersistence: z.ZodType<SessionPersistence> = fields({ type: persistenceType }, persistence17);
 
 const httpRule = fields(
   { matches: listOf(httpMatch, 64).default(everyRequest) },

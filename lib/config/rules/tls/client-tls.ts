@@ -3,6 +3,9 @@ import type { ClientTLSSettings } from "../../kinds/destination-rule.ts";
 
 const configMapScheme = "configmap://";
 
+/** Name of the authorities that a proxy's system trusts, as Istio's agent calls them. */
+export const systemRoots = "file-root:system";
+
 /** @see docs/how-istio-does-it/validation.md#tls-settings-of-clients */
 export function* clientTlsRules(tls: ClientTLSSettings | undefined, path: Path, namespace: string): Generator<Finding> {
   if (tls === undefined) return;
