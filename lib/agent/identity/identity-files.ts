@@ -17,7 +17,9 @@ export type IdentitySource =
   /** Files in PEM that somebody else renews. */
   | { readonly kind: "files"; readonly certificate: string; readonly key: string; readonly roots: string }
   /** A shell command that prints one, run again in the middle of its life. */
-  | { readonly kind: "command"; readonly command: string };
+  | { readonly kind: "command"; readonly command: string }
+  /** A server's CA, asked again in the middle of its life. */
+  | { readonly kind: "server"; readonly ask: () => Promise<Identity> };
 
 export interface IdentityFilesOptions {
   readonly source: IdentitySource;
@@ -107,7 +109,7 @@ export async function keepIdentity({ source, folder, say, take }: IdentityFilesO
   return () => closing.abort();
 }
 
-/** Files are looked at all the time; a command is run again in the middle of what is left. */
+/** Files are looked at all the time; a command is run again in the middle of what is left, and so is a server asked. */
 function nextMs(source: IdentitySource, good: GoodIdentity | undefined): number {
   if (source.kind === "files") return lookMs;
   if (good === undefined) return retryMs;
@@ -123,6 +125,7 @@ async function identityFrom(source: IdentitySource): Promise<Identity> {
     });
     return identityIn(stdout);
   }
+  if (source.kind === "server") return source.ask();
   const read = (path: string) =>
     readFile(path, "utf8").catch((cause: unknown) => {
       throw new PortolanError(`cannot read ${path}: ${causeText(cause)}`, [], cause);
