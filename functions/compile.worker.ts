@@ -8,7 +8,7 @@ import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/trigge
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
 import { type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
 import { forgeWaitMs } from "../lib/compile/webhook/answer-in-time.ts";
-import { webhookApp } from "../lib/compile/webhook/app.ts";
+import { type WebhookFunction, webhookFunction } from "../lib/compile/webhook/app.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
 import { readRepositories } from "../lib/compile/webhook/repository/read-repositories.ts";
 import { readAudiences } from "../lib/compile/webhook/signature.ts";
@@ -72,9 +72,8 @@ const mostModuleBytes = 16 * 1024 * 1024;
 /** An invocation may ask the bucket 10,000 times. What is left after these is for the batch under way and the end of a run. */
 const mostOperations = 9_000;
 
-interface Compiler {
+interface Compiler extends WebhookFunction {
   readonly recompile: LeasedCompiler;
-  readonly app: ReturnType<typeof webhookApp>;
   /** The line of `crons` at which `collect` runs; undefined: none. */
   readonly gcCron: string | undefined;
   readonly collect: () => Promise<unknown>;
@@ -143,7 +142,7 @@ function compilerFor(env: Env): Compiler {
     REPOSITORIES: env.PORTOLAN_REPOSITORIES,
     REPOSITORY_TOKENS: env.PORTOLAN_REPOSITORY_TOKENS,
   });
-  const app = webhookApp({
+  const { app, resume } = webhookFunction({
     store,
     recompile,
     sources,
@@ -168,7 +167,7 @@ function compilerFor(env: Env): Compiler {
       signal: spent,
     });
   };
-  const compiler = { recompile, app, gcCron, collect };
+  const compiler = { recompile, app, resume, gcCron, collect };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;
 }
@@ -197,9 +196,10 @@ export default {
   fetch: (request: Request, env: Env, context: Context): Promise<Response> =>
     rates.answer({ request, limit: env.RATE_LIMIT, context }, () => answer(request, env, context)),
   scheduled: async ({ cron }: Pick<ScheduledController, "cron">, env: Env) => {
-    const { gcCron, collect } = compilerFor(env);
-    if (cron !== gcCron) return compile(env);
-    await collect();
+    const { gcCron, collect, resume } = compilerFor(env);
+    if (cron === gcCron) return void (await collect());
+    await resume().catch(troubleLog(log).onError);
+    await compile(env);
   },
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {

@@ -16,7 +16,7 @@ import { heldTypes } from "./held/holding.ts";
 import type { AgentNode } from "./held/node.ts";
 import { againstSignedHead } from "./held/signed-head.ts";
 import type { Source } from "./held/source.ts";
-import { type IdentitySource, keepIdentity } from "./identity/identity-files.ts";
+import { type IdentitySource, type IdentityState, keepIdentity } from "./identity/identity-files.ts";
 import { agentMetrics } from "./status/agent-metrics.ts";
 import { type StatusAddress, type StatusSource, serveStatus } from "./status/status-server.ts";
 import { createLocalState } from "./xds/local-host.ts";
@@ -68,7 +68,11 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
     const { identity } = settings;
     const state = createLocalState();
     const take = settings.once ? undefined : state.secrets;
-    const endIdentity = identity && (await keepIdentity({ source: identity, folder, say, take }));
+    let certificate: IdentityState | undefined;
+    const onState = (state: IdentityState) => {
+      certificate = state;
+    };
+    const endIdentity = identity && (await keepIdentity({ source: identity, folder, say, take, onState }));
     const source = await sourceFor(settings, folder, bootstrap.node);
     if (settings.once) {
       await fetchOnce(source, { folder, hasCertificateFiles: identity !== undefined });
@@ -89,7 +93,12 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       state,
       socket,
     });
-    const status = settings.status && (await serveStatus(settings.status, statusOf(agent, dns)));
+    const status =
+      settings.status &&
+      (await serveStatus(
+        settings.status,
+        statusOf(agent, dns, () => certificate),
+      ));
     if (status !== undefined) say(`serves its status on port ${status.port}`);
     const stop = () => agent.stop();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
@@ -107,7 +116,7 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
   }
 }
 
-function statusOf(agent: Agent, dns: AgentDns | undefined): StatusSource {
+function statusOf(agent: Agent, dns: AgentDns | undefined, certificate: () => IdentityState | undefined): StatusSource {
   return {
     missing: async () => (await agent.missing()) ?? dns?.missing(),
     metrics(statusErrors) {
@@ -116,6 +125,7 @@ function statusOf(agent: Agent, dns: AgentDns | undefined): StatusSource {
         agent.status(),
         { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1_000_000 },
         { dns: dns?.errors() ?? 0, status: statusErrors, xds: agent.socketErrors() },
+        certificate(),
       );
     },
     envoyMetrics: agent.envoyMetrics,

@@ -35,6 +35,8 @@ export interface CertificateRecord {
   readonly keyType: string;
   readonly pod?: string;
   readonly clusterId?: string;
+  /** The signer that the request names. The CA has one key, and signs with that. */
+  readonly certSigner?: string;
 }
 
 export type CertificateAnswer =

@@ -11,6 +11,7 @@ export {
   KeyUsagesExtension,
   Name,
   Pkcs10CertificateRequest,
+  Pkcs10CertificateRequestGenerator,
   PublicKey,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,

@@ -40,7 +40,7 @@ async function following() {
     client: {
       ...client,
       async ask(request) {
-        const message = JSON.parse(request.body ?? "{}");
+        const message = JSON.parse(String(request.body ?? "{}"));
         const isHeld = (request.holdMs ?? 0) > 0;
         if (isHeld && isSlow !== undefined && message.type_url === typeUrlOf(isSlow.type)) {
           const late = await client.ask(request);

@@ -66,7 +66,9 @@ async function ofOthers(): Promise<readonly Exposed[]> {
   const statuses = () => ({ isHolder: true, written: 1, refused: 0, trouble: "" });
   const app = readinessApp({ states: () => [state], statuses, staleAfter: 60, now: Date.now });
   const costs = { residentBytes: 5, cpuSeconds: 0.5 };
-  const agent = agentMetrics({ pid: 1, refused: [], changes: 3, starts: 1 }, costs, { dns: 0, status: 0, xds: 0 });
+  const running = { pid: 1, refused: [], changes: 3, starts: 1 };
+  const certificate = { notAfterMs: 1_000, isFailing: true };
+  const agent = agentMetrics(running, costs, { dns: 0, status: 0, xds: 0 }, certificate);
   return [...readExposition(await (await app.request("/metrics")).text()), ...readExposition(agent)];
 }
 
@@ -162,7 +164,7 @@ describe("the dashboard and the alerts", () => {
 
   it("name no metric that nobody exposes", async () => {
     const known = new Set(
-      exposed.flatMap(({ name, type, samples }) => [
+      [...exposed, ...(await ofOthers())].flatMap(({ name, type, samples }) => [
         ...samples,
         ...(type === "histogram" ? ["_bucket", "_sum", "_count"].map((end) => name + end) : [name]),
       ]),

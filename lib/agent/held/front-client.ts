@@ -21,6 +21,8 @@ export interface FrontAddress {
 export interface FrontReply {
   readonly status: number;
   readonly body: string;
+  /** The same as it came. */
+  readonly bytes: Uint8Array;
   /** Bytes on the wire, headers among them. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
@@ -28,8 +30,8 @@ export interface FrontReply {
 
 export interface FrontRequest {
   readonly path: string;
-  /** Message of a Connect call in JSON; absent: it is a GET. */
-  readonly body?: string;
+  /** Message of a Connect call, in JSON or in binary; absent: it is a GET. */
+  readonly body?: string | Uint8Array;
   /** How long the front may hold a call. */
   readonly holdMs?: number;
   readonly signal?: AbortSignal;
@@ -75,15 +77,16 @@ export function createFrontClient({ url, ...files }: FrontAddress): FrontClient 
   return {
     async ask({ path, body, holdMs = 0, signal }) {
       const token = (await contents(files.tokenFile))?.trim();
+      const type = typeof body === "object" ? "application/proto" : "application/json";
       const headers = {
-        accept: "application/json",
+        accept: type,
         ...(body === undefined
           ? {}
           : {
               "connect-protocol-version": "1",
               // The front holds five seconds less.
               "connect-timeout-ms": String(holdMs + 5_000),
-              "content-type": "application/json",
+              "content-type": type,
               "content-length": String(Buffer.byteLength(body)),
             }),
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -103,7 +106,7 @@ export function createFrontClient({ url, ...files }: FrontAddress): FrontClient 
   };
 }
 
-function settle(begun: ClientRequest, body: string | undefined, timeoutMs: number): Promise<FrontReply> {
+function settle(begun: ClientRequest, body: FrontRequest["body"], timeoutMs: number): Promise<FrontReply> {
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown) =>
       reject(new PortolanError(cause instanceof Error ? cause.message || String(cause) : String(cause), [], cause));
@@ -124,9 +127,11 @@ function settle(begun: ClientRequest, body: string | undefined, timeoutMs: numbe
       response.once("error", fail);
       response.once("end", () => {
         const heads = response.rawHeaders.reduce((sum, { length }) => sum + length + 2, 0);
+        const all = Buffer.concat(chunks);
         resolve({
           status: response.statusCode ?? 0,
-          body: Buffer.concat(chunks).toString("utf8"),
+          body: all.toString("utf8"),
+          bytes: all,
           sentBytes: before.sent === 0 ? 0 : requestBytes(begun, body),
           receivedBytes: heads + bytes,
         });
@@ -137,7 +142,7 @@ function settle(begun: ClientRequest, body: string | undefined, timeoutMs: numbe
 }
 
 /** About what a request took on the wire. */
-const requestBytes = (begun: ClientRequest, body = ""): number =>
+const requestBytes = (begun: ClientRequest, body: string | Uint8Array = ""): number =>
   Object.entries(begun.getHeaders()).reduce((sum, [name, value]) => sum + name.length + String(value).length + 4, 0) +
   begun.path.length +
   begun.method.length +

@@ -17,7 +17,9 @@ export type IdentitySource =
   /** Files in PEM that somebody else renews. */
   | { readonly kind: "files"; readonly certificate: string; readonly key: string; readonly roots: string }
   /** A shell command that prints one, run again in the middle of its life. */
-  | { readonly kind: "command"; readonly command: string };
+  | { readonly kind: "command"; readonly command: string }
+  /** A server's CA, asked again in the middle of its life. */
+  | { readonly kind: "server"; readonly ask: () => Promise<Identity> };
 
 export interface IdentityFilesOptions {
   readonly source: IdentitySource;
@@ -26,7 +28,31 @@ export interface IdentityFilesOptions {
   readonly say: (line: string) => void;
   /** Takes the SDS resources that the identity becomes, by name, whenever they are others. */
   readonly take?: ((secrets: ReadonlyMap<string, object>) => void) | undefined;
+  readonly clock?: IdentityClock;
+  /** Told after each attempt to renew the identity. */
+  readonly onState?: (state: IdentityState) => void;
 }
+
+/** How it stands with the identity. */
+export interface IdentityState {
+  /** Until when the one that was had last is good, in milliseconds since the epoch; undefined for one from before the agent's start. */
+  readonly notAfterMs: number | undefined;
+  /** Whether the last attempt to renew it has failed. */
+  readonly isFailing: boolean;
+}
+
+/** Time, as certificates have it. */
+export interface IdentityClock {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Resolves after so many milliseconds, or when the signal is aborted. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const systemClock: IdentityClock = {
+  now: Date.now,
+  pause: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => {}),
+};
 
 /** How often files are looked at. */
 const lookMs = 1_000;
@@ -41,17 +67,27 @@ const longestMs = 12 * 3_600_000;
  * @returns ends it
  * @throws PortolanError when there is none at first, and none from before either
  */
-export async function keepIdentity({ source, folder, say, take }: IdentityFilesOptions): Promise<() => void> {
+export async function keepIdentity({
+  source,
+  folder,
+  say,
+  take,
+  clock = systemClock,
+  onState = () => {},
+}: IdentityFilesOptions): Promise<() => void> {
   const closing = new AbortController();
   /** Versions of the identity that is in use, and of the one on disk. */
   let taken = "";
   let written = "";
   let trouble = "";
+  let notAfterMs: number | undefined;
 
   async function renew(): Promise<GoodIdentity> {
-    const good = checkIdentity(await identityFrom(source), Date.now());
+    const good = checkIdentity(await identityFrom(source), clock.now());
     const { certificate, key, roots } = good.identity;
     const version = hashOf([certificate, key, roots].join("\n"));
+    ({ notAfterMs } = good);
+    onState({ notAfterMs, isFailing: false });
     if (version === written) return good;
     const tls = { certificateChain: { inlineString: certificate }, privateKey: { inlineString: key } };
     const secrets = [
@@ -70,6 +106,7 @@ export async function keepIdentity({ source, folder, say, take }: IdentityFilesO
   }
 
   function tell(cause: unknown): void {
+    onState({ notAfterMs, isFailing: true });
     const why = causeText(cause);
     const isInUse = take !== undefined && taken !== written;
     if (why !== trouble)
@@ -82,12 +119,12 @@ export async function keepIdentity({ source, folder, say, take }: IdentityFilesO
   }
 
   async function follow(first: GoodIdentity | undefined): Promise<void> {
-    let waitMs = nextMs(source, first);
+    let waitMs = nextMs(source, first, clock.now());
     while (!closing.signal.aborted) {
-      await sleep(waitMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+      await clock.pause(waitMs, closing.signal);
       if (closing.signal.aborted) return;
       try {
-        waitMs = nextMs(source, await renew());
+        waitMs = nextMs(source, await renew(), clock.now());
         trouble = "";
       } catch (cause) {
         tell(cause);
@@ -107,11 +144,11 @@ export async function keepIdentity({ source, folder, say, take }: IdentityFilesO
   return () => closing.abort();
 }
 
-/** Files are looked at all the time; a command is run again in the middle of what is left. */
-function nextMs(source: IdentitySource, good: GoodIdentity | undefined): number {
+/** Files are looked at all the time; a command is run again in the middle of what is left, and so is a server asked. */
+function nextMs(source: IdentitySource, good: GoodIdentity | undefined, nowMs: number): number {
   if (source.kind === "files") return lookMs;
   if (good === undefined) return retryMs;
-  return Math.min(Math.max((good.notAfterMs - Date.now()) / 2, lookMs), longestMs);
+  return Math.min(Math.max((good.notAfterMs - nowMs) / 2, lookMs), longestMs);
 }
 
 async function identityFrom(source: IdentitySource): Promise<Identity> {
@@ -123,6 +160,7 @@ async function identityFrom(source: IdentitySource): Promise<Identity> {
     });
     return identityIn(stdout);
   }
+  if (source.kind === "server") return source.ask();
   const read = (path: string) =>
     readFile(path, "utf8").catch((cause: unknown) => {
       throw new PortolanError(`cannot read ${path}: ${causeText(cause)}`, [], cause);

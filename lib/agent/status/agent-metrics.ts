@@ -1,5 +1,6 @@
 import { coreTypes } from "../../snapshot/resource-type.ts";
 import type { AgentStatus } from "../agent.ts";
+import type { IdentityState } from "../identity/identity-files.ts";
 
 /** What a process has taken of its machine. */
 export interface ProcessCosts {
@@ -15,6 +16,7 @@ export function agentMetrics(
   status: AgentStatus,
   { residentBytes, cpuSeconds }: ProcessCosts,
   socketErrors: SocketErrors,
+  certificate?: IdentityState,
 ): string {
   const { refused } = status;
   return [
@@ -30,11 +32,31 @@ export function agentMetrics(
     ...(["dns", "status", "xds"] as const).map(
       (server) => `${prefix}socket_errors_total{server="${server}"} ${socketErrors[server]}`,
     ),
+    ...(certificate === undefined ? [] : certificateMetrics(certificate)),
     metric("resident_memory_bytes", "gauge", "Memory of the agent's process.", residentBytes),
     metric("cpu_seconds_total", "counter", "Time that the agent's process has had on cores.", cpuSeconds),
     "",
   ].join("\n");
 }
+
+const certificateMetrics = ({ notAfterMs, isFailing }: IdentityState): readonly string[] => [
+  metric(
+    "certificate_renewal_failing",
+    "gauge",
+    "Whether the last attempt to renew the workload's certificate has failed.",
+    isFailing ? 1 : 0,
+  ),
+  ...(notAfterMs === undefined
+    ? []
+    : [
+        metric(
+          "certificate_expiry_timestamp_seconds",
+          "gauge",
+          "Until when the workload's certificate is good, in Unix time.",
+          notAfterMs / 1_000,
+        ),
+      ]),
+];
 
 const prefix = "portolan_agent_";
 

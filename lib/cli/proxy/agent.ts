@@ -1,4 +1,6 @@
+import { createFrontClient, type FrontAddress } from "../../agent/held/front-client.ts";
 import type { IdentitySource } from "../../agent/identity/identity-files.ts";
+import { identityOfServer } from "../../agent/identity/identity-of-server.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { examplesText } from "../examples.ts";
@@ -19,6 +21,7 @@ interface Options {
   readonly key?: string;
   readonly roots?: string;
   readonly identityCommand?: string;
+  readonly identityFromServer?: boolean;
   readonly envoy: string;
   readonly drain: number;
   readonly drainUntilIdle?: boolean;
@@ -49,6 +52,7 @@ export const registerAgent: Register = (program, terminal) => {
     .option("--key <file>", "its key")
     .option("--roots <file>", "roots that others' certificates are held against")
     .option("--identity-command <command>", "prints certificate, key and roots as JSON, as Vault and SPIRE do")
+    .option("--identity-from-server", "the server's CA signs the workload's certificate; needs --token-file")
     .option("--envoy <program>", "the Envoy to run", process.env.ENVOY ?? "envoy")
     .option("--drain <seconds>", "how long connections have to end by themselves", wholeNumber(0, 3_600), 5)
     .option("--drain-until-idle", "wait at the end until no connection is left")
@@ -71,6 +75,7 @@ export const registerAgent: Register = (program, terminal) => {
         "agent --server https://portolan.example --token-file token -- --concurrency 2",
         "agent --certificate own.pem --key own-key.pem --roots roots.pem",
         "agent --identity-command 'vault write -format=json pki/issue/mesh uri_sans=spiffe://cluster.local/ns/shop/sa/cart'",
+        "agent --server https://portolan.example --token-file token --identity-from-server",
         "agent --status-port 15020",
         "agent --dns-port 15053",
         "agent --snapshot carried --trusted-keys roots.json",
@@ -96,7 +101,7 @@ export const registerAgent: Register = (program, terminal) => {
         trustedKeys: trustedKeys === undefined ? undefined : await textOfFile(trustedKeys),
         holdMs: 25_000,
         once,
-        identity: identityOf(options),
+        identity: await identityOf(options, front),
         envoy,
         envoyArgs,
         drainMs: drain * 1_000,
@@ -111,13 +116,26 @@ export const registerAgent: Register = (program, terminal) => {
     });
 };
 
-function identityOf({ certificate, key, roots, identityCommand: command }: Options): IdentitySource | undefined {
+async function identityOf(options: Options, front: FrontAddress): Promise<IdentitySource | undefined> {
+  const { certificate, key, roots, identityCommand: command, identityFromServer: isServers = false } = options;
   const files = [certificate, key, roots].filter((file) => file !== undefined);
-  if (command !== undefined && files.length > 0)
-    throw new PortolanError("the workload's certificate comes from files or from a command, not from both");
+  if ([command !== undefined, isServers, files.length > 0].filter((isOne) => isOne).length > 1)
+    throw new PortolanError("the workload's certificate comes from files, a command or the server: name one");
+  if (isServers) return ofServer(options, front);
   if (command !== undefined) return { kind: "command", command };
   if (files.length === 0) return undefined;
   if (certificate === undefined || key === undefined || roots === undefined)
     throw new PortolanError("--certificate, --key and --roots want each other");
   return { kind: "files", certificate, key, roots };
+}
+
+async function ofServer({ tokenFile, snapshot }: Options, front: FrontAddress): Promise<IdentitySource> {
+  if (tokenFile === undefined || snapshot !== undefined)
+    throw new PortolanError(
+      "--identity-from-server needs a server, not --snapshot, and --token-file with a token of the workload's service account",
+    );
+  // The X.509 library takes memory that an agent without this has no use for.
+  const { makeCertificateRequest } = await import("../../ca/certificate-request.ts");
+  const client = createFrontClient(front);
+  return { kind: "server", ask: async () => identityOfServer(client, await makeCertificateRequest()) };
 }

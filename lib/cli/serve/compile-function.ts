@@ -4,8 +4,9 @@ import { compileTrouble, errorLog, type Log, logStaleSources, troubleLog } from 
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
 import { forgeWaitMs } from "../../compile/webhook/answer-in-time.ts";
-import { webhookApp } from "../../compile/webhook/app.ts";
+import { webhookFunction } from "../../compile/webhook/app.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
+import { underWayMs } from "../../compile/webhook/delivery.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
 import { defaultPace } from "../../registry/retry.ts";
 import { createNodeResolver } from "../../resolve/node-resolver.ts";
@@ -121,7 +122,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
     late.add(work);
     void work.finally(() => late.delete(work));
   };
-  const app = webhookApp({
+  const { app, resume } = webhookFunction({
     store,
     recompile,
     sources,
@@ -136,7 +137,20 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   // What nothing catches there is a fault of ours: it is logged, and costs no compile.
   collecting.catch((cause: unknown) => log.error({ cause }, "garbage is not collected any more"));
   compiling.start();
-  const timer = setInterval(ask, everySeconds * 1000);
+  const onResumeError = (cause: unknown) => {
+    trouble.onError(cause);
+    return 0;
+  };
+  /** Carries out what a process that has ended had promised, as soon as it is known to have ended. */
+  const takeUp = coalesce(async () => {
+    while ((await resume().catch(onResumeError)) > 0 && !stop.signal.aborted)
+      await defaultPace.pause(underWayMs, stop.signal);
+  });
+  goesOn(takeUp());
+  const timer = setInterval(() => {
+    ask();
+    goesOn(takeUp());
+  }, everySeconds * 1000);
   return {
     url: server.url,
     ask,

@@ -14,11 +14,16 @@ export interface AnswerOptions {
   readonly onError?: ((cause: unknown) => void) | undefined;
 }
 
-/** The answer of some work, or 202 where the work takes longer than its sender waits; it goes on then. */
+/**
+ * The answer of some work, or 202 where the work takes longer than its sender waits; it goes on then.
+ *
+ * @param keep sees to it that the work is done should this process end, before 202 is answered; a response is answered instead
+ */
 export async function answerInTime(
   context: Context,
   work: Promise<Response>,
   { withinMs, goesOn = () => {}, onError = () => {} }: AnswerOptions,
+  keep: () => Promise<Response | undefined>,
 ): Promise<Response> {
   if (withinMs === undefined) return work;
   const late = Promise.withResolvers<undefined>();
@@ -29,6 +34,8 @@ export async function answerInTime(
     .then(reasonOf)
     .then((failure) => failure !== undefined && onError(new PortolanError(failure)), onError);
   goOn(context, rest, goesOn);
+  const refusal = await keep();
+  if (refusal !== undefined) return refusal;
   const reason = "the work takes longer than a webhook waits, and goes on; the compile function's log has the outcome";
   return Response.json({ kind: "accepted", reason }, { status: 202 });
 }

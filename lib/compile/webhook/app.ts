@@ -19,6 +19,7 @@ import { ownDiagnostics } from "./own-diagnostics.ts";
 import { createQuota } from "./quota.ts";
 import { fillForm, readFill, tooLong } from "./read-fill.ts";
 import { FetchFailure } from "./repository/fetch-failure.ts";
+import { createFetches } from "./repository/fetches.ts";
 import { noRepositories, type Repositories } from "./repository/read-repositories.ts";
 import { sourcesSetting } from "./sources-setting.ts";
 import { askingSecrets, secretsOf, sourcesShownTo, type WebhookSecrets } from "./webhook-secrets.ts";
@@ -48,7 +49,16 @@ export interface WebhookOptions {
  * signed, and every write good for once. `GET /sources/<name>/statuses` says what is to be told to a source's objects. `/hooks/github/<source>` and
  * `/hooks/gitlab/<source>` fill a source from its repository and compile when a push is told of.
  */
-export function webhookApp(options: WebhookOptions): Hono {
+export const webhookApp = (options: WebhookOptions): Hono => webhookFunction(options).app;
+
+export interface WebhookFunction {
+  readonly app: Hono;
+  /** Carries out what deliveries were promised by 202 and no process is at work on; as `Fetches.resume`. */
+  readonly resume: () => Promise<number>;
+}
+
+/** The same, for those who take up what a process that has ended had promised: at their start, and by a schedule. */
+export function webhookFunction(options: WebhookOptions): WebhookFunction {
   const { store, secrets, sources } = options;
   const now = options.now ?? Date.now;
   const pool = createBodyPool(limits);
@@ -125,16 +135,14 @@ export function webhookApp(options: WebhookOptions): Hono {
     });
   });
 
+  const { repositories = noRepositories, onError = () => {} } = options;
+  const ofSource = (source: string, publishing: Publishing | undefined, more: object) =>
+    recompiled([source], publishing, more);
+  const fetches = createFetches({ store, repositories, once, fill, recompiled: ofSource, onError });
+  const answer = { ...options.answer, onError };
   const forges = forgeHooks({
-    secrets,
-    sources,
-    repositories: options.repositories ?? noRepositories,
-    pool,
-    once,
-    now,
-    fill,
-    recompiled: (source, publishing, more) => recompiled([source], publishing, more),
-    answer: { ...options.answer, onError: options.onError },
+    ...{ secrets, sources, repositories, pool, once, now, fetches, answer },
+    recompiled: ofSource,
   });
   app.route("/hooks", forges);
   app.route(objectsPath, objectsApp({ store, secrets, sources, guard, quota }));
@@ -151,7 +159,7 @@ export function webhookApp(options: WebhookOptions): Hono {
       ? Response.json({ status: 422, detail: cause.message, diagnostics }, { status: 422 })
       : problem(503, cause.message);
   });
-  return app;
+  return { app, resume: fetches.resume };
 }
 
 const ofOthers =

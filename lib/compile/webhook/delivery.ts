@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { encodeKeyPart, type FoundObject, type ObjectStore } from "../../storage/object-store.ts";
 
 /** How long a delivery is taken to be under way after whoever acts for it has last said so. */
-const underWayMs = 15_000;
+export const underWayMs = 15_000;
 
 /**
  * Rejects where another process has taken a delivery over, since this one gave no sign of life for a while. To be asked after what is to be

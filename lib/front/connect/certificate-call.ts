@@ -8,6 +8,7 @@ import {
   IstioCertificateService,
 } from "../../../gen/istio/auth/ca_pb.ts";
 import type { CertificateAuthority, Workload } from "../../ca/certificate-authority.ts";
+import { cutText } from "../../snapshot/free-text.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { callOf, type DiscoveryCall } from "./calls.ts";
@@ -27,6 +28,7 @@ export const certificateCall = (front: Front, authority: CertificateAuthority): 
 /**
  * The identity is the caller's, and nothing of the request has a part in it.
  *
+ * @see istio 1.31.0 security/pkg/server/ca/server.go, CreateCertificate; security/pkg/pki/ca/ca.go, SignWithCertChain
  * @throws ConnectError
  */
 async function createCertificate(
@@ -36,12 +38,6 @@ async function createCertificate(
   caller: Caller,
 ): Promise<IstioCertificateResponse> {
   const workload = workloadOf(caller);
-  // An agent sends the field without a value where no signer is configured.
-  if (isNamed(metadata.CertSigner))
-    throw new ConnectError(
-      "CertSigner is not supported: this CA signs with its own key. Remove ISTIO_META_CERT_SIGNER from the proxy.",
-      Code.FailedPrecondition,
-    );
   if (isNamed(metadata.ImpersonatedIdentity))
     throw new ConnectError(
       "ImpersonatedIdentity is not supported: ask with the workload's own token",
@@ -53,9 +49,15 @@ async function createCertificate(
     if (answer.isReported) front.onCertificateRefused({ namespace, serviceAccount, pod, reason: answer.reason });
     throw connectErrorOf(answer);
   }
-  front.onCertificate(answer.record);
+  // An istiod that signs with a key of its own signs with that one, too, whatever signer is named.
+  const { CertSigner: named } = metadata;
+  const certSigner = typeof named === "string" ? cutText(named, maxSignerBytes) : "";
+  front.onCertificate({ ...answer.record, ...(certSigner === "" ? {} : { certSigner }) });
   return create(IstioCertificateResponseSchema, { certChain: [...answer.chain] });
 }
+
+/** Of a signer's name the log has the beginning. */
+const maxSignerBytes = 128;
 
 /** @throws ConnectError for a caller that has proven no service account */
 function workloadOf(caller: Caller): Workload {

@@ -25,14 +25,17 @@ export interface IstioPod {
   /** Roots that the agent trusts the server by, PEM. */
   readonly roots: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** `sidecar` when absent. */
+  readonly role?: "sidecar" | "router";
 }
 
-/** A pod's network, with everything led through the Envoy as Istio's init container does it, and `istiod`'s name leading to the hub. */
-export function addIstioPod(network: Network, address: string): string {
-  const namespace = network.addPod(address);
-  const own = `/etc/netns/${namespace}`;
-  mkdirSync(own, { recursive: true });
-  writeFileSync(join(own, "hosts"), `127.0.0.1 localhost\n${network.hubAddress} istiod.istio-system.svc\n`);
+/**
+ * A pod's network, with everything led through the Envoy as Istio's init container does it, and `istiod`'s name leading to the hub.
+ *
+ * @param nameServer says in place of a file where `istiod` is
+ */
+export function addIstioPod(network: Network, address: string, nameServer?: string): string {
+  const namespace = addGatewayPod(network, address, nameServer);
   const rules = [
     "-p",
     "15001",
@@ -53,6 +56,17 @@ export function addIstioPod(network: Network, address: string): string {
   return namespace;
 }
 
+/** The same without the interception, which a gateway has not. */
+export function addGatewayPod(network: Network, address: string, nameServer?: string): string {
+  const namespace = network.addPod(address);
+  const own = `/etc/netns/${namespace}`;
+  mkdirSync(own, { recursive: true });
+  const istiod = nameServer === undefined ? `${network.hubAddress} istiod.istio-system.svc\n` : "";
+  writeFileSync(join(own, "hosts"), `127.0.0.1 localhost\n${istiod}`);
+  if (nameServer !== undefined) writeFileSync(join(own, "resolv.conf"), `nameserver ${nameServer}\n`);
+  return namespace;
+}
+
 /** Removes what `addIstioPod` has put beside the namespace. */
 export const forgetIstioPod = (namespace: string): void => rmSync(`/etc/netns/${namespace}`, { recursive: true });
 
@@ -67,7 +81,13 @@ export function startIstioAgent(namespace: string, folder: string, pod: IstioPod
   for (const made of ["etc/istio/proxy", "var/lib/istio/data", "var/run/secrets/workload-spiffe-uds"])
     mkdirSync(join(folder, made), { recursive: true });
   execFileSync("chown", ["-R", "1337:1337", folder]);
-  const args = ["proxy", "sidecar", "--domain", `${pod.namespace}.svc.cluster.local`, "--proxyLogLevel=warning"];
+  const args = [
+    "proxy",
+    pod.role ?? "sidecar",
+    "--domain",
+    `${pod.namespace}.svc.cluster.local`,
+    "--proxyLogLevel=warning",
+  ];
   return startIn(namespace, "setpriv", [...asSidecar, "env", "-C", folder, program, ...args], {
     POD_NAME: pod.name,
     POD_NAMESPACE: pod.namespace,
@@ -85,6 +105,12 @@ export function startIstioAgent(namespace: string, folder: string, pod: IstioPod
     PROXY_CONFIG: `{binaryPath: ${envoyPath()}, concurrency: 1}`,
     ...pod.env,
   });
+}
+
+/** Ends all processes in a namespace, those that others have started too. */
+export function killAllIn(namespace: string): void {
+  const pids = execFileSync("ip", ["netns", "pids", namespace], { encoding: "utf8" }).split("\n");
+  for (const pid of pids) if (pid !== "") process.kill(Number(pid), "SIGKILL");
 }
 
 /** How long an agent says that it took from its start until its Envoy was ready, in milliseconds; undefined while it is not. */

@@ -3,12 +3,12 @@ import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lacks } from "../../skip.ts";
 import { eventually } from "../envoy.ts";
-import { addIstioPod, forgetIstioPod, istioAgent, readyAfterMs, startIstioAgent } from "./istio-agent.ts";
+import { addIstioPod, forgetIstioPod, istioAgent, killAllIn, readyAfterMs, startIstioAgent } from "./istio-agent.ts";
 import { type Network, openNetwork, type PodProgram, startIn, withoutNamespaces } from "./network.ts";
+import { tokenKeys } from "./token-keys.ts";
 
 const why = withoutNamespaces();
 const needs = `Linux, root and iptables, for network namespaces: ${why}`;
@@ -96,21 +96,6 @@ const shop = (keys: object) => [
   }),
 ];
 
-async function tokenKeys() {
-  const { publicKey, privateKey } = await generateKeyPair("RS256");
-  const jwk = { ...(await exportJWK(publicKey)), alg: "RS256", kid: "k" };
-  const token = (by: string, subject: string, audience: string, more: Readonly<Record<string, unknown>> = {}) =>
-    new SignJWT(more)
-      .setProtectedHeader({ alg: "RS256", kid: "k" })
-      .setIssuer(by)
-      .setSubject(subject)
-      .setAudience(audience)
-      .setIssuedAt()
-      .setExpirationTime("1h")
-      .sign(privateKey);
-  return { keys: { keys: [jwk] }, token };
-}
-
 const settings = `
 store: store
 secretsKey: "@key"
@@ -135,10 +120,6 @@ describe.skipIf(
 
   const startServer = () =>
     startIn(network.hub, process.execPath, [program, "serve", "--settings", "settings.yaml"], {}, folder);
-  const killAllIn = (namespace: string): void => {
-    const pids = execFileSync("ip", ["netns", "pids", namespace], { encoding: "utf8" }).split("\n");
-    for (const pid of pids) if (pid !== "") process.kill(Number(pid), "SIGKILL");
-  };
   /** With the processes that it has started. */
   const killServer = async () => {
     killAllIn(network.hub);

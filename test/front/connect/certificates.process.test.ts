@@ -1,4 +1,7 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -10,9 +13,13 @@ import { SecretDiscoveryService } from "../../../gen/envoy/service/secret/v3/sds
 import { IstioCertificateService } from "../../../gen/istio/auth/ca_pb.ts";
 import { ProxyConfigSchema } from "../../../gen/istio/mesh/v1alpha1/proxy_config_pb.ts";
 import { NameTableSchema } from "../../../gen/istio/networking/nds/v1/nds_pb.ts";
+import { createFrontClient } from "../../../lib/agent/held/front-client.ts";
+import { keepIdentity } from "../../../lib/agent/identity/identity-files.ts";
+import { identityOfServer } from "../../../lib/agent/identity/identity-of-server.ts";
 import type { Authority } from "../../../lib/ca/authority.ts";
 import { authorityStore } from "../../../lib/ca/authority-store.ts";
 import { type CertificateRecord, certificateAuthority } from "../../../lib/ca/certificate-authority.ts";
+import { makeCertificateRequest } from "../../../lib/ca/certificate-request.ts";
 import { makeSigner } from "../../../lib/ca/make-signer.ts";
 import { tableName } from "../../../lib/front/ads/empty-table.ts";
 import { trustBundleUrl } from "../../../lib/front/ads/trust-bundles.ts";
@@ -203,7 +210,7 @@ describe("CreateCertificate", () => {
     expect(records.length).toBe(before);
   });
 
-  it("refuses metadata that would choose another signer or another identity, and says which", async () => {
+  it("refuses metadata that would choose another identity, and signs with its own key whatever signer is named", async () => {
     const client = createClient(IstioCertificateService, overGrpc());
     const asked = async (metadata: Record<string, string>) => {
       const call = client.createCertificate({ csr, metadata }, { headers: await bearer(tokenOf()) });
@@ -212,7 +219,10 @@ describe("CreateCertificate", () => {
         (cause: unknown) => String(cause),
       );
     };
-    expect(await asked({ CertSigner: "vault" })).toContain("CertSigner is not supported");
+    expect(await asked({ CertSigner: "vault" })).toBe("ok");
+    expect(records.at(-1)).toMatchObject({ certSigner: "vault" });
+    expect(await asked({ CertSigner: "x".repeat(1_000) })).toBe("ok");
+    expect(records.at(-1)?.certSigner?.length).toBeLessThan(200);
     expect(await asked({ ImpersonatedIdentity: "spiffe://cluster.local/ns/a/sa/b" })).toContain("ImpersonatedIdentity");
     expect(await asked({ WorkloadName: "web" })).toBe("ok");
   });
@@ -309,5 +319,45 @@ describe("a stream as Istio's agent opens it", () => {
     const method = { ...SecretDiscoveryService.method.fetchSecrets, name: "Nothing", localName: "nothing" };
     const call = overGrpc().unary(method, undefined, undefined, options.headers, {});
     expect(await codeOf(call)).toBe("Unimplemented");
+  });
+});
+
+describe("portolan's own agent", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "portolan-agent-ca-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const identityBy = async (token: string) => {
+    const tokenFile = join(folder, "token");
+    await writeFile(tokenFile, token);
+    const client = createFrontClient({ url: http.url, tokenFile });
+    return identityOfServer(client, await makeCertificateRequest()).finally(() => client.close());
+  };
+
+  it("gets a certificate of the service account that its token proves, with a key of its own and all roots", async () => {
+    const { certificate, key, roots: trusted } = await identityBy(await tokenOf());
+    const leaf = new X509Certificate(certificate);
+    expect(leaf.subjectAltName).toBe("URI:spiffe://cluster.local/ns/default/sa/web");
+    expect(leaf.checkPrivateKey(createPrivateKey(key))).toBe(true);
+    expect(leaf.verify(new X509Certificate(authority.active.certificate).publicKey)).toBe(true);
+    for (const root of [authority.active, authority.next]) expect(trusted).toContain(root?.certificate.trim());
+    const again = await identityBy(await tokenOf());
+    expect(again.key).not.toBe(key);
+  });
+
+  it("keeps it as that of a command, and is told why it gets none", async () => {
+    const secrets = new Map<string, object>();
+    const take = (all: ReadonlyMap<string, object>) => {
+      for (const [name, secret] of all) secrets.set(name, secret);
+    };
+    const ask = async () => identityBy(await tokenOf());
+    const end = await keepIdentity({ source: { kind: "server", ask }, folder, say: () => {}, take });
+    end();
+    expect([...secrets.keys()]).toEqual(["default", "ROOTCA"]);
+    await expect(identityBy(await tokenOf({}, other))).rejects.toThrow(/the server's CA answers 401: ./);
+    const operator = tokenOf({ sub: "system:serviceaccount:monitoring:prometheus" });
+    await expect(identityBy(await operator)).rejects.toThrow("answers 403: certificates are for workloads");
   });
 });

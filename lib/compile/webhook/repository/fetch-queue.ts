@@ -1,24 +1,32 @@
 import { createGate } from "../../../limits/gate.ts";
-import type { PushEvent } from "./push-event.ts";
-import { isSha } from "./repository-host.ts";
+import { isShort, type PushEvent } from "./push-event.ts";
 
 /** Each fetch may hold `sourceBytes` of text until it is written: four hold as much as `bodiesBytes`, 128 MiB. */
 const maxFetches = 4;
 /** Pushes remembered for one fetch. An older one is forgotten, and costs at most a look at a commit that is not shown yet. */
 const maxEvents = 16;
-const maxPusherLength = 256;
 
 /** Thrown for a delivery that needs no fetch of its own: one that has not begun yet brings its commit too. */
-export class FetchAlreadyWaiting extends Error {}
+export class FetchAlreadyWaiting extends Error {
+  /** The delivery whose fetch waits. */
+  readonly delivery: string;
+
+  constructor(delivery: string) {
+    super("a fetch of the source waits already");
+    this.delivery = delivery;
+  }
+}
 
 /**
  * Runs a fetch for a source when there is room. It is given all pushes that came before it began, the newest last.
  *
- * @throws FetchAlreadyWaiting where another fetch of the source waits to begin; that one is given `event`
+ * @param delivery names it
+ * @throws FetchAlreadyWaiting where another fetch of the source waits to begin; that one is given `pushes`
  */
 export type FetchQueue = <T>(
   source: string,
-  event: PushEvent,
+  delivery: string,
+  pushes: readonly PushEvent[],
   fetch: (events: readonly PushEvent[]) => Promise<T>,
 ) => Promise<T>;
 
@@ -29,15 +37,16 @@ export type FetchQueue = <T>(
 export function createFetchQueue(places: number = maxFetches): FetchQueue {
   const all = createGate(places);
   const own = new Map<string, ReturnType<typeof createGate>>();
-  const waiting = new Map<string, PushEvent[]>();
-  return async (source, event, fetch) => {
+  const waiting = new Map<string, { readonly delivery: string; readonly events: PushEvent[] }>();
+  return async (source, delivery, pushes, fetch) => {
     const joined = waiting.get(source);
     if (joined !== undefined) {
-      remember(joined, event);
-      throw new FetchAlreadyWaiting();
+      joined.events.push(...pushes.filter(isShort));
+      joined.events.splice(0, joined.events.length - maxEvents);
+      throw new FetchAlreadyWaiting(joined.delivery);
     }
-    const events = [event];
-    waiting.set(source, events);
+    const events = [...pushes];
+    waiting.set(source, { delivery, events });
     const gate = own.get(source) ?? createGate(1);
     own.set(source, gate);
     const endFetch = await gate.enter(1);
@@ -50,11 +59,4 @@ export function createFetchQueue(places: number = maxFetches): FetchQueue {
       endFetch();
     }
   };
-}
-
-/** A body may have megabytes in any field: only what can be of use is kept in memory. */
-function remember(events: PushEvent[], event: PushEvent): void {
-  if (!isSha(event.before) || !isSha(event.after) || event.pusher.length > maxPusherLength) return;
-  events.push(event);
-  if (events.length > maxEvents) events.shift();
 }

@@ -1,6 +1,7 @@
 import { fieldsOf, isFields, jsonIn, textOf } from "../../../config/untyped.ts";
 import { cutText } from "../../../snapshot/free-text.ts";
 import type { Repository } from "./read-repositories.ts";
+import { isSha } from "./repository-host.ts";
 
 /** A push, as GitHub's and GitLab's webhooks send it. */
 export interface PushEvent {
@@ -41,6 +42,12 @@ export function pushOfGitlab(body: Uint8Array): PushEvent | undefined {
     pusher: textOf(pusher),
   };
 }
+
+const maxPusherLength = 256;
+
+/** Whether a push of a branch that is followed is kept: a body may have megabytes in any other field. */
+export const isShort = ({ before, after, pusher }: PushEvent): boolean =>
+  isSha(before) && isSha(after) && pusher.length <= maxPusherLength;
 
 const branchPrefix = "refs/heads/";
 const maxNamed = 200;

@@ -17,7 +17,7 @@ function watched(places: number) {
   const underWay = new Map<string, () => void>();
   const log: string[] = [];
   const enter = (source: string, n: number) =>
-    queue(source, push(n), async (events) => {
+    queue(source, `delivery ${n}`, [push(n)], async (events) => {
       const ended = Promise.withResolvers<void>();
       underWay.set(source, ended.resolve);
       log.push(`${source} ${events.map(({ after }) => Number.parseInt(after, 16)).join("+")}`);
@@ -69,9 +69,9 @@ describe("the queue of fetches", () => {
 
   it("goes on after a fetch that fails", async () => {
     const queue = createFetchQueue(1);
-    const failed = queue("a", push(1), () => Promise.reject(new Error("no host")));
+    const failed = queue("a", "d1", [push(1)], () => Promise.reject(new Error("no host")));
     await expect(failed).rejects.toThrow("no host");
-    expect(await queue("a", push(2), async () => "fetched")).toBe("fetched");
+    expect(await queue("a", "d2", [push(2)], async () => "fetched")).toBe("fetched");
   });
 
   it("remembers no more than sixteen pushes, the newest", async () => {

@@ -6,10 +6,11 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readShard } from "../../../../lib/compile/shards/read-shard.ts";
 import { createLeasedCompiler } from "../../../../lib/compile/triggers/leased-compiler.ts";
-import { webhookApp } from "../../../../lib/compile/webhook/app.ts";
+import { webhookFunction } from "../../../../lib/compile/webhook/app.ts";
 import { readArchive } from "../../../../lib/compile/webhook/repository/read-archive.ts";
 import { readRepositories } from "../../../../lib/compile/webhook/repository/read-repositories.ts";
 import { noSecrets } from "../../../../lib/compile/webhook/webhook-secrets.ts";
+import { PortolanError } from "../../../../lib/config/diagnostic.ts";
 import { writtenPublications } from "../../../../lib/snapshot/head/lost-head.ts";
 import { memoryStore } from "../../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../../lib/storage/object-store.ts";
@@ -58,7 +59,7 @@ function compileFunction({
   const after: Promise<unknown>[] = [];
   const goesOn = (work: Promise<unknown>) => void after.push(work);
   const context = { waitUntil: goesOn, passThroughOnException() {}, props: {} };
-  const app = webhookApp({
+  const { app, resume } = webhookFunction({
     store,
     recompile: createLeasedCompiler({ store, sources: ["main", "lab"], pace: { quietMs: 0 } }),
     sources: ["main", "lab", "unbound"],
@@ -83,6 +84,7 @@ function compileFunction({
     store,
     failures,
     after,
+    resume,
     toGithub: (after: string, pushed?: Pushed) => send("/hooks/github/main", githubPush(hub, nowMs, after, pushed)),
     toGitlab: (after: string, pushed?: Pushed) => send("/hooks/gitlab/lab", gitlabPush(lab, nowMs, after, pushed)),
     unbound: (after: string) => send("/hooks/github/unbound", githubPush(hub, nowMs, after)),
@@ -467,5 +469,98 @@ describe("archives that tar makes", () => {
     } finally {
       await rm(folder, { recursive: true });
     }
+  });
+});
+
+describe("a delivery that is answered with 202", () => {
+  /** A store that keeps no promise while `isFull`. */
+  const fillingUp = () => {
+    const store = memoryStore(() => nowMs);
+    const state = { isFull: true };
+    const put: ObjectStore["put"] = async (key, bytes, condition) => {
+      if (state.isFull && key === "compile/promised-fetches") throw new PortolanError("the disk is full");
+      return store.put(key, bytes, condition);
+    };
+    return { store: { ...store, put }, state };
+  };
+  const hang = () => {
+    const held = Promise.withResolvers<void>();
+    host.instead = (url, response) => {
+      if (!url.includes("legacy")) return false;
+      void held.promise.then(() => response.writeHead(500).end());
+      return true;
+    };
+    return held.resolve;
+  };
+
+  it("is answered with 503 where the store does not keep it", async () => {
+    const { store, state } = fillingUp();
+    const { toGithub, after, holds } = compileFunction({ store, answerWithinMs: 1 });
+    const release = hang();
+    const sha = await host.commit({ "a.yaml": service("a") });
+    const notKept = { status: 503, detail: expect.stringContaining("the disk is full") };
+    expect(await toGithub(sha)).toMatchObject(notKept);
+    const joined = [await toGithub(sha, { delivery: "1" }), await toGithub(sha, { delivery: "2" })];
+    expect(joined).toEqual([expect.objectContaining(notKept), expect.objectContaining(notKept)]);
+    state.isFull = false;
+    expect(await toGithub(sha, { delivery: "3" })).toMatchObject({ status: 202 });
+    release();
+    await Promise.all(after);
+    expect(await holds()).toEqual({});
+  });
+
+  it("is carried out by the schedule where its fetch has failed, and is settled then", async () => {
+    const { toGithub, after, resume, holds, failures } = compileFunction({ answerWithinMs: 1 });
+    const release = hang();
+    const sha = await host.commit({ "a.yaml": service("a") });
+    expect(await toGithub(sha)).toMatchObject({ status: 202 });
+    release();
+    await Promise.all(after);
+    expect([await holds(), failures.length]).toEqual([{}, 1]);
+    host.instead = () => false;
+    expect(await resume()).toBe(0);
+    expect(await holds()).toEqual({ "a.yaml": service("a") });
+    const asked = host.asked.length;
+    expect(await resume()).toBe(0);
+    expect([host.asked.length, failures.length]).toEqual([asked, 1]);
+    expect(await toGithub(sha)).toMatchObject({ status: 409 });
+  });
+
+  it("is left alone while a process is at work on it, and given up after three attempts", async () => {
+    const { toGithub, after, resume, failures } = compileFunction({ answerWithinMs: 1 });
+    const release = hang();
+    expect(await toGithub(await host.commit({ "a.yaml": service("a") }))).toMatchObject({ status: 202 });
+    expect(await resume()).toBe(1);
+    release();
+    await Promise.all(after);
+    for (let attempt = 1; attempt <= 5; attempt += 1) await resume();
+    const told = failures.map(String);
+    expect(told.slice(0, 4)).toEqual(Array(4).fill(expect.stringContaining("answers 500")));
+    expect(told.slice(4)).toEqual([expect.stringContaining("push again, or deliver the push again")]);
+  });
+
+  it("is settled by a refusal of what the commit holds, and forgotten where its source has no repository any more", async () => {
+    const { toGithub, after, resume, store } = compileFunction({ answerWithinMs: 1 });
+    const release = Promise.withResolvers<void>();
+    const sha = await host.commit({ "README.md": "no configuration" });
+    host.instead = (url, response) => {
+      if (!url.includes("legacy")) return false;
+      void release.promise.then(() => host.sendArchive(sha, "shop-mesh-1", response));
+      return true;
+    };
+    expect(await toGithub(sha)).toMatchObject({ status: 202 });
+    const without = compileFunction({ store, isSet: false });
+    const promised = async () => {
+      const found = await store.get("compile/promised-fetches");
+      return found.kind === "found" && JSON.parse(new TextDecoder().decode(found.bytes)).fetches.length;
+    };
+    expect(await promised()).toBe(1);
+    release.resolve();
+    await Promise.all(after);
+    await resume();
+    expect(await promised()).toBe(0);
+    expect(await toGithub(await host.commit({}), { delivery: "2" })).toMatchObject({ status: 202 });
+    await without.resume();
+    expect(await promised()).toBe(0);
   });
 });
