@@ -1,23 +1,38 @@
 /** A gateway whose routes lead to XBackends of another namespace: pods selected by labels, in plain text and with a client certificate. */
 
-import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
+import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
+import { frontApp } from "../../lib/front/app.ts";
+import { authenticateBy, identified } from "../../lib/front/auth/authentication.ts";
+import type { Caller } from "../../lib/front/auth/caller.ts";
+import { createFront } from "../../lib/front/front.ts";
+import { nodeCalls } from "../../lib/front/node-calls.ts";
+import { serveHttp } from "../../lib/front/node-server.ts";
+import { limits } from "../../lib/limits/limits.ts";
+import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
+import { secretStore } from "../../lib/secrets/secret-store.ts";
+import { wrappingKeys } from "../../lib/secrets/wrapping-keys.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
 import { freePort } from "../free-port.ts";
-import { rejections } from "./bookshop.ts";
+import { type Bookshop, openBookshop, rejections, startGateway } from "./bookshop.ts";
 import { createAuthority, issueServer } from "./certificates.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
-import { type GuardedShop, openGuardedShop } from "./guarded-shop.ts";
 import { get } from "./sidecars.ts";
 
 const pods = { one: "127.0.0.41", two: "127.0.0.42", vault: "127.0.0.43" } as const;
 const closing: (() => unknown)[] = [];
-let shop: GuardedShop;
+let shop: Bookshop;
+let scratch: string;
 let envoy: RunningEnvoy;
 let edgePort: number;
 
@@ -76,9 +91,10 @@ const ask = (name: string) =>
   }));
 
 beforeAll(async () => {
-  shop = await openGuardedShop();
+  shop = await openBookshop();
   edgePort = await freePort();
-  const authority = createAuthority(join(shop.folder, "own"));
+  scratch = mkdtempSync(join(tmpdir(), "portolan-xbackends-"));
+  const authority = createAuthority(join(scratch, "own"));
   const { certificate, key } = issueServer(authority, "vault.example");
   const pair = { cert: readFileSync(certificate), key: readFileSync(key) };
   const open = await listen(
@@ -94,7 +110,6 @@ beforeAll(async () => {
     response.end(String((request.socket as TLSSocket).getPeerCertificate().subjectaltname)),
   );
   const locked = await listen(vault, pods.vault);
-  const ca = object("v1", "ConfigMap", "roots", "vaults", { data: { "ca.crt": readFileSync(authority, "utf8") } });
   const objects = [
     object("v1", "Service", "edge", "bookshop", {
       spec: {
@@ -110,29 +125,38 @@ beforeAll(async () => {
         listeners: [{ name: "web", port: 8080, protocol: "HTTP", allowedRoutes: { namespaces: { from: "All" } } }],
       },
     }),
-    ca,
+    object("v1", "ConfigMap", "roots", "vaults", { data: { "ca.crt": readFileSync(authority, "utf8") } }),
     ...(["one", "two", "vault"] as const).map(pod),
     ...selected("open", "open", open),
     ...selected("vault", "vault", locked, mutual("client")),
     // Its pods would answer in plain text.
     ...selected("keyless", "open", open, mutual("absent")),
   ];
-  await shop.shop.add("xbackends.yaml", objects.map((one) => JSON.stringify(one)).join("\n---\n"));
-  await shop.shop.add("portolan.yaml", "gatewayApi: { alphaKinds: true }\n");
-  await shop.push();
-  const secret = object("v1", "Secret", "client", "vaults", {
-    data: { "tls.crt": pair.cert.toString("base64"), "tls.key": pair.key.toString("base64") },
-  });
-  await writeFile(join(shop.folder, "secret.yaml"), JSON.stringify(secret));
-  await shop.portolan("secret", "apply", "-f", join(shop.folder, "secret.yaml"), "--store", join(shop.folder, "store"));
-  await shop.newToken();
-  envoy = await shop.startGateway();
+  await shop.add("xbackends.yaml", objects.map((one) => JSON.stringify(one)).join("\n---\n"));
+  await shop.add("portolan.yaml", "gatewayApi: { alphaKinds: true }\n");
+  const store = memoryStore();
+  const world = { ...defaultWorldOptions, certificates: "none", binaryForms: true } as const;
+  await writeShard(store, "main", await readFolder(shop.folder));
+  const { diagnostics } = await createLeasedCompiler({ store, world, pace: { quietMs: 0 } })();
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  const secrets = secretStore(store, wrappingKeys(makeWrappingKey(), "KEY"));
+  const values = { "tls.crt": pair.cert.toString("base64"), "tls.key": pair.key.toString("base64") };
+  await secrets.put({ namespace: "vaults", name: "client" }, { values });
+  // The gateway, as it has proven; the secret is of another namespace.
+  const caller: Caller = { kind: "node", subject: "edge", namespace: "bookshop" };
+  const authentication = authenticateBy("test", [async () => identified(caller)]);
+  const front = createFront({ store, maxHoldMs: 1_000, secrets, authentication });
+  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  closing.push(() => front.close());
+  closing.push(() => polls.close());
+  envoy = await startGateway(polls.url, { certificates: "none" });
 }, 300_000);
 
 afterAll(async () => {
   await envoy?.stop();
-  for (const close of closing) await close();
+  for (const close of closing.toReversed()) await close();
   await shop?.close();
+  rmSync(scratch, { recursive: true, force: true });
 });
 
 describe("a gateway with routes to selected endpoints", () => {

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { hostOfBackend, type KubernetesBackend, portOfBackend } from "../../config/gateway-api/backend.ts";
+import type { BackendTLSPolicy } from "../../config/gateway-api/backend-policy.ts";
 import type { SecretReference } from "../../config/gateway-api/reference.ts";
 import type { ClientTLSSettings } from "../../config/kinds/destination-rule.ts";
 import { systemRoots } from "../../config/rules/tls/client-tls.ts";
@@ -57,7 +58,7 @@ export const madeBackend = trackedQuery(
     ];
     if (tls.mode === "None") return { config, settings: [], ancestors };
     const host = hostOfBackend(spec, meta);
-    const validation = tls.validation ?? { hostname: host };
+    const validation = ofItsHost(tls.validation ?? { hostname: host });
     const isUsable = client.problem === undefined && ca?.name !== invalidCredential;
     const settings = isUsable
       ? withClient(tlsSettings(validation, ca?.name ?? ""), client.name)
@@ -69,6 +70,12 @@ export const madeBackend = trackedQuery(
     };
   },
 );
+
+/** By the API's text a certificate is for the host, unless other names are stated. Istio takes any that an authority vouches for. */
+function ofItsHost(validation: BackendTLSPolicy["validation"]): BackendTLSPolicy["validation"] {
+  const { hostname, subjectAltNames = [] } = validation;
+  return subjectAltNames.length > 0 ? validation : { ...validation, subjectAltNames: [{ type: "Hostname", hostname }] };
+}
 
 const withoutPersistence = `${valid}, but sessionPersistence is not supported`;
 

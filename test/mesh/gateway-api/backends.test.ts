@@ -182,7 +182,10 @@ describe("an XBackend with a host outside of the mesh", () => {
           sni: "a.example.net",
           commonTlsContext: {
             tlsCertificateSdsSecretConfigs: [of("kubernetes-gateway://bookshop/mine")],
-            combinedValidationContext: { validationContextSdsSecretConfig: of("file-root:system") },
+            combinedValidationContext: {
+              defaultValidationContext: { matchSubjectAltNames: [{ exact: "a.example.net" }] },
+              validationContextSdsSecretConfig: of("file-root:system"),
+            },
           },
         },
       },
