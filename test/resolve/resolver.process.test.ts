@@ -3,7 +3,7 @@ import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { lookupReports } from "../../lib/resolve/lookup-reports.ts";
+import { lookupFacts, lookupReports } from "../../lib/resolve/lookup-reports.ts";
 import { createNodeFetch } from "../../lib/resolve/node-fetch.ts";
 import { createResolver } from "../../lib/resolve/resolver.ts";
 import { resolvingCompiler } from "../../lib/resolve/resolving-compiler.ts";
@@ -220,6 +220,8 @@ describe("a resolver", () => {
     expect(issuer.asked()).toBe(asked + 1);
     await mesh.push("");
     expect(await mesh.keys()).toEqual([]);
+    // Nobody is warned of what nobody wants.
+    expect([await lookupReports(mesh.store), await lookupFacts(mesh.store, Date.now)]).toEqual([[], []]);
     issuer.answer((request) => request.socket.destroy());
     const { diagnostics } = await mesh.push(tokens(`{ issuer: me, jwksUri: "${issuer.jwksUri}" }`));
     issuer.answer(undefined);
