@@ -34,6 +34,6 @@ describe("/readyz of a collector", () => {
     const unread = await readinessApp({ ...options, lookups: () => Promise.reject(new Error("away")) }).request(
       "/readyz",
     );
-    expect([unread.status, Object.keys(await unread.json())]).toEqual([200, ["isReady", "sources"]]);
+    expect([unread.status, await unread.json()]).toEqual([200, { isReady: true, sources: expect.any(Array) }]);
   });
 });
