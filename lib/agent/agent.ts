@@ -11,7 +11,9 @@ import { openTakenLog, type TakenLog, type TakenTexts, takenName } from "./files
 import type { Holding, WholeHoldings } from "./held/holding.ts";
 import { acceptedBefore, type Source } from "./held/source.ts";
 import { createWake } from "./wake.ts";
+import { extensionSource } from "./xds/extension-polls.ts";
 import { createLeading, type Leading, type RefusedResource } from "./xds/leading.ts";
+import type { LocalCalls } from "./xds/local-calls.ts";
 import type { LocalState } from "./xds/local-host.ts";
 import { createOfferMaker, type ResourceTexts } from "./xds/local-resources.ts";
 import { serveLocal } from "./xds/local-server.ts";
@@ -23,6 +25,8 @@ export interface AgentOptions extends EnvoyOptions {
   readonly state: LocalState;
   /** Where Envoy asks for it. */
   readonly socket: string;
+  /** What Envoy may ask of the agent's server besides, by way of the agent; absent where there is none. */
+  readonly calls?: LocalCalls | undefined;
   /** A gateway rather than a sidecar. */
   readonly isGateway: boolean;
   /** Whether the agent has the workload's certificate; otherwise Envoy asks whoever the resource names. */
@@ -83,7 +87,10 @@ export function createAgent(options: AgentOptions): Agent {
   const wake = createWake();
   const hurry = new AbortController();
   const readiness = createReadiness();
-  const make = createOfferMaker({ secrets: options.hasCertificates ? () => overStream : undefined });
+  const make = createOfferMaker({
+    secrets: options.hasCertificates ? () => overStream : undefined,
+    extensions: options.calls && extensionSource,
+  });
   let keeper: EnvoyKeeper | undefined;
   let refused: readonly RefusedResource[] = [];
   let versions: Readonly<Record<CoreType, string>> | undefined;
@@ -279,9 +286,10 @@ export function createAgent(options: AgentOptions): Agent {
             wake.ring();
           },
         });
-      const server = await serveLocal(socket, hostOf, () => {
+      const onSocketError = () => {
         socketErrors += 1;
-      });
+      };
+      const server = await serveLocal(socket, hostOf, onSocketError, options.calls);
       const timer = setInterval(() => keeper?.current()?.log.read(), logMs);
       try {
         keeper = await createEnvoyKeeper({ ...options, onChange: wake.ring, onEnd: () => ended(leading) });

@@ -80,12 +80,12 @@ export const identityCluster = "sds-grpc";
  * @see docs/how-istio-does-it/rest-polling.md#which-shape
  * @see docs/how-istio-does-it/rest-polling.md#held-polls
  */
-export const restSource = (pollDelayMs = 1_000) =>
+export const restSource = (pollDelayMs = 1_000, cluster = controlPlaneCluster) =>
   ({
     apiConfigSource: {
       apiType: "REST",
       transportApiVersion: "V3",
-      clusterNames: [controlPlaneCluster],
+      clusterNames: [cluster],
       refreshDelay: `${pollDelayMs / 1_000}s`,
       requestTimeout: "30s",
     },
@@ -345,12 +345,13 @@ export const authoritySecret = "portolan-authority";
 
 /**
  * Envoy's REST client gives the name of the cluster as the authority of a request, and nothing in Envoy's configuration changes that. A
- * server that is found by its name (Cloudflare, a Lambda function URL, an ingress) refuses it. A stream has a field for it.
+ * server that is found by its name (Cloudflare, a Lambda function URL, an ingress) refuses it. A stream has a field for it, but not what
+ * else an Envoy asks of that cluster: the code of Wasm extensions.
  *
  * @see docs/decisions/054-authority-of-polls.md
  */
 const needsAuthority = (server: ControlPlane, transport: Transport): boolean =>
-  transport === "rest" && !isIpAddress(server.host);
+  transport !== "files" && !isIpAddress(server.host);
 
 const authorityFilters = (server: ControlPlane, transport: Transport) =>
   needsAuthority(server, transport)

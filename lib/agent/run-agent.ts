@@ -9,7 +9,7 @@ import { fetchOnce } from "./fetch-once.ts";
 import { lockFolder, socketIn } from "./files/folder-lock.ts";
 import { replaceFile } from "./files/replace-file.ts";
 import { folderSource } from "./held/folder-source.ts";
-import { createFrontClient, type FrontAddress } from "./held/front-client.ts";
+import { createFrontClient, type FrontAddress, type FrontClient } from "./held/front-client.ts";
 import { frontSource } from "./held/front-source.ts";
 import { createGenerationKeeper } from "./held/generation.ts";
 import { heldTypes } from "./held/holding.ts";
@@ -19,6 +19,7 @@ import type { Source } from "./held/source.ts";
 import { type IdentitySource, type IdentityState, keepIdentity } from "./identity/identity-files.ts";
 import { agentMetrics } from "./status/agent-metrics.ts";
 import { type StatusAddress, type StatusSource, serveStatus } from "./status/status-server.ts";
+import { createLocalCalls } from "./xds/local-calls.ts";
 import { createLocalState } from "./xds/local-host.ts";
 
 /** What `portolan agent` was told. */
@@ -73,7 +74,8 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       certificate = state;
     };
     const endIdentity = identity && (await keepIdentity({ source: identity, folder, say, take, onState }));
-    const source = await sourceFor(settings, folder, bootstrap.node);
+    const client = "front" in from ? createFrontClient(from.front) : undefined;
+    const source = await sourceFor(settings, folder, bootstrap.node, client);
     if (settings.once) {
       await fetchOnce(source, { folder, hasCertificateFiles: identity !== undefined });
       endIdentity?.();
@@ -92,6 +94,7 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       hasCertificates: identity !== undefined,
       state,
       socket,
+      calls: client && createLocalCalls(client, folder),
     });
     const status =
       settings.status &&
@@ -136,12 +139,13 @@ async function sourceFor(
   { from, trustedKeys, holdMs, dns, once }: AgentSettings,
   folder: string,
   node: AgentNode,
+  client: FrontClient | undefined,
 ): Promise<Source> {
   const { trusted } = readTrusted(trustedKeys, "--trusted-keys");
   const generation = await createGenerationKeeper(folder, trusted !== undefined);
   const types = heldTypes(dns !== undefined && !once);
-  if ("snapshot" in from) return folderSource({ folder: from.snapshot, node, trusted, generation, types });
-  const client = createFrontClient(from.front);
+  if (client === undefined || "snapshot" in from)
+    return folderSource({ folder: "snapshot" in from ? from.snapshot : "", node, trusted, generation, types });
   const verify = trusted && againstSignedHead({ client, node, trusted, generation, types });
   return frontSource({ client, node, holdMs, types, verify });
 }

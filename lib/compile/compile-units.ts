@@ -9,7 +9,7 @@ import type { CompiledClass, CompiledList, CompiledPart, ListColumns } from "../
 import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
 import { type ClassResources, noResources, noTypes, type Parted, type Resource } from "../xds/resource.ts";
-import { pollShape } from "../xds/shape.ts";
+import { pollShape, streamShape } from "../xds/shape.ts";
 import { type GeneratedColumns, type OfUnits, typesOf, type Unit } from "../xds/units.ts";
 import { encodedList } from "./encoded-list.ts";
 import { joinParts } from "./join-parts.ts";
@@ -176,7 +176,7 @@ const compiledSides = column(
     // Else they are files beside the proxy.
     const fetched = certificates === "sds" || reader === "grpc";
     const streamed = fetched ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
-    const stream = encodeAll(streamed);
+    const stream = encodeAll(streamShape(streamed, memo));
     // A program asks over streams, for certificates its bootstrap: its answers have one shape.
     if (reader === "grpc") return { stream: stream.value, poll: stream.value, diagnostics: said(stream.diagnostics) };
     const poll = encodeAll(pollShape(streamed, memo, { pollDelayMs }));

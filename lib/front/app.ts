@@ -24,7 +24,7 @@ import { bodyResponse, changedHeaders, problem, sentOnce } from "./polls/respons
 import { probesApp } from "./probes.ts";
 import { createProof } from "./proof.ts";
 import { consoleFilesApp, type LoadConsole } from "./shell/console-files.ts";
-import { answerModule } from "./wasm-modules.ts";
+import { mountModules } from "./wasm-modules.ts";
 
 /**
  * The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer.
@@ -84,10 +84,13 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     if (leave === undefined) return problem(503, noRoomForAnswer);
     // Its name is its content's. Who may read it was asked, so whoever keeps it keeps it for the one who asked.
     const headers = { ...changedHeaders(blob.length), "cache-control": "private, max-age=31536000, immutable" };
-    return sentOnce(blob, { status: 200, headers }, leave);
+    if (c.req.method !== "HEAD") return sentOnce(blob, { status: 200, headers }, leave);
+    // Nobody would read the body of an answer to HEAD, nor let it go.
+    leave();
+    return new Response(undefined, { headers });
   });
 
-  app.get("/v3/wasm/:digest", (c) => answerModule(front.modules, c.req.param("digest"), c.req.raw.headers));
+  mountModules(app, front);
 
   app.get("/healthz", async (c) => {
     const head = await front.heads.current();

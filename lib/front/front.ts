@@ -299,7 +299,7 @@ export function createFront(options: FrontOptions): Front {
     onCertificate: options.onCertificate ?? (() => {}),
     onCertificateRefused: options.onCertificateRefused ?? (() => {}),
     trustBundles: createBundleReader(reader),
-    modules: createWasmModules(options.store),
+    modules: createWasmModules(options.store, answers),
     moves: options.moves,
     behindSources: options.behindSources,
     lookups: options.lookups,

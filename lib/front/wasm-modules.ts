@@ -1,14 +1,29 @@
+import type { Hono } from "hono/tiny";
+import type { Gate } from "../limits/gate.ts";
 import { blobKey } from "../snapshot/blob.ts";
 import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { noRoomForAnswer } from "./polls/outcome.ts";
 import { problem } from "./polls/responses.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** A module that is about to be sent. */
+interface SentModule {
+  readonly bytes: Bytes;
+  /** To be called when its reader has it, or has gone away. */
+  readonly leave: () => void;
+}
+
 /** Modules of Wasm in the store, by their SHA-256. */
 export interface WasmModules {
-  /** @returns undefined where the store has none of that name, or something else */
-  get(sha256: string): Promise<Bytes | undefined>;
+  /** @returns "none" where the store has none of that name, or something else; "no room" where too much is being sent */
+  open(sha256: string): Promise<SentModule | "none" | "no room">;
+}
+
+/** Adds `GET /v3/wasm/<digest>` to an app, behind its guard. */
+export function mountModules(app: Hono, front: { readonly modules: WasmModules }): void {
+  app.get("/v3/wasm/:digest", (c) => answerModule(front.modules, c.req.param("digest"), c.req.raw));
 }
 
 /** What stays in memory after it was asked for; a larger one lies there only while it is sent. */
@@ -17,8 +32,13 @@ const keptBytes = 16 * 1024 * 1024;
 /** What begins every module. Other blobs are not for nodes. */
 const magic = [0x00, 0x61, 0x73, 0x6d];
 
-/** However many ask for a module at a time, it is read once. */
-export function createWasmModules(store: ObjectStore): WasmModules {
+/**
+ * However many ask for a module at a time, it is read once and lies in memory once.
+ *
+ * @param room for answers that lie in memory whole
+ */
+export function createWasmModules(store: ObjectStore, room: Gate): WasmModules {
+  const inUse = new Map<string, { readonly bytes: Bytes; readonly leave: () => void; readers: number }>();
   const cache = createLoadCache<string, Bytes | undefined>({
     nameOf: (sha256) => sha256,
     maxBytes: keptBytes,
@@ -31,8 +51,30 @@ export function createWasmModules(store: ObjectStore): WasmModules {
     patienceMs: 2_000,
   });
   return {
-    async get(sha256) {
-      return (await cache.get(sha256)) ?? undefined;
+    async open(sha256) {
+      const bytes = inUse.get(sha256)?.bytes ?? (await cache.get(sha256));
+      if (bytes === undefined) return "none";
+      let use = inUse.get(sha256);
+      if (use === undefined) {
+        const leave = room.tryEnter(bytes.length);
+        if (leave === undefined) return "no room";
+        use = { bytes, leave, readers: 0 };
+        inUse.set(sha256, use);
+      }
+      const used = use;
+      used.readers += 1;
+      let hasLeft = false;
+      return {
+        bytes: used.bytes,
+        leave() {
+          if (hasLeft) return;
+          hasLeft = true;
+          used.readers -= 1;
+          if (used.readers > 0) return;
+          inUse.delete(sha256);
+          used.leave();
+        },
+      };
     },
   };
 }
@@ -47,17 +89,26 @@ interface Range {
  * A module, whole or in a part (RFC 9110, 14): its name says what is in it, so whoever keeps it keeps it for good. It goes out in pieces, as
  * fast as its reader takes them.
  */
-export async function answerModule(modules: WasmModules, sha256: string, headers: Headers): Promise<Response> {
-  const bytes = /^[0-9a-f]{64}$/.test(sha256) ? await modules.get(sha256) : undefined;
-  if (bytes === undefined) return problem(404, "there is no such module here");
+async function answerModule(modules: WasmModules, sha256: string, { method, headers }: Request): Promise<Response> {
+  const found = /^[0-9a-f]{64}$/.test(sha256) ? await modules.open(sha256) : "none";
+  if (found === "none") return problem(404, "there is no such module here");
+  if (found === "no room") return problem(503, noRoomForAnswer);
+  const { bytes, leave } = found;
   const etag = `"${sha256}"`;
   const always = { "cache-control": "private, max-age=31536000, immutable", etag, "accept-ranges": "bytes" };
-  if (headers.get("if-none-match") === etag) return new Response(undefined, { status: 304, headers: always });
+  if (headers.get("if-none-match") === etag) {
+    leave();
+    return new Response(undefined, { status: 304, headers: always });
+  }
   const range = rangeOf(headers, etag, bytes.length);
-  if (range === "none")
+  if (range === "none") {
+    leave();
     return problem(416, "the module has no such part", { "content-range": `bytes */${bytes.length}` });
+  }
   const { from, to } = range ?? { from: 0, to: bytes.length };
-  return new Response(flowing(bytes.subarray(from, to)), {
+  // Nobody would read the body of an answer to HEAD, nor let it go.
+  if (method === "HEAD") leave();
+  return new Response(method === "HEAD" ? undefined : flowing(bytes.subarray(from, to), leave), {
     status: range === undefined ? 200 : 206,
     headers: {
       ...always,
@@ -82,7 +133,8 @@ function rangeOf(headers: Headers, etag: string, length: number): Range | "none"
 
 const pieceBytes = 64 * 1024;
 
-function flowing(bytes: Bytes): ReadableStream<Uint8Array> {
+/** @param sent called when all of it is taken, or its reader has gone away */
+function flowing(bytes: Bytes, sent: () => void): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>(
     {
@@ -90,8 +142,11 @@ function flowing(bytes: Bytes): ReadableStream<Uint8Array> {
         // A copy: a platform may take what it is given away from whoever else reads it.
         controller.enqueue(bytes.slice(at, at + pieceBytes));
         at += pieceBytes;
-        if (at >= bytes.length) controller.close();
+        if (at < bytes.length) return;
+        controller.close();
+        sent();
       },
+      cancel: () => sent(),
     },
     { highWaterMark: 0 },
   );

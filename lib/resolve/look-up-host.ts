@@ -94,7 +94,8 @@ export function afterAnswer(
   const recent = times.filter(([, ms]) => nowMs - ms < recentMs);
   const lastMs = Math.max(...times.map(([, ms]) => ms));
   const isBack = recent.some(([address, ms]) => answer.has(address) && ms < lastMs);
-  const turnedMs = isBack ? nowMs : rotatesMs;
+  // A time that is yet to come is from before the clock was set back.
+  const turnedMs = isBack ? nowMs : rotatesMs && Math.min(rotatesMs, nowMs);
   const rotates = turnedMs !== undefined && nowMs - turnedMs < recentMs;
   const now = new Map([
     ...recent,

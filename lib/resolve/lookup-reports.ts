@@ -26,10 +26,15 @@ export interface LookupReport {
   readonly problem?: string;
 }
 
-/** All that a resolver has looked up for a store, by name. */
+/** All that a resolver looks up for a store, by name. */
 export async function lookupReports(store: ObjectStore): Promise<readonly LookupReport[]> {
+  return (await wantedStates(store)).map(([name, one]) => reportOf(name, one));
+}
+
+/** What is kept for a rollback alone is not asked for, so it fails for nobody, and grows old without harm. */
+async function wantedStates(store: ObjectStore): Promise<readonly (readonly [string, LookupState])[]> {
   const { state } = await readState(store);
-  return [...state].map(([name, one]) => reportOf(name, one));
+  return [...state].filter(([, { sinceMs }]) => sinceMs !== undefined);
 }
 
 const timeText = (ms: number): string => new Date(ms).toISOString();
@@ -68,11 +73,17 @@ export interface LookupFacts {
   readonly failed: number;
 }
 
-/** One for each kind and host. @param nowMs milliseconds since the epoch */
-export async function lookupFacts(store: ObjectStore, nowMs: number): Promise<readonly LookupFacts[]> {
-  const { state } = await readState(store);
+/**
+ * One for each kind and host.
+ *
+ * @param now milliseconds since the epoch; counts where the store has no clock, by which a resolver notes its times
+ */
+export async function lookupFacts(store: ObjectStore, now: () => number): Promise<readonly LookupFacts[]> {
+  const states = await wantedStates(store);
+  if (states.length === 0) return [];
+  const nowMs = (await store.time?.()) ?? now();
   const byHost = new Map<string, LookupFacts>();
-  for (const [name, { fetchedMs, failingMs, triedMs, failed }] of state) {
+  for (const [name, { fetchedMs, failingMs, triedMs, failed }] of states) {
     const kind = lookupKind(name);
     const host = kind === "host" ? lookupPlace(name) : (URL.parse(lookupPlace(name))?.host ?? "");
     const place = `${kind} ${host}`;

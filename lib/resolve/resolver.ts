@@ -62,9 +62,16 @@ export type Resolver = (asked?: { readonly all?: boolean }) => Promise<Resolutio
 export function createResolver(options: ResolverOptions): Resolver {
   const { store, now, trust } = options;
   const readWanted = createWantedReader(store, trust);
+  /** Whether the store was seen to have no look-ups: of a mesh that wants none it is not asked again. */
+  let isIdle = false;
   return async ({ all = false } = {}) => {
     const { lookups, services, taken, compiled, holdsModules } = await readWanted();
-    if (lookups.length + services.length === 0 && !holdsModules) return nothingResolved;
+    const isWanting = lookups.length + services.length > 0 || holdsModules;
+    if (!isWanting) {
+      // What is not wanted any more is noted so, or would count as old for ever.
+      isIdle ||= (await readState(store)).state.size === 0;
+      if (isIdle) return nothingResolved;
+    } else isIdle = false;
     const nowMs = (await store.time?.()) ?? now();
     if (services.length > 0) await giveAddresses(store, { services, taken }, nowMs);
     const looked = await lookUpDue(lookups, all, nowMs, options);

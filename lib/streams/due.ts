@@ -118,8 +118,12 @@ export function nextAnswer(kind: StreamKind, dues: Dues): Answer | undefined {
   return { type, changed: [], removed: namesIn(gone), gone: noNames };
 }
 
-/** A state-of-the-world answer of resources that come by name says nothing of those that are not in it. */
-const tellsOfGone = (kind: StreamKind, type: ResourceType): boolean => kind === "delta" || isWildcard(type);
+/**
+ * A state-of-the-world answer of resources that come by name says nothing of those that are not in it. An extension's configuration is never
+ * said to be gone: a listener that serves until the next one is warm, or drains, would answer 500 without it. Envoy lets go of it by itself.
+ */
+const tellsOfGone = (kind: StreamKind, type: ResourceType): boolean =>
+  (kind === "delta" && type !== "extension_configs") || isWildcard(type);
 
 /** Keeps a tree's own texts instead of those of a request, which take memory in every stream. */
 export function sharing(watch: Watch, { changed }: Pick<Due, "changed">): Watch {

@@ -9,8 +9,10 @@ export interface Resource<Json extends object = object> {
   readonly name: string;
   readonly json: Json;
   readonly from: readonly ConfigKey[];
-  /** SHA-256 of the code that it has at an Envoy that polls: its front has it. Absent: none was fetched, or the resource is none with code. */
+  /** SHA-256 of the code that an Envoy without Istio's agent has from its front. Absent: none was fetched, or the resource is none with code. */
   readonly module?: string;
+  /** Istio's agent is beside the Envoy, and fetches code of what comes over a stream. */
+  readonly hasIstioAgent?: true;
 }
 
 /** The types served, by the last part of their REST path. */

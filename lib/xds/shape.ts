@@ -8,7 +8,7 @@ import { query } from "../incremental/query.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { localClusterName, portolanCluster } from "./names.ts";
 import { type ClassResources, mapParted, noResources, type Resource } from "./resource.ts";
-import { renamingsOf, withFetchedNames } from "./wasm/fetched-names.ts";
+import { isLeftToAgent, renamingsOf, withFetchedNames } from "./wasm/fetched-names.ts";
 import { withStandIn } from "./wasm/stand-in.ts";
 
 /**
@@ -37,6 +37,29 @@ export const usualPollDelayMs = 1_000;
 
 const initialFetchTimeout = "5s";
 
+/**
+ * Resources as they go over a stream: as Istio writes them, but for code of Wasm that only Istio's agent fetches. An Envoy without that
+ * agent has it as one that polls does.
+ *
+ * @returns resources of unchanged identity where nothing had to change
+ */
+export function streamShape(resources: ClassResources, memo: Memo): ClassResources {
+  const { listeners, extension_configs: extensions } = resources;
+  if (extensions === undefined) return resources;
+  const renamings = renamingsOf(extensions, "stream");
+  return {
+    ...resources,
+    listeners: mapParted(listeners, (list) => withFetchedNames(list, renamings, memo)),
+    extension_configs: mapParted(extensions, (list) => streamedExtensions(memo, { resources: list })),
+  };
+}
+
+const streamedExtensions = query(
+  "extensions over streams",
+  ({ resources }: { readonly resources: readonly Resource[] }, memo: Memo): readonly Resource[] =>
+    resources.map((resource) => (isLeftToAgent(resource, "stream") ? resource : standIn(memo, { resource }))),
+);
+
 /** What `pollShape` may be told. */
 export interface PollOptions {
   /** Clusters that keep an endpoint poll of their own, by name: those whose endpoints change all the time. */
@@ -58,7 +81,7 @@ export function pollShape(resources: ClassResources, memo: Memo, options: PollOp
   const { clusters, endpoints, listeners, routes, extension_configs: extensions, name_tables: names } = resources;
   const { shared } = endpoints;
   const { pollDelayMs = usualPollDelayMs } = options;
-  const renamings = renamingsOf(extensions);
+  const renamings = renamingsOf(extensions, "poll");
   const inlining = { endpoints: shared, separate, pollDelayMs };
   return {
     clusters: {

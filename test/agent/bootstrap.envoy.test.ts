@@ -25,7 +25,8 @@ describe("bootstrapOf", () => {
     ["with a token", { host: "portolan.example", port: 8080, authorizationVariable: "HOME" }],
     ["over TLS", { host: "portolan.example", port: 443, tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } }],
   ])("is taken by Envoy %s", async (_what, server) => {
-    expect(await envoyComplaint(bootstrapOf({ ...options, server }))).toBe("");
+    for (const transport of ["rest", "delta", "sotw"] as const)
+      expect(await envoyComplaint(bootstrapOf({ ...options, server, transport }))).toBe("");
   });
 
   it("is taken by Envoy with a limit of connections and a local cluster", async () => {

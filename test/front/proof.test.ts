@@ -22,6 +22,7 @@ describe("GET /v3/blobs/:hash", () => {
     expect([next.status, next.headers.get("content-type")]).toEqual([200, "application/json"]);
     expect(next.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
     await next.body?.cancel();
+    expect((await request(path, { method: "HEAD" })).status).toBe(200);
     expect((await request(path)).status).toBe(200);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { authenticateBy, identified } from "../../lib/front/auth/authentication.ts";
+import { limits } from "../../lib/limits/limits.ts";
 import { blobKey, hashOf } from "../../lib/snapshot/blob.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { teapotModule } from "../e2e/wasm-module.ts";
@@ -62,6 +63,26 @@ describe("GET /v3/wasm/:digest", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => request(path)));
     const hashes = await Promise.all(answers.map(async (one) => hashOf(new Uint8Array(await one.arrayBuffer()))));
     expect([reads, new Set(hashes)]).toEqual([1, new Set([sha256])]);
+  });
+
+  it("lies in memory once for all who read it, within the room of answers, and for nobody who has gone", async () => {
+    const { request, store } = await frontWith({ limits: { ...limits, answersBytes: code.length } });
+    const large = new Uint8Array([...teapotModule(), ...new Uint8Array(300_000)]);
+    await store.put(blobKey(hashOf(large)), large);
+    const other = `/v3/wasm/${hashOf(large)}`;
+    const [slow, slower] = [await request(path), await request(path)];
+    expect([slow.status, slower.status, (await request(other)).status]).toEqual([200, 200, 503]);
+    await slow.arrayBuffer();
+    expect((await request(other)).status).toBe(503);
+    await slower.body?.cancel();
+    for (const method of ["HEAD", "HEAD", "GET"]) {
+      const { status, body } = await request(other, { method });
+      expect(status).toBe(200);
+      await body?.cancel();
+    }
+    for (const headers of [{ "if-none-match": `"${hashOf(large)}"` }, { range: "bytes=999999-" }])
+      await request(other, { headers });
+    expect((await request(path)).status).toBe(200);
   });
 
   it("is for nodes that prove who they are", async () => {

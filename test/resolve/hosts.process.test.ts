@@ -221,9 +221,7 @@ describe("a network gateway that is given by host name", () => {
       expect(await mesh.reachedAt()).toEqual(["192.0.2.1:15443"]);
     }
     expect(await mesh.report()).toMatchObject({ state: "stale", fetchedAt: new Date(at).toISOString() });
-    expect(await lookupFacts(mesh.store, mesh.now())).toEqual([
-      { kind: "host", host, ageSeconds: 3 * 3_600, failed: 3 },
-    ]);
+    expect(await lookupFacts(mesh.store, mesh.now)).toEqual([{ kind: "host", host, ageSeconds: 3 * 3_600, failed: 3 }]);
     // Asked again within a minute, however often that has failed.
     expect((await mesh.resolve()).nextInMs).toBeLessThanOrEqual(60 * second);
   }, 30_000);

@@ -3,9 +3,10 @@ import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { lookupReports } from "../../lib/resolve/lookup-reports.ts";
+import { lookupFacts, lookupReports } from "../../lib/resolve/lookup-reports.ts";
 import { createNodeFetch } from "../../lib/resolve/node-fetch.ts";
 import { createResolver } from "../../lib/resolve/resolver.ts";
+import { readState } from "../../lib/resolve/resolver-state.ts";
 import { resolvingCompiler } from "../../lib/resolve/resolving-compiler.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { readHistory } from "../../lib/snapshot/head/history.ts";
@@ -220,6 +221,8 @@ describe("a resolver", () => {
     expect(issuer.asked()).toBe(asked + 1);
     await mesh.push("");
     expect(await mesh.keys()).toEqual([]);
+    // Nobody is warned of what nobody wants.
+    expect([await lookupReports(mesh.store), await lookupFacts(mesh.store, Date.now)]).toEqual([[], []]);
     issuer.answer((request) => request.socket.destroy());
     const { diagnostics } = await mesh.push(tokens(`{ issuer: me, jwksUri: "${issuer.jwksUri}" }`));
     issuer.answer(undefined);
@@ -240,7 +243,8 @@ describe("a resolver", () => {
       await mesh.push(`${own}---\n${tokens(...many).replace("namespace: shop", "namespace: evil")}`);
     }
     expect(await mesh.keys()).toEqual(keys);
-    expect(await lookupReports(mesh.store)).toHaveLength(1 + 32 + 32);
+    expect(await lookupReports(mesh.store)).toHaveLength(1 + 32);
+    expect((await readState(mesh.store)).state.size).toBe(1 + 32 + 32);
     const asked = issuer.asked();
     mesh.pass(21 * minute);
     await mesh.compile();

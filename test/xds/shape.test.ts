@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemo, noMemo } from "../../lib/incremental/memo.ts";
 import { allShared, type ClassResources, type Resource } from "../../lib/xds/resource.ts";
-import { pollShape, restSource } from "../../lib/xds/shape.ts";
+import { pollShape, restSource, streamShape } from "../../lib/xds/shape.ts";
 
 const ads = { ads: {}, resourceApiVersion: "V3" };
 
@@ -80,5 +80,44 @@ describe("pollShape", () => {
     const other = { ...stream, clusters: allShared([...stream.clusters.shared]) };
     expect(pollShape(stream, memo).clusters.shared).toBe(first.clusters.shared);
     expect(pollShape(other, memo).clusters.shared[0]).toBe(first.clusters.shared[0]);
+  });
+});
+
+describe("streamShape", () => {
+  const remote = { httpUri: { uri: "oci://x/a", cluster: "_" }, sha256: "nil" };
+  const typedConfig = {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
+    config: { name: "a", vmConfig: { code: { remote } } },
+  };
+  const withExtension = (more: Partial<Resource>): ClassResources => ({
+    ...stream,
+    listeners: allShared([{ name: "l", json: { filters: [{ name: "a", configDiscovery: ads }] }, from: [] }]),
+    extension_configs: allShared([{ name: "a", json: { name: "a", typedConfig }, from: [], ...more }]),
+  });
+  const module = "ab".repeat(32);
+
+  it("has code that only Istio's agent fetches from the front, under a name that tells other code apart", () => {
+    const { listeners, extension_configs: extensions } = streamShape(withExtension({ module }), noMemo);
+    expect(extensions?.shared[0]?.name).toBe("a@abababababababab");
+    expect(JSON.stringify(extensions)).toContain(`"uri":"http://portolan/v3/wasm/${module}"`);
+    expect(listeners.shared[0]?.json).toEqual({ filters: [{ name: "a@abababababababab", configDiscovery: ads }] });
+  });
+
+  it("has a filter in its place that refuses everything until it was fetched", () => {
+    expect(JSON.stringify(streamShape(withExtension({}), noMemo).extension_configs)).toContain("wasm-default-deny");
+  });
+
+  it("is as Istio writes it where Istio's agent is, which polls have not", () => {
+    const istio = withExtension({ module, hasIstioAgent: true });
+    const { listeners, extension_configs: extensions } = streamShape(istio, noMemo);
+    expect([listeners.shared[0], extensions?.shared[0]]).toEqual([
+      istio.listeners.shared[0],
+      istio.extension_configs?.shared[0],
+    ]);
+    expect(pollShape(istio, noMemo).extension_configs?.shared[0]?.name).toBe("a@abababababababab");
+  });
+
+  it("is all the same where there is no extension", () => {
+    expect(streamShape(stream, noMemo)).toBe(stream);
   });
 });

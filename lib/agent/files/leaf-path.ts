@@ -1,7 +1,7 @@
 import { hashOf } from "../../snapshot/blob.ts";
 
-/** What has a file for each resource: routes, secrets. */
-export type LeafKind = "rds" | "sds";
+/** What has a file for each resource: routes, secrets, configurations of extensions. */
+export type LeafKind = "rds" | "sds" | "ecds";
 
 const readableLength = 100;
 

@@ -30,7 +30,7 @@ export interface FrontReply {
 
 export interface FrontRequest {
   readonly path: string;
-  /** Message of a Connect call, in JSON or in binary; absent: it is a GET. */
+  /** Message of a call, in JSON or in binary; absent: it is a GET. */
   readonly body?: string | Uint8Array;
   /** How long the front may hold a call. */
   readonly holdMs?: number;
@@ -40,6 +40,12 @@ export interface FrontRequest {
 export interface FrontClient {
   /** @throws PortolanError when there is no answer, or not all of one */
   ask(request: FrontRequest): Promise<FrontReply>;
+  /**
+   * GETs something that is read piece by piece.
+   *
+   * @throws PortolanError when there is no answer, or one of another status than 200
+   */
+  open(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   close(): void;
 }
 
@@ -74,30 +80,48 @@ export function createFrontClient({ url, ...files }: FrontAddress): FrontClient 
     };
   }
 
+  async function begin({ path, body, holdMs = 0, signal }: FrontRequest): Promise<ClientRequest> {
+    const token = (await contents(files.tokenFile))?.trim();
+    const type = typeof body === "object" ? "application/proto" : "application/json";
+    const headers = {
+      accept: type,
+      ...(body === undefined
+        ? {}
+        : {
+            "connect-protocol-version": "1",
+            // The front holds five seconds less.
+            "connect-timeout-ms": String(holdMs + 5_000),
+            // The same for a poll.
+            "x-envoy-expected-rq-timeout-ms": String(holdMs + 5_000),
+            "content-type": type,
+            "content-length": String(Buffer.byteLength(body)),
+          }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    const shared = { method: body === undefined ? "GET" : "POST", headers, ...(signal && { signal }) };
+    const target = new URL(base.pathname.replace(/\/$/, "") + path, base);
+    return https === undefined
+      ? httpRequest(target, { ...shared, agent: plain })
+      : https.request(target, { ...shared, ...(await credentials()), agent: secure });
+  }
+
   return {
-    async ask({ path, body, holdMs = 0, signal }) {
-      const token = (await contents(files.tokenFile))?.trim();
-      const type = typeof body === "object" ? "application/proto" : "application/json";
-      const headers = {
-        accept: type,
-        ...(body === undefined
-          ? {}
-          : {
-              "connect-protocol-version": "1",
-              // The front holds five seconds less.
-              "connect-timeout-ms": String(holdMs + 5_000),
-              "content-type": type,
-              "content-length": String(Buffer.byteLength(body)),
-            }),
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      };
-      const shared = { method: body === undefined ? "GET" : "POST", headers, ...(signal && { signal }) };
-      const target = new URL(base.pathname.replace(/\/$/, "") + path, base);
-      const begun =
-        https === undefined
-          ? httpRequest(target, { ...shared, agent: plain })
-          : https.request(target, { ...shared, ...(await credentials()), agent: secure });
-      return settle(begun, body, holdMs + answerMs);
+    async ask(request) {
+      const { body, holdMs = 0 } = request;
+      return settle(await begin(request), body, holdMs + answerMs);
+    },
+    async open(path, signal) {
+      const begun = await begin({ path, signal });
+      return new Promise((resolve, reject) => {
+        const fail = (cause: unknown) => reject(new PortolanError(causeText(cause), [], cause));
+        begun.once("error", fail);
+        begun.once("response", (response) => {
+          if (response.statusCode === 200) return resolve(response);
+          response.destroy();
+          reject(new PortolanError(`the server answers ${response.statusCode} to GET ${path}`));
+        });
+        begun.end();
+      });
     },
     close() {
       plain.destroy();

@@ -12,6 +12,8 @@ export interface Reference {
 export interface SourceForm {
   /** Source of a route table; undefined: the stream that the listener came by. */
   routes?(name: string): JsonObject;
+  /** Source of an extension's configuration that the stream would bring; absent: the control plane's cluster, by REST. */
+  readonly extensions?: JsonObject | undefined;
   /** Source of the workload's own certificate and roots, by name; undefined: where the resource says. */
   readonly secrets?: ((name: string) => JsonObject) | undefined;
 }
@@ -24,13 +26,15 @@ export interface Rewritten {
 
 /**
  * A resource that was made for a stream of a server, for an Envoy whose agent stands in for that stream. What the agent does not have
- * (extension configurations, certificates of gateways) is asked of the control plane's cluster by REST.
+ * (certificates of gateways) is asked of the control plane's cluster by REST.
  */
 export function rewriteSources(resource: JsonObject, form: SourceForm): Rewritten {
   const references: Reference[] = [];
 
   function rewritten(object: JsonObject, clusterName: string): JsonObject {
-    const { edsConfig, configSource, sdsConfig, routeConfigName, serviceName, name } = object;
+    const { edsConfig, configSource, configDiscovery, sdsConfig, routeConfigName, serviceName, name } = object;
+    if (form.extensions !== undefined && isRecord(configDiscovery) && isAggregated(configDiscovery.configSource))
+      return { ...object, configDiscovery: { ...configDiscovery, configSource: form.extensions } };
     if (isAggregated(edsConfig)) {
       references.push({ type: "endpoints", name: textOf(serviceName) || clusterName });
       return object;

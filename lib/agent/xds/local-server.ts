@@ -23,6 +23,7 @@ import { isWhole, servedTypeOf } from "../../streams/served-type.ts";
 import { discoveryStream, type StreamHost, type StreamRequest } from "../../streams/stream.ts";
 import { askedDelta } from "../../streams/watch.ts";
 import { listening } from "../listening.ts";
+import type { LocalCalls } from "./local-calls.ts";
 
 /** Where an agent answers its Envoy. */
 export interface LocalServer {
@@ -41,6 +42,7 @@ const deltaPath = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaA
  * Serves delta ADS over a Unix socket. Its folder is the user's alone, since private keys go over it.
  *
  * @param hostOf the server of a stream that has begun
+ * @param calls what is answered besides
  * @param onError called for each error of the socket, of which a connection is lost and nothing else
  * @throws PortolanError when the socket cannot be had
  */
@@ -48,14 +50,15 @@ export async function serveLocal(
   path: string,
   hostOf: () => StreamHost,
   onError: (cause: unknown) => void,
+  calls: LocalCalls = () => undefined,
 ): Promise<LocalServer> {
   if (Buffer.byteLength(path) > maxPathBytes)
     throw new PortolanError(
       `the path of Envoy's socket, ${path}, has more than ${maxPathBytes} bytes, and no system takes it: name a folder with a shorter path by --dir`,
     );
   const sessions = new Set<Http2Session>();
-  const server = createServer({ settings: { maxConcurrentStreams: 16 } }, (request, response) => {
-    answer(request, response, hostOf);
+  const server = createServer({ settings: { maxConcurrentStreams: 128 } }, (request, response) => {
+    answer(request, response, hostOf, calls);
   });
   server.on("session", (session) => {
     sessions.add(session);
@@ -81,12 +84,19 @@ export async function serveLocal(
   };
 }
 
-function answer(request: Http2ServerRequest, response: Http2ServerResponse, hostOf: () => StreamHost): void {
+function answer(
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  hostOf: () => StreamHost,
+  calls: LocalCalls,
+): void {
   const { stream } = response;
   const gone = new AbortController();
   stream.once("close", () => gone.abort());
   stream.on("error", () => {});
   const respond = async () => {
+    const called = calls(request, response);
+    if (called !== undefined) return called;
     response.writeHead(200, { "content-type": "application/grpc" });
     try {
       if (request.url !== deltaPath) throw new ConnectError("only delta ADS is served here", Code.Unimplemented);

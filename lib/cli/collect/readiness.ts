@@ -2,6 +2,7 @@ import { Hono } from "hono/tiny";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { CollectorState } from "../../collect/collector.ts";
 import type { StatusWriterState } from "../../collect/status/status-writer.ts";
+import type { LookupReport } from "../../resolve/lookup-reports.ts";
 
 export interface ReadinessOptions {
   readonly states: () => readonly CollectorState[];
@@ -12,6 +13,8 @@ export interface ReadinessOptions {
   readonly now: () => number;
   /** What has to come first, besides sources, and has not yet; nothing when absent. */
   readonly awaited?: () => Promise<readonly string[]>;
+  /** What was looked up in a network; absent where nothing is. */
+  readonly lookups?: (() => Promise<readonly LookupReport[]>) | undefined;
   /** With further metrics, those of compiles. */
   readonly registry?: Registry | undefined;
 }
@@ -25,9 +28,18 @@ const ageOf = ({ isFilled, asOfMs }: CollectorState, nowMs: number): number =>
 
 /**
  * What an orchestrator and Prometheus ask a collector. `/readyz` is 200 while every source is as its origin is, else 503, and says
- * how each one fares; `/livez` is 200 while this runs.
+ * how each one fares; `/livez` is 200 while this runs. Look-ups that fail are listed and change nothing else: what was found before is in
+ * force, and another process would fare no better.
  */
-export function readinessApp({ states, statuses, staleAfter, now, awaited, registry }: ReadinessOptions): Hono {
+export function readinessApp({
+  states,
+  statuses,
+  staleAfter,
+  now,
+  awaited,
+  lookups,
+  registry,
+}: ReadinessOptions): Hono {
   const app = new Hono();
   const metrics = collectorMetrics(states, statuses, now, registry);
 
@@ -42,13 +54,26 @@ export function readinessApp({ states, statuses, staleAfter, now, awaited, regis
       return { source, isReady, isInSync: isFilled && failure === "", ...age, objects, failure };
     });
     const isReady = waitsFor.length === 0 && sources.every((source) => source.isReady);
-    return c.json({ isReady, ...(waitsFor.length === 0 ? {} : { waitsFor }), sources }, isReady ? 200 : 503);
+    const failing = await failingLookups(lookups);
+    const more = {
+      ...(waitsFor.length === 0 ? {} : { waitsFor }),
+      ...(failing.length === 0 ? {} : { lookups: failing }),
+    };
+    return c.json({ isReady, ...more, sources }, isReady ? 200 : 503);
   });
   app.get("/metrics", async () => {
     const { contentType, text } = await metrics();
     return new Response(text, { headers: { "content-type": contentType } });
   });
   return app;
+}
+
+const maxFailing = 20;
+
+/** Those that fail, as many as are listed; none where the store cannot be read, which is told elsewhere. */
+async function failingLookups(lookups: ReadinessOptions["lookups"]): Promise<readonly LookupReport[]> {
+  const reports = (await lookups?.().catch(() => undefined)) ?? [];
+  return reports.filter(({ state }) => state !== "fresh").slice(0, maxFailing);
 }
 
 function collectorMetrics(

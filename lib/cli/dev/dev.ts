@@ -269,7 +269,7 @@ async function openRound(
     metrics: prometheusMetrics({
       registry,
       sourceAges: () => sourceAges(store, Date.now()),
-      lookupFacts: () => lookupFacts(store, Date.now()),
+      lookupFacts: () => lookupFacts(store, Date.now),
       headFacts: () => headFacts(store, Date.now),
     }),
     nodes: recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: report.failed }),

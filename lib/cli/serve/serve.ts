@@ -8,6 +8,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { stopped } from "../../config-store/stopped.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
+import { lookupReports } from "../../resolve/lookup-reports.ts";
 import { environmentOf, overEnvironment, withFiles } from "../../settings/environment.ts";
 import { inFieldNames } from "../../settings/field-names.ts";
 import type { Settings } from "../../settings/schema.ts";
@@ -105,7 +106,8 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
     const { host = "127.0.0.1", port, staleAfterSeconds: staleAfter = usualStaleSeconds } = health;
     if (port !== undefined) {
       const states = () => (followed ?? []).map((one) => one.state());
-      const app = readinessApp({ states, staleAfter, now: Date.now, awaited, registry });
+      const lookups = compiles ? () => lookupReports(store) : undefined;
+      const app = readinessApp({ states, staleAfter, now: Date.now, awaited, lookups, registry });
       const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set health.port to another");
       closing.unshift(server.close);
       log.info({ url: server.url }, "health endpoint");

@@ -93,7 +93,7 @@ export async function startFront(
   });
   const metrics = prometheusMetrics({
     sourceAges: () => sourceAges(store, Date.now()),
-    lookupFacts: () => lookupFacts(store, Date.now()),
+    lookupFacts: () => lookupFacts(store, Date.now),
     headFacts: () => headFacts(store, Date.now),
     siblings: among?.worker.metrics,
   });

@@ -63,7 +63,10 @@ function LookupTable({ lookups }: Pick<Lookups, "lookups">) {
         { title: "What", cell: ({ of }) => <code>{of}</code> },
         { title: "State", cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
         { title: "Found", cell: found },
-        { title: "Read", cell: ({ fetchedAt }) => (fetchedAt === undefined ? "never" : <Time at={fetchedAt} />) },
+        {
+          title: "Read",
+          cell: ({ fetchedAt }) => (fetchedAt === undefined ? "never" : <Time at={fetchedAt} isPast />),
+        },
         {
           title: "Why",
           cell: ({ kind, state, problem = "" }) =>

@@ -25,9 +25,10 @@ const steps = [
   ["second", 1],
 ] as const;
 
-/** A time as people say it, with the exact one beside. */
-export function Time({ at }: { readonly at: string }) {
-  const seconds = Math.round((Date.parse(at) - Date.now()) / 1000);
+/** A time as people say it, with the exact one beside. @param isPast of what has happened: another clock may be ahead of this one */
+export function Time({ at, isPast = false }: { readonly at: string; readonly isPast?: boolean }) {
+  const difference = Math.round((Date.parse(at) - Date.now()) / 1000);
+  const seconds = isPast ? Math.min(0, difference) : difference;
   const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? steps[3];
   const text = new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
   return (

@@ -24,6 +24,7 @@ import { peerCertificateOf } from "../auth/peer-certificate.ts";
 import type { Front } from "../front.ts";
 import { lastAnswersMs, portCloser, type RunningServer } from "../node-server.ts";
 import { problem } from "../polls/responses.ts";
+import { mountModules } from "../wasm-modules.ts";
 import { certificateKey } from "./calls.ts";
 import { discoveryCalls } from "./discovery-calls.ts";
 import { framesWithin } from "./frames.ts";
@@ -37,7 +38,7 @@ import { binarySecrets } from "./secret-call.ts";
 import type { KeptCertificate, ServerPair } from "./server-certificate.ts";
 
 /**
- * Serves gRPC, gRPC-Web and Connect over HTTP/2, on a port of its own.
+ * Serves gRPC, gRPC-Web, Connect and modules of Wasm over HTTP/2, on a port of its own.
  *
  * @param certificate absent: without TLS
  */
@@ -137,6 +138,8 @@ function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
   const connect = new Hono();
   connect.use(guard(front.authentication));
   mountConnect(connect, front, binarySecrets);
+  // An Envoy whose resources come by a stream has no other cluster of its front.
+  mountModules(connect, front);
   connect.notFound((c) => problem(404, `there is no ${c.req.method} of this kind here`));
   const answerConnect = getRequestListener(connect.fetch, { overrideGlobalObjects: false });
   const calls = withinLimits(front.limits, (request, response) => {

@@ -37,16 +37,17 @@ export async function unpackLayer(
     }),
   );
   try {
-    // Unpacked to its end first: on Node, to leave a stream that is being unpacked may never come to an end.
-    const tar = await bytesOf(counted, what, maxUnpackedBytes);
-    const entries = new Blob([tar]).stream().pipeThrough(createTarDecoder({ strict: true }));
-    for await (const { header, body } of entries) {
-      if (header.type === "file" && header.name.replace(/^\.?\//, "") === moduleFile) {
-        if (header.size > maxBytes) throw tooLarge(`${moduleFile} of ${what}`, maxBytes);
-        return await bytesOf(body, `${moduleFile} of ${what}`, maxBytes, header.size);
-      }
-      await body.cancel();
+    let module: Uint8Array<ArrayBuffer> | undefined;
+    // Everything is read to its end: on Node, to leave a stream that is being unpacked may never come to an end.
+    for await (const { header, body } of counted.pipeThrough(createTarDecoder({ strict: true }))) {
+      const isModule = header.type === "file" && header.name.replace(/^\.?\//, "") === moduleFile;
+      if (isModule && header.size > maxBytes) refusal ??= tooLarge(`${moduleFile} of ${what}`, maxBytes);
+      if (isModule && refusal === undefined && module === undefined)
+        module = await bytesOf(body, `${moduleFile} of ${what}`, maxBytes, header.size);
+      else for await (const _chunk of body);
     }
+    if (refusal !== undefined) throw refusal;
+    if (module !== undefined) return module;
   } catch (cause) {
     if (refusal !== undefined || cause instanceof PortolanError) throw refusal ?? cause;
     throw new PortolanError(`${what} is no tar that could be unpacked`, [], cause);

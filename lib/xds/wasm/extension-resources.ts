@@ -25,7 +25,8 @@ export function wasmResources(view: ListenerView, memo: Memo): Stage<readonly Ex
   const plugins = pluginsOf(memo, { wasmPlugins, trafficExtensions });
   if (plugins.length === 0) return none;
   const source = scopedProviders(view);
-  const made = plugins.map((plugin) => resourceOf(memo, { plugin }, source).value);
+  const { build } = view.proxy;
+  const made = plugins.map((plugin) => resourceOf(memo, { plugin, build }, source).value);
   return { value: made.map(({ value }) => value), diagnostics: made.flatMap(({ diagnostics }) => diagnostics) };
 }
 
@@ -60,7 +61,10 @@ const pluginOf = query("Wasm of an object", { path: "value" }, (plugin: Plugin):
 
 const resourceOf = trackedQuery(
   "extension configuration with Wasm",
-  ({ plugin }: { readonly plugin: Plugin }, providers: ScopedProviders): Stage<ExtensionConfig> => {
+  (
+    { plugin, build }: { readonly plugin: Plugin; readonly build: ListenerView["proxy"]["build"] },
+    providers: ScopedProviders,
+  ): Stage<ExtensionConfig> => {
     const { config, name, wasm } = plugin;
     const { namespace } = config.meta;
     const { resolvedSha256: module, ...written } = wasm;
@@ -75,6 +79,7 @@ const resourceOf = trackedQuery(
       },
       from: [keyOf(config)],
       ...(remedy === undefined || module === undefined ? {} : { module }),
+      ...(build === "istio" ? { hasIstioAgent: true } : {}),
     };
     return {
       value: resource,
@@ -124,7 +129,7 @@ function notFetched({ config, wasm, path }: Plugin, remedy: string): Diagnostic 
     severity: "warning",
     origin: config.origin,
     path: [...path, "url"],
-    message: `this code has not been fetched: an Envoy that polls has a filter in its place that ${instead}`,
+    message: `this code has not been fetched: an Envoy without Istio's agent has a filter in its place that ${instead}`,
     hint: remedy,
   };
 }

@@ -12,17 +12,25 @@ import type { Parted, Resource } from "../resource.ts";
  */
 export const fetchedName = (name: string, sha256: string): string => `${name}@${sha256.slice(0, 16)}`;
 
+/** As a snapshot calls the two forms of its answers. */
+type Shape = "stream" | "poll";
+
+/** Whether Istio's agent gets an extension as Istio writes it, and sees to its code. Agents read streams. */
+export const isLeftToAgent = ({ hasIstioAgent }: Pick<Resource, "hasIstioAgent">, shape: Shape): boolean =>
+  hasIstioAgent === true && shape === "stream";
+
 /** An extension's name, and the one that stands for it and its code. */
 type Renaming = readonly [name: string, fetched: string];
 
 const none: readonly Renaming[] = [];
 
-/** Those of a class; as a rule none, and then the one list. */
-export function renamingsOf(extensions: Parted | undefined): readonly Renaming[] {
+/** Those of a class in a shape; as a rule none, and then the one list. */
+export function renamingsOf(extensions: Parted | undefined, shape: Shape): readonly Renaming[] {
   if (extensions === undefined) return none;
-  const found = [...extensions.shared, ...extensions.own].flatMap(({ name, module }): Renaming[] =>
-    module === undefined ? [] : [[name, fetchedName(name, module)]],
-  );
+  const found = [...extensions.shared, ...extensions.own].flatMap((resource): Renaming[] => {
+    const { name, module } = resource;
+    return module === undefined || isLeftToAgent(resource, shape) ? [] : [[name, fetchedName(name, module)]];
+  });
   return found.length === 0 ? none : found;
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../map-json.ts";
 import { portolanCluster } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { fetchedName } from "./fetched-names.ts";
-import { agentCluster, agentVariableNames } from "./wasm-config.ts";
+import { agentCluster, agentVariableNames, fetchedVmId } from "./wasm-config.ts";
 
 const wasmType = /^type\.googleapis\.com\/envoy\.extensions\.filters\.(http|network)\.wasm\.v3\.Wasm$/;
 
@@ -56,6 +56,7 @@ function fromFront(config: JsonObject, sha256: string): JsonObject {
   return {
     ...config,
     vmConfig: {
+      vmId: fetchedVmId(sha256),
       ...rest,
       code: { remote: { httpUri, sha256, retryPolicy } },
       ...(isJsonObject(environmentVariables) ? ownVariables(environmentVariables) : {}),

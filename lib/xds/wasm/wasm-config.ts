@@ -40,6 +40,7 @@ export function wasmConfig(name: string, wasm: WasmConfig, place: CodePlace): Pl
     name,
     ...(pluginName ? { rootId: pluginName } : {}),
     vmConfig: {
+      ...(place.kind === "cluster" ? { vmId: fetchedVmId(place.sha256) } : {}),
       runtime: "envoy.wasm.runtime.v8",
       code: codeAt(place, wasm.sha256),
       ...(Object.keys(environmentVariables).length === 0 ? {} : { environmentVariables }),
@@ -50,6 +51,14 @@ export function wasmConfig(name: string, wasm: WasmConfig, place: CodePlace): Pl
     failurePolicy: failStrategy === "FAIL_CLOSE" ? "FAIL_CLOSED" : failStrategy,
   };
 }
+
+/**
+ * The virtual machine of code that Envoy fetches. Envoy makes the key of a machine before it has the code: machines without an id would be one,
+ * and all plugins would run the code that came first.
+ *
+ * @see envoy 1.40.0 source/extensions/common/wasm/wasm.cc, createWasm
+ */
+export const fetchedVmId = (sha256: string): string => sha256.slice(0, 16);
 
 const pullSecretVariable = "ISTIO_META_WASM_IMAGE_PULL_SECRET";
 const pullPolicyVariable = "ISTIO_META_WASM_IMAGE_PULL_POLICY";

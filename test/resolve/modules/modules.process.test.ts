@@ -85,7 +85,7 @@ describe("a resolver of modules", () => {
       expect(entry).toMatchObject({ by: "resolver", why: expect.stringContaining(`the module ${image()}`) });
       break;
     }
-    expect(await lookupFacts(mesh.store, mesh.nowMs())).toEqual([
+    expect(await lookupFacts(mesh.store, mesh.nowMs)).toEqual([
       { kind: "module", host: registry.host, ageSeconds: 0, failed: 0 },
     ]);
   });

@@ -18,4 +18,23 @@ describe("a layer of an image", () => {
       "the layer, unpacked, has more than 17 MiB",
     );
   });
+
+  it.each([true, false])("that ends early, or is something else, is refused (gzip: %s)", async (isCompressed) => {
+    const { bytes } = await tarLayer(
+      "plugin.wasm",
+      new Uint8Array(300_000).map((_, at) => at * at),
+      isCompressed,
+    );
+    for (const wrong of [bytes.slice(0, bytes.length / 2), bytes.map((byte, at) => (at < 2 ? byte : ~byte))])
+      await expect(unpackLayer(wrong, "the layer", maxBytes)).rejects.toThrow(/^the layer is no tar/);
+  });
+
+  it("without the file, or with one that is too large, is read to its end and refused", async () => {
+    const other = await tarLayer("other.wasm", new Uint8Array(300_000));
+    await expect(unpackLayer(other.bytes, "the layer", maxBytes)).rejects.toThrow("holds no file plugin.wasm");
+    const large = await tarLayer("plugin.wasm", new Uint8Array(2 * maxBytes));
+    await expect(unpackLayer(large.bytes, "the layer", maxBytes)).rejects.toThrow(
+      "plugin.wasm of the layer has more than 1 MiB",
+    );
+  });
 });

@@ -112,6 +112,7 @@ describe("what a Wasm filter asks for", () => {
     expect(resource.json.typedConfig).toMatchObject({
       config: {
         vmConfig: {
+          vmId: sha256.slice(0, 16),
           runtime: "envoy.wasm.runtime.v8",
           code: {
             remote: {
@@ -157,6 +158,7 @@ describe("what a Wasm filter asks for", () => {
         config: {
           name: "default.a~istio-translated-wasmplugin",
           vmConfig: {
+            vmId: sha256.slice(0, 16),
             runtime: "envoy.wasm.runtime.v8",
             code: {
               remote: {
