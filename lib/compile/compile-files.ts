@@ -154,6 +154,17 @@ export function createFileCompiler(options: WorldOptions, memo?: Memo): FileComp
   };
 }
 
+/** What is compiled and analysed, out of what sources hold. */
+export const worldContent = (
+  content: LoadedDirectory,
+  consul: readonly ConsulListing[],
+  clusterId: string,
+): FilesCompiled["loaded"] => ({
+  ...content,
+  otherHosts: consul.map(consulHost),
+  clusterIds: [clusterId, ...content.clusters.map(({ id }) => id)],
+});
+
 /** What no folder says. */
 interface Beside {
   readonly clusterId?: string;
@@ -180,11 +191,7 @@ export function createFolderCompiler(options: WorldOptions, memo = createMemo())
       // Those of slices are cut once they are together.
       ...(slice.of === 1 ? withBound(told) : told),
       objects: objectsIn(loaded, consul),
-      loaded: {
-        ...loaded,
-        otherHosts: consul.map(consulHost),
-        clusterIds: [clusterId, ...loaded.clusters.map(({ id }) => id)],
-      },
+      loaded: worldContent(loaded, consul, clusterId),
       memo: { hits: after.hits - before.hits, misses: after.misses - before.misses },
     };
   };

@@ -1,11 +1,10 @@
 import type { CertificateAuthority, CertificateRecord } from "../ca/certificate-authority.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
 import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
 import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
-import { readAnalysis } from "../snapshot/analysis-record.ts";
+import { type AnalysisRecord, readAnalysis } from "../snapshot/analysis-record.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import { wayOf } from "../snapshot/head/cohorts.ts";
 import { cohortsOf, nextStepMs, rootAt } from "../snapshot/head/head.ts";
@@ -153,8 +152,8 @@ export interface Front {
   readonly moves: Moves | undefined;
   readonly behindSources: FrontOptions["behindSources"];
   readonly lookups: FrontOptions["lookups"];
-  /** What the analysers found in the world of a root; undefined: it was not analysed, or this server may not read that. */
-  readonly analysis: (root: string) => Promise<readonly Diagnostic[] | undefined>;
+  /** What the analysers found in the world of a root, or why they did not run; undefined: nothing is recorded, or this server may not read it. */
+  readonly analysis: (root: string) => Promise<AnalysisRecord | undefined>;
   readonly loadTracer: LoadTracer | undefined;
   readonly findCauses: FindCauses | undefined;
   readonly limits: Limits;

@@ -1,6 +1,7 @@
 /** Messages of the analysers about the world of a root: they are found after the publish, so they lie beside the root. */
 import { type Diagnostic, fileOrigin } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { cutText } from "./free-text.ts";
 import { utf8Length } from "./utf8-length.ts";
 
 export const analysisFolder = "analysis/";
@@ -8,24 +9,29 @@ export const analysisFolder = "analysis/";
 /** @param root hash */
 const analysisKey = (root: string): string => `${analysisFolder}${root}`;
 
+export type AnalysisRecord =
+  | { readonly kind: "analyzed"; readonly messages: readonly Diagnostic[] }
+  /** The analysers have not run. `why` says what stood in the way, as the rest of a sentence. */
+  | { readonly kind: "not-analyzed"; readonly why: string };
+
 /** Messages that one record has at most; one more counts those that are left out. */
 const maxMessages = 1_000;
 
 const maxRecordBytes = 1024 * 1024;
+const maxReasonBytes = 2_048;
 
 /**
- * @returns undefined where the root was not analysed, and for an object that is no such record
+ * @returns undefined where nothing is recorded of the root, and for an object that is no such record
  * @throws PortolanError when the store fails
  */
-export async function readAnalysis(
-  store: Pick<ObjectStore, "get">,
-  root: string,
-): Promise<readonly Diagnostic[] | undefined> {
+export async function readAnalysis(store: Pick<ObjectStore, "get">, root: string): Promise<AnalysisRecord | undefined> {
   const found = await store.get(analysisKey(root));
   if (found.kind !== "found" || found.bytes.length > maxRecordBytes) return undefined;
   try {
     const read: unknown = JSON.parse(new TextDecoder().decode(found.bytes));
-    return Array.isArray(read) && read.every(isMessage) ? read : undefined;
+    if (Array.isArray(read)) return read.every(isMessage) ? { kind: "analyzed", messages: read } : undefined;
+    const { notAnalyzed: why }: { readonly notAnalyzed?: unknown } = Object(read);
+    return typeof why === "string" ? { kind: "not-analyzed", why } : undefined;
   } catch {
     return undefined;
   }
@@ -37,7 +43,15 @@ export async function writeAnalysis(
   root: string,
   messages: readonly Diagnostic[],
 ): Promise<void> {
-  await store.put(analysisKey(root), new TextEncoder().encode(JSON.stringify(bounded(messages))));
+  await putRecord(store, root, bounded(messages));
+}
+
+/** Records why the analysers have not run. @param why as the rest of a sentence */
+export const writeNotAnalyzed = (store: Pick<ObjectStore, "put">, root: string, why: string): Promise<void> =>
+  putRecord(store, root, { notAnalyzed: cutText(why, maxReasonBytes) });
+
+async function putRecord(store: Pick<ObjectStore, "put">, root: string, record: object): Promise<void> {
+  await store.put(analysisKey(root), new TextEncoder().encode(JSON.stringify(record)));
 }
 
 /** Less than a record may have, for the brackets and the message that counts the rest. */

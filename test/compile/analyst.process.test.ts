@@ -1,8 +1,9 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { analysisOf } from "../../lib/cli/config/analysis-report.ts";
-import { createAnalyst, maxAnalyzedObjects } from "../../lib/compile/analyst.ts";
-import { createSourcesCompiler } from "../../lib/compile/recompile.ts";
+import { createAnalyst } from "../../lib/compile/analyst.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
+import { createSliceCompiler } from "../../lib/compile/slices/compile-slice.ts";
+import type { SliceJob } from "../../lib/compile/slices/plan.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { frontApp } from "../../lib/front/app.ts";
@@ -36,10 +37,15 @@ async function publish(store: ObjectStore, hosts: readonly string[], recompile =
   return recompile();
 }
 
+async function messagesOf(store: ObjectStore, root: string) {
+  const record = await readAnalysis(store, root);
+  return record?.kind === "analyzed" ? record.messages : undefined;
+}
+
 it("a compile records with its root what analyze reports", async () => {
   const store = memoryStore();
   const { version } = await publish(store, ["gone", "away"]);
-  const recorded = await readAnalysis(store, version);
+  const recorded = await messagesOf(store, version);
   expect(recorded?.map(({ code, origin, path }) => [code, origin.file, origin.line, path.join(".")])).toEqual([
     ["IST0174", file, 1, "spec.host"],
     ["IST0174", file, 6, "spec.host"],
@@ -64,7 +70,7 @@ it("a version that was published without a record gets one in the next compile",
   await store.delete(`analysis/${version}`);
   const again = await compilerOf(store)();
   expect(again).toMatchObject({ kind: "unchanged", version });
-  expect(await readAnalysis(store, version)).toHaveLength(1);
+  expect(await messagesOf(store, version)).toHaveLength(1);
 });
 
 it("a record that cannot be written costs the publish nothing", async () => {
@@ -95,21 +101,72 @@ data: { tls.crt: "" }
   const codes = async (content: string) => {
     await writeShard(store, "main", [{ file, text: content }]);
     const { version } = await recompile();
-    return (await readAnalysis(store, version))?.map(({ code }) => code);
+    return (await messagesOf(store, version))?.map(({ code }) => code);
   };
   expect(await codes(gateway)).toEqual([]);
   expect(await codes(gateway + secret)).toEqual(["IST0101"]);
 });
 
-it("a world beyond the bound is not analysed", async () => {
-  const store = memoryStore();
-  await publish(store, ["gone"]);
-  const { compiled } = await createSourcesCompiler({ store, sources: ["main"] })();
-  const analyst = createAnalyst(store);
-  const configs = Array.from({ length: maxAnalyzedObjects + 1 }, () => compiled.loaded.configs).flat();
-  analyst.take("large", { ...compiled.loaded, configs });
-  await analyst.record();
-  expect(await readAnalysis(store, "large")).toBeUndefined();
+const hosts = ["gone", "away", "nowhere"];
+const pace = { quietMs: 0, longestWaitMs: 0 };
+
+describe("a world that is compiled in slices", () => {
+  const whole = async () => {
+    const store = memoryStore();
+    return messagesOf(store, (await publish(store, hosts)).version);
+  };
+
+  it.each([true, false])("is recorded as a whole one; the process that publishes compiles a slice: %s", async (own) => {
+    const store = memoryStore();
+    const compile = createSliceCompiler(store);
+    const dispatched: number[] = [];
+    const dispatch = async (job: SliceJob) => {
+      dispatched.push(job.index);
+      await compile(job);
+    };
+    const fanOut = { dispatch, most: 2, compilesToo: own, sliceBytes: 100, waitMs: 60_000 };
+    const { version } = await publish(store, hosts, createLeasedCompiler({ store, pace, fanOut }));
+    expect(dispatched).toEqual(own ? [1] : [0, 1]);
+    expect(await messagesOf(store, version)).toEqual(await whole());
+  });
+
+  it("is recorded as a whole one where there is little room", async () => {
+    const store = memoryStore();
+    const room = { wholeBytes: 0, sliceBytes: 100, analyzedBytes: 10_000 };
+    const { version } = await publish(store, hosts, createLeasedCompiler({ store, pace, room }));
+    expect(await messagesOf(store, version)).toEqual(await whole());
+  });
+
+  it("says why it was not analysed where there is no room for that, and is once a process has the room", async () => {
+    const store = memoryStore();
+    const room = { wholeBytes: 0, sliceBytes: 100, analyzedBytes: 200 };
+    const recompile = createLeasedCompiler({ store, pace, room });
+    const { version } = await publish(store, hosts, recompile);
+    const why = "the sources have 0.0 MiB, and what compiled this version has room to analyze 0.0";
+    expect(await readAnalysis(store, version)).toEqual({ kind: "not-analyzed", why });
+    const front = createFront({ store });
+    const app = frontApp(front);
+    const ask = async () => (await app.request("/api/overview")).json();
+    expect(await ask()).toMatchObject({ isAnalyzed: false, notAnalyzed: why, diagnostics: { warnings: 0 } });
+    expect(await compilerOf(store)()).toMatchObject({ kind: "unchanged", version });
+    expect(await messagesOf(store, version)).toEqual(await whole());
+    expect(await ask()).toMatchObject({ isAnalyzed: true, diagnostics: { warnings: 3 } });
+    front.close();
+  });
+
+  it("says why the analysers could not read it", async () => {
+    const store = memoryStore();
+    const { version } = await publish(store, hosts);
+    await store.delete(`analysis/${version}`);
+    for await (const { key } of store.list("sources/main/files/")) await store.delete(key);
+    const analyst = createAnalyst(store);
+    analyst.take(version, undefined);
+    await expect(analyst.record()).rejects.toThrow("main");
+    expect(await readAnalysis(store, version)).toMatchObject({
+      kind: "not-analyzed",
+      why: expect.stringContaining("main"),
+    });
+  });
 });
 
 it("a record is bounded, and counts what it leaves out", async () => {
@@ -118,7 +175,7 @@ it("a record is bounded, and counts what it leaves out", async () => {
     store,
     Array.from({ length: 1_200 }, (_, i) => `gone-${i}`),
   );
-  const recorded = await readAnalysis(store, version);
+  const recorded = await messagesOf(store, version);
   expect(recorded).toHaveLength(1_001);
   expect(recorded?.at(-1)).toMatchObject({ code: "more-findings", severity: "warning" });
   expect(recorded?.at(-1)?.message).toContain("200 more");
@@ -137,7 +194,7 @@ it("a record goes with its root, and what is no record reads as none", async () 
     await collect();
   }
   expect(await readAnalysis(store, first.version)).toBeUndefined();
-  expect(await readAnalysis(store, second.version)).toHaveLength(2);
+  expect(await messagesOf(store, second.version)).toHaveLength(2);
   await store.put(`analysis/${second.version}`, new TextEncoder().encode('[{"code":1}]'));
   expect(await readAnalysis(store, second.version)).toBeUndefined();
 });

@@ -215,6 +215,18 @@ describe("readConfig", () => {
     expect(errors.map(({ path }) => path.join("."))).toEqual(isValid ? [] : ["metadata.name"]);
   });
 
+  it.each([
+    "spec: {rules: [{to: [{$patch: replace}]}]}",
+    "spec: {action: ALOW, $retainKeys: [rules]}",
+    "spec: {$setElementOrder/rules: [], rules: [{from: 1}]}",
+  ])("passes over a patch for Kustomize in one line, and closes what it was to protect: %s", (spec) => {
+    const policy = `apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: a, namespace: shop}\n${spec}\n`;
+    const { configs, closed, diagnostics } = read(policy);
+    expect(configs).toEqual([]);
+    expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(["info kustomize-input"]);
+    expect(closed).toHaveLength(1);
+  });
+
   it("passes over an object whose faults are all variables to be filled in, in one line, and closes what it was to protect", () => {
     const filledIn = (name: string) => `$\{${name}}`;
     const variables = `metadata: {name: "${filledIn("name")}", namespace: shop}`;

@@ -27,7 +27,7 @@ async function collectFolder(folder: string, options: CollectOptions, terminal: 
   const { source, keyring, port, host, staleAfter, allowEmpty = false, takeOver = false } = options;
   const report = collectReport(terminal, source, options.json === true);
   const stop = stopOnSignal();
-  const place = await openObjects({ store: options.store, keyring, isNew: true });
+  const place = await openObjects({ store: options.store, keyring, isNew: true, warn: terminal.err });
   const compile = untilCompiled(place.compile, report, stop);
   const collector = createFolderCollector({
     store: place.objects,

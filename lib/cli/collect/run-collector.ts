@@ -40,7 +40,7 @@ export async function runCollector(
   const registry = new Registry();
   const telemetry = options.compile ? await compileTelemetry(registry) : undefined;
   const observer = telemetry?.observer ?? noObserver;
-  const place = await openObjects({ store: options.store, keyring, isNew: true, observer });
+  const place = await openObjects({ store: options.store, keyring, isNew: true, observer, warn: terminal.err });
   const compile = untilCompiled(place.compile, report, stop);
   const writer =
     statuses && createStatusWriter({ ...statuses, ...report.ofStatuses, read: (root) => place.statuses(source, root) });

@@ -9,8 +9,10 @@ import { areKeysUnread } from "../../xds/security/jwt-authentication.ts";
 import { counted } from "../numbers.ts";
 
 /** What the analysers say of a world as a whole; what reading and compiling say is not among it. */
-export function analysisOf(loaded: LoadedDirectory & Pick<AnalysisInput, "otherHosts">): readonly Diagnostic[] {
-  return createAnalysis()({ ...loaded, clusterIds: clusterIdsOf(loaded) });
+export function analysisOf(
+  loaded: LoadedDirectory & Partial<Pick<AnalysisInput, "otherHosts" | "clusterIds">>,
+): readonly Diagnostic[] {
+  return createAnalysis()({ clusterIds: clusterIdsOf(loaded), ...loaded });
 }
 
 const clusterIdsOf = ({ clusters }: LoadedDirectory): readonly string[] => [

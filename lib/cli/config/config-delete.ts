@@ -54,7 +54,7 @@ export const registerDelete: Register = (program, terminal) => {
         if (options.json === true) terminal.out(JSON.stringify({ deleted }));
         return;
       }
-      const place = await openPlace(options);
+      const place = await openPlace({ ...options, warn: terminal.err });
       const { there, missing } = await sorted(place, keys);
       if (there.length > 0) {
         const message = there.length === 1 ? `delete ${there.map(keyText).join()}` : `delete ${there.length} objects`;

@@ -16,6 +16,8 @@ export interface PlaceOptions {
   readonly source: string;
   /** File with the keys that sign what is published; absent where nothing is. */
   readonly keyring?: string;
+  /** As `OpenOptions` has it. */
+  readonly warn?: (line: string) => void;
 }
 
 /** A source's configuration, with history. */

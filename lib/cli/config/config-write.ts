@@ -71,7 +71,7 @@ function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): v
       const { kube } = options;
       if (kube !== undefined) return writeToCluster({ ...options, kube }, verb.name, verb.if, terminal);
       const configs = await configInput(options, terminal, verb.name);
-      const place = await openPlace({ ...options, isNew: verb.if !== "present" });
+      const place = await openPlace({ ...options, isNew: verb.if !== "present", warn: terminal.err });
       await write(place, configs, options, verb, terminal);
     });
 }

@@ -6,7 +6,6 @@ import { httpStore } from "../../storage/http.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { namedStore, openThere, openToWrite } from "../named-store.ts";
-import { ownBuild } from "../own-build.ts";
 import { audienceOf, getSigned, postSigned, webhookSecret } from "../post-signed.ts";
 import { trustOf } from "../secrets/keyring.ts";
 
@@ -32,6 +31,8 @@ export interface OpenOptions {
   readonly isNew?: boolean;
   /** Is told of compiles that are made here. */
   readonly observer?: CompileObserver;
+  /** Is given why the messages of the analysers were not recorded; absent where nothing is compiled. */
+  readonly warn?: (line: string) => void;
 }
 
 /** @throws PortolanError when the store is not there, and for an endpoint without its secret */
@@ -40,6 +41,7 @@ export async function openObjects({
   keyring,
   isNew = false,
   observer = noObserver,
+  warn = () => {},
 }: OpenOptions): Promise<OpenedObjects> {
   const place = await namedStore(option);
   if (place !== undefined && /^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
@@ -51,10 +53,10 @@ export async function openObjects({
     async compile() {
       if (recompile === undefined) {
         // Whoever compiles nothing does without the memory that a compiler takes.
-        const { createRecompiler } = await import("../../compile/recompile.ts");
+        const { createRecordingRecompiler } = await import("../recording-recompiler.ts");
         const publisher = keyring === undefined ? {} : await trustOf(keyring);
-        const create = createRecompiler({ store, publisher, build: await ownBuild(), observer });
-        recompile = () => create({ by: actorName() });
+        const publish = await createRecordingRecompiler({ store, publisher, observer }, warn);
+        recompile = () => publish({ by: actorName() });
       }
       return recompile();
     },

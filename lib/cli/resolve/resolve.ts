@@ -1,4 +1,3 @@
-import { createRecompiler } from "../../compile/recompile.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { LookupKind } from "../../resolve/lookup-name.ts";
 import { type LookupReport, lookupReports } from "../../resolve/lookup-reports.ts";
@@ -8,8 +7,8 @@ import { tellRecompiled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openPlaceThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
-import { ownBuild } from "../own-build.ts";
 import { noProgress } from "../progress.ts";
+import { createRecordingRecompiler } from "../recording-recompiler.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { proseLine, type Register } from "../terminal.ts";
 import { resolverOf } from "./resolver-of.ts";
@@ -36,7 +35,9 @@ export const registerResolve: Register = (program, terminal) => {
       const reports = await lookupReports(store);
       const { observer } = terminal.progress ?? noProgress;
       const told = hasChanged
-        ? await createRecompiler({ store, publisher: trust, build: await ownBuild(), observer })({ by: "resolver" })
+        ? await (await createRecordingRecompiler({ store, publisher: trust, observer }, terminal.err))({
+            by: "resolver",
+          })
         : undefined;
       const recompiled = told && { ...told, diagnostics: await namedHere(place, told.diagnostics) };
       if (json === true) terminal.out(JSON.stringify({ lookups: reports, recompiled }, undefined, 2));

@@ -80,7 +80,7 @@ async function startCompiler(
   const build = await ownBuild();
   const store = { where, s3Endpoint };
   const opened = await openStore(where, { s3Endpoint });
-  const analyst = createAnalyst(opened);
+  const analyst = createAnalyst(opened, { world });
   const onTrouble = (of: TroubleOf) => (reason: string) => tell({ kind: "trouble", of, reason });
   const fanOut = sliceThreadsFor(slicing, { ...store, build, onTrouble: onTrouble("slice") });
   const writesBeside = fanOut === undefined && slicing.workers > 1;

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { recordAnalysis } from "../../compile/analyst.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import type { RecordedSettings } from "../../compile/recorded-settings.ts";
@@ -6,9 +7,9 @@ import { usualPrimary } from "../../compile/shards/primary-source.ts";
 import { mustRefuseClosed } from "../../compile/shards/refuse-closed.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
-import { keyText, type Origin, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, keyText, type Origin, PortolanError } from "../../config/diagnostic.ts";
 import { type SecurityFailure, securityFailures } from "../../config/fail-closed/closed-object.ts";
-import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
+import { readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";
 import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
@@ -24,6 +25,7 @@ import { ownBuild } from "../own-build.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
 import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
+import { notRecorded } from "../recording-recompiler.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { urlFor } from "../server-url.ts";
 import { oneLine, type Terminal } from "../terminal.ts";
@@ -77,7 +79,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
-    const { pushed, loaded, gone, summary } = await filled(files, options, publishing, terminal.progress).catch(
+    const { pushed, analysis, gone, summary } = await filled(files, options, publishing, terminal.progress).catch(
       (cause: unknown) => {
         throw withAnalysis(folder, files, cause);
       },
@@ -86,8 +88,9 @@ export function registerPush(program: Command, terminal: Terminal): void {
     const where = { folder, prefix: (pushed.primary ?? source) === source ? "" : `${source}/` };
     const messages = {
       diagnostics: placedIn(where, files, pushed.diagnostics),
-      analysis: placedIn(options.url === undefined ? where : { folder, prefix: "" }, files, analysisOf(loaded)),
+      analysis: placedIn(options.url === undefined ? where : { folder, prefix: "" }, files, analysis.messages),
     };
+    if (analysis.unrecorded !== undefined) terminal.err(analysis.unrecorded);
     if (options.json !== true) {
       for (const line of goneLines(gone)) terminal.err(line);
       messageReport(terminal, `analyze -f ${folder}`, "analyzed: ")(messages);
@@ -108,7 +111,7 @@ const filled = async (
     ? pushToStore(files, options, publishing, progress)
     : {
         pushed: await pushToUrl(files, options.url, options, publishing),
-        loaded: readFiles(files, { inlineSymmetricKeys: "allow" }),
+        analysis: { messages: analysisOf(readFiles(files, { inlineSymmetricKeys: "allow" })) },
         gone: [],
         summary: {},
       };
@@ -127,7 +130,8 @@ function withAnalysis(folder: string, files: readonly SourceFile[], cause: unkno
 /** What came of it, and what all sources say together; of a compile function's others nothing is known here. */
 interface Pushed {
   readonly pushed: Recompiled;
-  readonly loaded: LoadedDirectory;
+  /** What the analysers say, and why that was not recorded; absent: it was, or a compile function does it. */
+  readonly analysis: { readonly messages: readonly Diagnostic[]; readonly unrecorded?: string };
   /** Objects that were there before, where they stood; behind a compile function nobody looks. */
   readonly gone: readonly Origin[];
   /** What else JSON tells: numbers of objects and classes, and what was written. */
@@ -165,7 +169,12 @@ async function pushToStore(
   const { loaded } = compiled;
   const there = new Set([...loaded.configs, ...loaded.objects].map(({ origin }) => keyText(origin.key)));
   const gone = replaced.filter(({ key }) => !there.has(keyText(key)));
-  return { pushed, loaded, gone, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
+  const messages = analysisOf(loaded);
+  const analysis = await recordAnalysis(store, pushed.version, loaded, () => messages).then(
+    () => ({ messages }),
+    (cause: unknown) => ({ messages, unrecorded: notRecorded(cause) }),
+  );
+  return { pushed, analysis, gone, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
 }
 
 const changedSettings = ({ primary, binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({

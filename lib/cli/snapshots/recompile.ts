@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import { createRecompiler } from "../../compile/recompile.ts";
 import { tellRecompiled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
-import { ownBuild } from "../own-build.ts";
 import { noProgress } from "../progress.ts";
+import { createRecordingRecompiler } from "../recording-recompiler.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { addPublishingOptions, type PublishingOptions, publishingOf } from "./publishing-options.ts";
@@ -33,12 +32,8 @@ export function registerRecompile(program: Command, terminal: Terminal): void {
     const publishing = publishingOf(options);
     const store = await openThere(options.store, terminal.progress);
     const { observer } = terminal.progress ?? noProgress;
-    const recompile = createRecompiler({
-      store,
-      publisher: await trustOf(options.keyring),
-      build: await ownBuild(),
-      observer,
-    });
+    const publisher = await trustOf(options.keyring);
+    const recompile = await createRecordingRecompiler({ store, publisher, observer }, terminal.err);
     const recompiled = await recompile(publishing);
     if (options.json === true) return terminal.out(JSON.stringify(recompiled));
     tellRecompiled(terminal, recompiled, publishing.share);

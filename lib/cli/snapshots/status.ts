@@ -11,7 +11,7 @@ import type { NodeReport, NodeTransport } from "../../front/nodes/node-watch.ts"
 import type { Stranger } from "../../front/nodes/strangers.ts";
 import { type LookupKind, lookupKinds } from "../../resolve/lookup-name.ts";
 import { type LookupReport, lookupReports } from "../../resolve/lookup-reports.ts";
-import { readAnalysis } from "../../snapshot/analysis-record.ts";
+import { type AnalysisRecord, readAnalysis } from "../../snapshot/analysis-record.ts";
 import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
@@ -72,7 +72,8 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const reported = await namedHere(place, await diagnosticsOfRoot(reader, status.newest));
       const errors = refusalsIn(reported);
       const recorded = await readAnalysis(store, status.newest);
-      const analysis = recorded && (await namedHere(place, recorded));
+      const analysis = recorded?.kind === "analyzed" ? await namedHere(place, recorded.messages) : undefined;
+      const notAnalyzed = analysis === undefined ? whyNotAnalyzed(recorded) : undefined;
       const { release } = (await reader.root(status.served)).root;
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
@@ -84,7 +85,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       if (json === true)
         return terminal.out(
           JSON.stringify(
-            { ...status, release, sources, lookups, errors, analysis, garbage, warnings, ...trouble },
+            { ...status, release, sources, lookups, errors, analysis, notAnalyzed, garbage, warnings, ...trouble },
             undefined,
             2,
           ),
@@ -101,6 +102,13 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const grave = errorsOf(found).length;
       const counts = `${counted(grave, "error")} and ${counted(found.length - grave, "warning")} of the analysers`;
       if (found.length > 0) terminal.out(row("checks", counts));
+      if (notAnalyzed !== undefined)
+        terminal.out(
+          row(
+            "checks",
+            `not analyzed: ${notAnalyzed}; run \`portolan analyze -f FOLDER\`, or \`--kube\` for a cluster`,
+          ),
+        );
       for (const one of fails) terminal.out(sourceLine(one));
       for (const line of failingLookups(lookups)) terminal.out(line);
       for (const line of statusLines(status, newest?.generation)) terminal.out(line);
@@ -114,6 +122,10 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       for (const warning of warnings) terminal.err(warning);
     });
 }
+
+/** Why there are no messages of the analysers. */
+const whyNotAnalyzed = (record: AnalysisRecord | undefined): string =>
+  record?.kind === "not-analyzed" ? proseLine(record.why) : "nothing is recorded of this version";
 
 /** Of each kind of look-up: what its rows are called, how many are up to date, and what it means that nothing was ever found. */
 const lookupRows: Readonly<Record<LookupKind, LookupRow>> = {

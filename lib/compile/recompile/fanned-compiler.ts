@@ -28,8 +28,9 @@ export function createFannedCompiler(
     const unread = createUnreadSources(store, base);
     const fanned = await compileSlices(settings, staged, unread.keeping);
     if (fanned === undefined) return here.compile(staged, base, filled);
-    const { primary, world, laid } = fanned;
-    const compiled = { ...worldWithUnread(world, unread), memo: noMemoUse };
+    const { primary, world, laid, loaded } = fanned;
+    const held = loaded === undefined ? {} : { loaded };
+    const compiled = { ...worldWithUnread(world, unread), ...held, memo: noMemoUse };
     const withConfiguration = (configuration: Configuration) => holding({ settings, staged, base }, configuration);
     return { primary, settings, compiled, laid, withConfiguration };
   };

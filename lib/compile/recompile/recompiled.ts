@@ -87,6 +87,8 @@ export interface Room {
   readonly wholeBytes: number;
   /** Of a larger one the classes are made in slices, one for so many bytes of its sources. */
   readonly sliceBytes: number;
+  /** A larger one is read again for the analysers once it is published, where its sources have at most so many bytes; absent: always. */
+  readonly analyzedBytes?: number;
 }
 
 /** What was compiled, as far as publishing and telling need it. */

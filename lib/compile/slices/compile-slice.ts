@@ -10,7 +10,14 @@ import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/enc
 import { writeBlobs } from "../../snapshot/write-blobs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { compileCounted, compilerVersion } from "../compile.ts";
-import { countLoaded, createShardCompiler, type LoadedWorld, loadWorld, type ShardCompiler } from "../compile-files.ts";
+import {
+  countLoaded,
+  createShardCompiler,
+  type FilesCompiled,
+  type LoadedWorld,
+  loadWorld,
+  type ShardCompiler,
+} from "../compile-files.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import { type Staged, unwatched } from "../telemetry/observer.ts";
@@ -28,6 +35,8 @@ import { noteTrouble, readRecord, type SliceRecord, writeRecord } from "./record
 /** A slice, as whoever compiled it has it. */
 export interface MadeSlice {
   readonly world: CompiledWorld;
+  /** All that the sources hold; absent where it is not kept. */
+  readonly loaded?: FilesCompiled["loaded"] | undefined;
   readonly root: string;
   /** Blobs that it names, which are in the store. */
   readonly laid: ReadonlySet<string>;
@@ -68,13 +77,13 @@ export function createSliceMaker(
       throw new PortolanError(`the plan is one of ${plan.compiler}, and this is ${compilerVersion}`);
     if (build !== undefined && plan.build !== undefined && plan.build !== build)
       throw new PortolanError(`the plan is one of another build of ${compilerVersion}`);
-    const world = await compile(job, staged, build && standingKeyOf(plan));
+    const { value: world, loaded } = await compile(job, staged, build && standingKeyOf(plan));
     // Whether it is whole can be told of all slices together only, and is before HEAD moves.
     const encoded = encoder.encode(world);
     laid ??= await blobsInForce(store);
     await writeBlobs(store, check, [encoded], { there: [], found: [], laid });
     laid = new Set(blobsIn([encoded]).keys());
-    return { world, root: encoded.rootBlob.hash, laid };
+    return { world, loaded, root: encoded.rootBlob.hash, laid };
   };
 }
 
@@ -110,7 +119,11 @@ export function createSliceCompiler(store: ObjectStore, making: SliceMaking = {}
  * @param key by which a later compile knows this one
  * @throws PortolanError when the sources are no more what the plan says, or hold nothing
  */
-type WorldCompiler = (job: SliceJob, staged: Staged, key: string | undefined) => Promise<CompiledWorld>;
+type WorldCompiler = (
+  job: SliceJob,
+  staged: Staged,
+  key: string | undefined,
+) => Promise<Pick<FilesCompiled, "value"> & Partial<Pick<FilesCompiled, "loaded">>>;
 
 function createRememberingCompiler(store: ObjectStore): WorldCompiler {
   const readSources = createSourcesReader(store);
@@ -120,7 +133,7 @@ function createRememberingCompiler(store: ObjectStore): WorldCompiler {
     const shards = await staged("read", () => readSources(sourceNamesIn(plan), plan.sources));
     const compiled = compilerFor(job)(shards, staged, { index, of: plan.of }, { key });
     refuseRubbish(compiled, shards);
-    return compiled.value;
+    return compiled;
   };
 }
 
@@ -142,7 +155,7 @@ function compilerOnce(store: ObjectStore): WorldCompiler {
     forget(memo);
     const { value, diagnostics } = compileCounted(counted, memo, staged, { key });
     refuseRubbish({ objects, diagnostics }, [{ isMeantEmpty }]);
-    return value;
+    return { value };
   };
 }
 

@@ -6,6 +6,7 @@ import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Clock, monotonicClock } from "../clock.ts";
 import { compilerVersion } from "../compile.ts";
+import type { FilesCompiled } from "../compile-files.ts";
 import { type HeldVersions, nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
 import { holdingVersions } from "../shards/held-configuration.ts";
@@ -48,6 +49,8 @@ const maxTries = 3;
 export interface FannedOut {
   readonly primary: string;
   readonly world: CompiledWorld;
+  /** All that the sources hold, where this process compiles a slice too. */
+  readonly loaded?: FilesCompiled["loaded"] | undefined;
   /** Blobs of it that are in the store. */
   readonly laid: ReadonlySet<string>;
 }
@@ -105,9 +108,9 @@ export function createFannedCompile(
       const roots = await staged("slices", () => others);
       const all = own === undefined ? roots : [own.world, ...roots];
       const { world, read } = await staged("join", () => joinSlices(store, all, { like }));
-      return { world, read: own === undefined ? read : new Set([...read, ...own.laid]) };
+      return { world, loaded: own?.loaded, read: own === undefined ? read : new Set([...read, ...own.laid]) };
     };
-    const joined: JoinedSlices = await join().catch(async (cause: unknown) => {
+    const joined: JoinedSlices & Pick<FannedOut, "loaded"> = await join().catch(async (cause: unknown) => {
       if (!(cause instanceof UnreadableSlices)) throw cause;
       // Collected since they were written, or damaged: they are compiled anew, once.
       onTrouble(cause.message);
@@ -115,7 +118,7 @@ export function createFannedCompile(
       return join();
     });
     last = joined.world;
-    return { primary: primary.name, world: joined.world, laid: joined.read };
+    return { primary: primary.name, world: joined.world, loaded: joined.loaded, laid: joined.read };
   };
 }
 

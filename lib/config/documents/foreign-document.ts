@@ -52,6 +52,16 @@ const isJsonPatch = (value: readonly unknown[]): boolean =>
   value.length > 0 &&
   value.every((one) => typeof fieldsOf(one).op === "string" && typeof fieldsOf(one).path === "string");
 
+/** Directives of a strategic merge patch, which may stand at any depth: no API server stores one. */
+const patchDirective = /^\$(?:patch$|retainKeys$|setElementOrder\/|deleteFromPrimitiveList\/)/;
+
+function hasPatchDirective(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasPatchDirective);
+  return (
+    isFields(value) && Object.entries(value).some(([name, of]) => patchDirective.test(name) || hasPatchDirective(of))
+  );
+}
+
 /** Groups of programs that read files of their own, which are never in a cluster: `IstioOperator`, kind's `Cluster`. */
 const toolGroups: ReadonlySet<string> = new Set([
   "install.istio.io",
@@ -90,8 +100,17 @@ export const hasYttMark = (text: string): boolean => /(?:^|\s)#@/.test(text);
 /** A variable as Flux's substitution and envsubst write it. */
 const variable = /\$\{[A-Za-z_][^{}\n]{0,200}\}/;
 
-/** Of an object that has faults: whether every one of them stands where a variable of a template will be filled in. */
-export function unfilledObject(values: readonly unknown[], isYtt = () => false): ForeignDocument | undefined {
+/**
+ * Of an object that has faults: whether it is a patch for Kustomize, or every fault stands where a variable of a template will be filled in.
+ *
+ * @param values that the faults are about
+ */
+export function unfilledObject(
+  object: unknown,
+  values: readonly unknown[],
+  isYtt = () => false,
+): ForeignDocument | undefined {
+  if (hasPatchDirective(object)) return kustomizePatch;
   if (isYtt()) return unfilled("ytt", "ytt -f FOLDER > rendered.yaml");
   const names = values.map((value) => (typeof value === "string" ? variable.exec(value)?.[0] : undefined));
   const [first] = names;

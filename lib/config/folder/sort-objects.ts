@@ -100,7 +100,7 @@ function withoutVariables(
   { sourceOf }: ReadOptions,
 ): readonly Diagnostic[] {
   const values = errorsOf(found).map(({ path }) => valueAt(object, path));
-  const about = unfilledObject(values, sourceOf?.(object)?.isYtt);
+  const about = unfilledObject(object, values, sourceOf?.(object)?.isYtt);
   return about === undefined ? found : [at(found[0]?.origin ?? object.origin, { ...about, path: [] })];
 }
 

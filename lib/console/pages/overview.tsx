@@ -135,13 +135,13 @@ function namesOf(proxies: Overview["proxies"], wanted: keyof typeof toneOf): str
   return `${names.join(", ")}${more > 0 ? ` and ${number(more)} more` : ""}`;
 }
 
-/** How to run the analysers where no compile has recorded their messages. */
-function Unanalyzed({ value: { isAnalyzed } }: Of) {
+/** Why no compile has recorded messages of the analysers, and how to run these. */
+function Unanalyzed({ value: { isAnalyzed, notAnalyzed = "nothing is recorded of this version" } }: Of) {
   if (isAnalyzed) return null;
   return (
     <p>
-      The analysers have not run for this version, as in large meshes: run <code>portolan analyze -f FOLDER</code>, or{" "}
-      <code>portolan analyze --kube</code> for a cluster.
+      <Badge tone="warn">not analyzed</Badge> There are no messages of the analysers: {notAnalyzed}. Run{" "}
+      <code>portolan analyze -f FOLDER</code>, or <code>portolan analyze --kube</code> for a cluster.
     </p>
   );
 }

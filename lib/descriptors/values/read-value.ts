@@ -125,7 +125,7 @@ function createReader(list: ProblemList): ReadMessage {
         : hasTypedConfig && name === "config"
           ? "write typed_config, with the type of the configuration as @type: Envoy has not read config since 1.17"
           : "compare it with Envoy's API reference";
-    list.add("unknown-field", path, `is not a field of ${schema.typeName} and is ignored`, hint);
+    list.add("unknown-field", path, `is not a field of ${schema.typeName}`, hint);
   }
 
   function readField(field: DescField, json: JsonValue, path: ValuePath, depth: number): JsonValue | undefined {

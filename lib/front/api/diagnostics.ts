@@ -1,5 +1,6 @@
 import { type Diagnostic, keyText } from "../../config/diagnostic.ts";
 import { pathText } from "../../config/path-text.ts";
+import type { AnalysisRecord } from "../../snapshot/analysis-record.ts";
 import { type Served, servedInstead } from "../../snapshot/refusals.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
@@ -15,6 +16,8 @@ export interface DiagnosticList {
   /** Those of the compile, then those of the analysers. */
   readonly messages: readonly Diagnostic[];
   readonly isAnalyzed: boolean;
+  /** Why not, where what compiled has said so. */
+  readonly notAnalyzed?: string;
 }
 
 export function createDiagnosticLists(
@@ -28,15 +31,17 @@ export function createDiagnosticLists(
     load: async (hash) => JSON.parse(await reader.text(hash)),
     sizeOf: (list) => list.reduce((sum, { message, hint }) => sum + 600 + 2 * (message.length + hint.length), 100),
   });
-  // Written after the root, so that one which is absent is asked for again.
-  let last: { readonly root: string; readonly analysis: readonly Diagnostic[] } | undefined;
+  // Written after the root, so that one which is absent, or was not analysed so far, is asked for again.
+  let last: { readonly root: string; readonly record: AnalysisRecord } | undefined;
   return async (root, blob) => {
-    const [compiled, analysis] = await Promise.all([
+    const [compiled, record] = await Promise.all([
       stored.get(blob),
-      last?.root === root ? last.analysis : analysisOf(root),
+      last?.root === root ? last.record : analysisOf(root),
     ]);
-    if (analysis !== undefined) last = { root, analysis };
-    return { messages: [...compiled, ...(analysis ?? [])], isAnalyzed: analysis !== undefined };
+    if (record?.kind !== "analyzed")
+      return { messages: compiled, isAnalyzed: false, ...(record === undefined ? {} : { notAnalyzed: record.why }) };
+    last = { root, record };
+    return { messages: [...compiled, ...record.messages], isAnalyzed: true };
   };
 }
 

@@ -50,7 +50,7 @@ export async function answerOverview(
   const { warnings, headAgeMs } = await heads.health();
   const behind = await front.behindSources?.();
   const proxies = await proxiesNow(front, head);
-  const { messages, isAnalyzed } = await lists(status.served, root.diagnostics);
+  const { messages, isAnalyzed, notAnalyzed } = await lists(status.served, root.diagnostics);
   return found({
     ...status,
     steps: status.steps.map(stepOf),
@@ -65,6 +65,7 @@ export async function answerOverview(
     classes: classes.size,
     diagnostics: countedDiagnostics(messages),
     isAnalyzed,
+    ...(notAnalyzed === undefined ? {} : { notAnalyzed }),
     ...(proxies === undefined ? {} : { proxies }),
     unmatched: (await strangersKnown(front)).length,
     refusals: (await refusalsKnown(front)).length,

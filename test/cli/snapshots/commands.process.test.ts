@@ -13,6 +13,7 @@ import { createFront, type FrontOptions } from "../../../lib/front/front.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
 import { recordedNodes } from "../../../lib/front/nodes/node-records.ts";
 import { limits } from "../../../lib/limits/limits.ts";
+import { readAnalysis, writeNotAnalyzed } from "../../../lib/snapshot/analysis-record.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
@@ -142,6 +143,36 @@ describe("portolan", () => {
     expect(await onStore("diff", "1", "3")).toContain("0 added, 0 removed, 0 changed");
     await expect(onStore("rollback", "9")).rejects.toThrow("does not go back");
     await expect(onStore("rollback", "x")).rejects.toThrow("not a whole number");
+  });
+
+  it("push and recompile record the analysers' messages, and status shows them, or why there are none", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    const { version, analysis } = JSON.parse(await onStore("push", shop, "--json"));
+    const store = fileStore(storePath());
+    const recorded = await readAnalysis(store, version);
+    expect(recorded).toMatchObject({ kind: "analyzed", messages: [{ code: "IST0174", origin: { file: "a.yaml" } }] });
+    expect(analysis).toMatchObject([{ code: "IST0174" }]);
+    expect(await onStore("status")).toContain("0 errors and 1 warning of the analysers");
+    await store.delete(`analysis/${version}`);
+    const run = "; run `portolan analyze -f FOLDER`, or `--kube` for a cluster";
+    expect(await onStore("status")).toContain(`not analyzed: nothing is recorded of this version${run}`);
+    await writeNotAnalyzed(store, version, "there is no room");
+    expect(await onStore("status")).toContain(`not analyzed: there is no room${run}`);
+    expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ notAnalyzed: "there is no room" });
+    await onStore("recompile");
+    expect(await readAnalysis(store, version)).toEqual(recorded);
+  });
+
+  it.each(["push", "recompile"])("%s publishes where the analysers' messages cannot be recorded", async (command) => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await rm(join(storePath(), "analysis"), { recursive: true });
+    await writeFile(join(storePath(), "analysis"), "a file where a folder is wanted");
+    await writeFile(join(shop, "b.yaml"), rule("b", "host"));
+    const told = onStoreTelling(command, ...(command === "push" ? [shop] : []));
+    await told.done;
+    expect(told.lines.find((line) => /^(?:published|unchanged): /.test(line))).toBeDefined();
+    expect(told.lines.find((line) => line.includes("messages of the analysers were not recorded"))).toBeDefined();
   });
 
   it("push names what is gone, and not what stands elsewhere or is kept in its form before", async () => {

@@ -45,6 +45,10 @@ describe("AuthorizationPolicy", () => {
     [when("key: nothing, values: [x]"), "error spec.rules.0.when.0.key: "],
     [when("key: 'request.headers[]', values: [x]"), "error spec.rules.0.when.0.key: "],
     [
+      "{action: DENY, rules: [{to: [{operation: {hosts: [a]}}, {operation: {hosts: [b], ports: ['80']}}]}]}",
+      "warning spec.rules.0.to: HTTP attributes do not count on TCP ports, so there the rule denies every connection",
+    ],
+    [
       "{action: DENY, rules: [{from: [{source: {requestPrincipals: [a]}}], to: [{operation: {methods: [GET]}}]}]}",
       "warning spec.rules.0.to: HTTP attributes do not count on TCP ports",
     ],

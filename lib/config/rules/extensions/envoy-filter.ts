@@ -149,7 +149,9 @@ function valueFinding({ kind, path, reason, hint }: ValueProblem, value: Path, i
     case "unchecked-type":
       return warning(at, reason, "see that the proxies have this extension", "envoy-filter-unknown-type");
     case "unknown-field":
-      return isStrict ? error(at, reason, help, "envoy-filter-value") : warning(at, reason, help, "unknown-field");
+      return isStrict
+        ? error(at, `${reason}, and the patch may be meant to protect something`, help, "envoy-filter-value")
+        : warning(at, `${reason} and is ignored`, help, "unknown-field");
     case "passed":
       return warning(at, reason, "leave one of them out", "envoy-filter-value");
     case "ignored":

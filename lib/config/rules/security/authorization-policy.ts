@@ -138,12 +138,13 @@ const httpCondition = /^request\./;
 
 /**
  * Warns of a DENY rule with HTTP attributes that does not say for which ports it is: on TCP ports it denies far more than is written.
- * Istio says nothing of a rule that has only `when`.
+ * Istio says nothing of a rule that has only `when`, nor of one with ports in another of its operations.
  * @see istio 1.30.3 pkg/config/validation/validation.go, ValidateAuthorizationPolicy
  */
 function* tcpDenialRules({ from, to, when }: Rule, path: Path): Generator<Finding> {
   const hasTcpSource = from?.some(({ source }) => tcpSourceFields.some((name) => source[name] !== undefined)) ?? false;
-  const hasPorts = to?.some(({ operation }) => operation.ports !== undefined || operation.notPorts !== undefined);
+  // Each operation counts by itself: of one without ports nothing is left on a TCP port, so it stands for every connection.
+  const hasPorts = to?.every(({ operation }) => operation.ports !== undefined || operation.notPorts !== undefined);
   const part = to !== undefined ? "to" : from !== undefined ? "from" : "when";
   const onlyHttp = {
     to: hasPorts !== true,

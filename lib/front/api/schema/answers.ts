@@ -81,7 +81,10 @@ export const overview = z.object({
     .meta({ description: "whether this front moves HEAD for operators (`POST /api/moves`), and why not" }),
   isAnalyzed: z.boolean().meta({
     description:
-      "whether messages of the analysers (`portolan analyze`) are among the diagnostics of this version: they are recorded after the publish, for meshes of up to 20,000 objects",
+      "whether messages of the analysers (`portolan analyze`) are among the diagnostics of this version: they are recorded after the publish",
+  }),
+  notAnalyzed: z.string().optional().meta({
+    description: "why not, where what compiled has recorded that: the world has more bytes than there is room for",
   }),
   isTracing: z.boolean().meta({ description: "whether this front follows requests (`GET /api/trace`)" }),
 });
