@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { byCodePoint } from "../config/diagnostic.ts";
 import { whereAbsent } from "./absent-file.ts";
@@ -14,19 +14,32 @@ declare const portolanBuild: string | undefined;
  */
 export async function ownBuild(): Promise<string | undefined> {
   if (typeof portolanBuild === "string") return portolanBuild;
-  return import.meta.filename.endsWith(".ts") ? digestOfSources() : undefined;
+  if (!import.meta.filename.endsWith(".ts")) return undefined;
+  digest ??= digestOfSources();
+  return digest;
 }
 
-/** A hash over all of `lib/` and the versions of what it imports: hex, 64 characters. */
-async function digestOfSources(): Promise<string> {
+/** Computed once: the code of a process is what it loaded, whatever is written to these files later. */
+let digest: string | undefined;
+
+/** A hash over all of `lib/` and the versions of what it imports: hex, 64 characters. Synchronous, because a thread for each file costs more. */
+function digestOfSources(): string {
   const root = join(import.meta.dirname, "../..");
-  const entries = await readdir(join(root, "lib"), { recursive: true, withFileTypes: true });
+  const entries = readdirSync(join(root, "lib"), { recursive: true, withFileTypes: true });
   const sources = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".ts"));
   const files = sources.map(({ parentPath, name }) => relative(root, join(parentPath, name))).sort(byCodePoint);
   const hash = createHash("sha256");
   for (const file of [...files, "package.json", "package-lock.json"]) {
-    const bytes = await readFile(join(root, file)).catch(whereAbsent(file, new Uint8Array()));
+    const bytes = read(root, file);
     hash.update(`${file} ${bytes.length}\n`).update(bytes);
   }
   return hash.digest("hex");
+}
+
+function read(root: string, file: string): Uint8Array {
+  try {
+    return readFileSync(join(root, file));
+  } catch (cause) {
+    return whereAbsent(file, new Uint8Array())(cause);
+  }
 }

@@ -1,6 +1,6 @@
 import { byCodePoint, type Diagnostic, kindText } from "./diagnostic.ts";
 import { type AnalysisCode, diagnosticCodes } from "./diagnostic-codes.ts";
-import { kindSchemas } from "./kind-registry.ts";
+import { protections } from "./fail-closed/protections.ts";
 import { ineffectiveMatch, unreachableRoute } from "./rules/routes/unreachable-routes.ts";
 
 /** Codes of reading that concern what a source keeps, and no mistake of an object: istioctl has no code for them. */
@@ -22,7 +22,14 @@ const readingCodes: ReadonlySet<string> = new Set([
   "envoy-filter-unknown-type",
   "envoy-filter-value",
 ]);
-const istioKinds: ReadonlySet<string> = new Set(kindSchemas.map(kindText));
+
+/** The kinds that are read. Not from their schemas, which are half of the code that a short command would load. */
+const istioKinds: ReadonlySet<string> = new Set(
+  [...protections.keys()].map((key) => {
+    const [group = "", kind = ""] = key.split("/");
+    return kindText({ group, kind });
+  }),
+);
 
 const levels = { IST0106: "error", IST0130: "warning", IST0131: "info", IST0133: "warning" } as const;
 

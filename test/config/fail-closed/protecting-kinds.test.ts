@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readCollected } from "../../../lib/compile/collected/read-collected.ts";
-import { protections } from "../../../lib/config/fail-closed/protecting-kinds.ts";
+import { protections } from "../../../lib/config/fail-closed/protections.ts";
 import { kindSchemas, schemaOf } from "../../../lib/config/kind-registry.ts";
 import { fieldsAt } from "../../../lib/config/schema/message.ts";
 import { type Fields, isFields } from "../../../lib/config/untyped.ts";
