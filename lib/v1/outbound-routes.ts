@@ -1,6 +1,8 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import { type Memo, noMemo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
+import { trackedQuery } from "../incremental/tracked-query.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { type Labels, serviceKey } from "../snapshot/legacy/service-key.ts";
 import type { Asker } from "./asker.ts";
 import { v2ClusterName } from "./cluster-name.ts";
@@ -13,6 +15,7 @@ import type { LegacyPort, LegacyService } from "./legacy-world.ts";
 import { inMemberOrder } from "./member-order.ts";
 import { isCatchAll } from "./route-match.ts";
 import { type BuiltRoute, defaultRoute, ruleRoute } from "./rule-route.ts";
+import type { RunsHere } from "./runs-here.ts";
 
 /** A virtual host and what its routes bring along. */
 export interface BuiltHost {
@@ -28,24 +31,52 @@ export type RouteTables = ReadonlyMap<number, readonly BuiltHost[]>;
  * The virtual hosts of every HTTP port of every service, as a proxy in a DNS domain sees them.
  * @see docs/how-istio-does-it/legacy-v1.md#routes
  */
-export function serviceTables(asker: Asker, memo: Memo): RouteTables {
-  const { world, node } = asker;
-  const hosts = world.services.flatMap((service) => {
-    const shared = sharedLabels(service.hostname, node.domain);
-    return service.ports.flatMap((port) => {
-      const routes = destinationRoutes(service, port, asker, undefined, memo);
-      return routes.length === 0
-        ? []
-        : [{ port: port.port, host: serviceHost(memo, { service, port, routes, shared }) }];
-    });
+export function serviceTables({ here, ...asker }: Asker, memo: Memo): RouteTables {
+  const { domain } = asker.node;
+  const { value: routed } = routedPorts(memo, { ...asker, node: routingNode(asker) }, here);
+  const hosts = routed.map((port) => {
+    const shared = sharedLabels(port.service.hostname, domain);
+    return { port: port.port.port, host: serviceHost(memo, { routed: port, shared }) };
   });
   return tablesOf(hosts);
 }
 
-interface Served {
+/** The node as routes and clusters read it: its domain was looked at for VirtualServices only. */
+export const routingNode = ({ world, node }: Pick<Asker, "world" | "node">): NodeId =>
+  world.v1alpha3 === undefined ? { ...node, domain: "" } : node;
+
+/** A port of a service that carries HTTP. */
+interface RoutedPort {
   readonly service: LegacyService;
   readonly port: LegacyPort;
   readonly routes: readonly BuiltRoute[];
+}
+
+/** One list for the proxies of all namespaces, sorted as tables are. */
+const routedPorts = trackedQuery(
+  "routes to services of the v1 API",
+  { node: "value" },
+  (asker: Omit<Asker, "here">, here: RunsHere, memo: Memo): readonly RoutedPort[] =>
+    asker.world.services
+      .flatMap((service) =>
+        service.ports.flatMap((port) => {
+          const routes = destinationRoutes(service, port, { ...asker, here }, undefined, memo);
+          const name = serviceKey(service.hostname, [port.name]);
+          return routes.length === 0 ? [] : [{ name, routed: routedPort(memo, { service, port, routes }) }];
+        }),
+      )
+      .sort((a, b) => byCodePoint(a.name, b.name))
+      .map(({ routed }) => routed),
+);
+
+const routedPort = query(
+  "routes to a port of a service of the v1 API",
+  { routes: "elements" },
+  (routed: RoutedPort): RoutedPort => routed,
+);
+
+interface Served {
+  readonly routed: RoutedPort;
   /** Labels at the end of the host that the proxy's domain has too. */
   readonly shared: number;
 }
@@ -53,8 +84,7 @@ interface Served {
 /** The same for all domains that share as much with the host: those of all namespaces but the service's own. */
 const serviceHost = query(
   "virtual host of a service of the v1 API",
-  { routes: "elements" },
-  ({ service, port, routes, shared }: Served): BuiltHost => ({
+  ({ routed: { service, port, routes }, shared }: Served): BuiltHost => ({
     name: serviceKey(service.hostname, [port.name]),
     domains: serviceDomains(service, port.port, shared),
     routes,
@@ -75,6 +105,7 @@ export function tablesOf(hosts: readonly { readonly port: number; readonly host:
 
 /** Two sets of tables as one. */
 export function mergeTables(a: RouteTables, b: RouteTables): RouteTables {
+  if (b.size === 0) return a;
   const flat = [...a, ...b].flatMap(([port, hosts]) => hosts.map((host) => ({ port, host })));
   return tablesOf(flat);
 }
@@ -180,35 +211,48 @@ export function serviceDomains(
 
 /** How many labels a host and a domain have in common at their end. */
 export function sharedLabels(host: string, domain: string): number {
-  const [a, b] = [host.split("."), domain.split(".")];
   let shared = 0;
-  while (shared < Math.min(a.length, b.length) && a.at(-1 - shared) === b.at(-1 - shared)) shared++;
-  return shared;
+  // Counted from the end, a character at a time: it is done for each service and each domain.
+  for (let back = 1; ; back += 1) {
+    const code = codeFromEnd(host, back);
+    if (code !== codeFromEnd(domain, back)) return shared;
+    if (code === dot) shared += 1;
+    if (back > Math.min(host.length, domain.length)) return shared;
+  }
 }
+
+const dot = ".".charCodeAt(0);
+
+/** The character so far from the end; a dot in front of the first one. */
+const codeFromEnd = (name: string, back: number): number =>
+  back > name.length ? dot : name.charCodeAt(name.length - back);
 
 /** The document's form of a table. */
-export function routeConfig(hosts: readonly BuiltHost[]): RouteConfig {
-  return {
-    validate_clusters: true,
-    virtual_hosts: hosts.map(
-      ({ name, domains, routes }): VirtualHost => ({
-        name,
-        domains,
-        routes: routes.map(({ route }) => inMemberOrder(route)),
-      }),
-    ),
-  };
-}
+export const routeConfig = (hosts: readonly BuiltHost[]): RouteConfig => ({
+  validate_clusters: true,
+  virtual_hosts: hosts.map(virtualHost),
+});
+
+/** The document's form of a virtual host. */
+export const virtualHost = ({ name, domains, routes }: BuiltHost): VirtualHost => ({
+  name,
+  domains,
+  routes: routes.map(({ route }) => inMemberOrder(route)),
+});
 
 /** All tables as one, for an explicit HTTP proxy: without a port in the request's host, port 80 is meant. */
-export function joinedTable(tables: RouteTables): readonly BuiltHost[] {
+export function joinedTable(tables: RouteTables, memo: Memo): readonly BuiltHost[] {
   return [...tables]
-    .flatMap(([port, hosts]) =>
-      hosts.map((host) => ({
-        ...host,
-        domains: port === 80 ? host.domains : host.domains.filter((domain) => domain.includes(":")),
-      })),
-    )
+    .flatMap(([port, hosts]) => (port === 80 ? hosts : hosts.map((host) => withPorts(memo, { host }))))
     .filter((host) => host.domains.length > 0)
     .sort((a, b) => byCodePoint(a.name, b.name));
 }
+
+/** A virtual host for requests that name its port. */
+const withPorts = query(
+  "virtual host with ports of the v1 API",
+  ({ host }: { readonly host: BuiltHost }): BuiltHost => ({
+    ...host,
+    domains: host.domains.filter((domain) => domain.includes(":")),
+  }),
+);

@@ -10,7 +10,14 @@ import { egressTables } from "./egress.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import type { LegacyMesh, LegacyWorld } from "./legacy-world.ts";
-import { joinedTable, mergeTables, type RouteTables, routeConfig, serviceTables } from "./outbound-routes.ts";
+import {
+  type BuiltHost,
+  joinedTable,
+  mergeTables,
+  type RouteTables,
+  routeConfig,
+  serviceTables,
+} from "./outbound-routes.ts";
 import { type RunsHere, runsHere } from "./runs-here.ts";
 
 /** The tables of all ports that a node routes HTTP on: one object for all nodes of which the rules say the same. */
@@ -49,7 +56,7 @@ export function routesDocument(
   if (node.type === "router") return routerRoutes(world, node, table, problem);
   if (problem !== undefined) return { error: problem };
   const tables = tablesFor(noMemo, { world, node, v2Names }, runsHere(instancesAt(world, node.ip)));
-  return routeConfig(table === httpProxyTable ? joinedTable(tables) : (tables.get(Number(table)) ?? []));
+  return routeConfig(table === httpProxyTable ? joinedTable(tables, noMemo) : (tables.get(Number(table)) ?? []));
 }
 
 /** All tables of a node with the names that they are asked for by. */
@@ -65,26 +72,28 @@ export function nodeTables(memo: Memo, world: LegacyMesh, node: NodeId, here: Ru
   return { plain: tables(false), v2Named: tables(true) };
 }
 
-/** Every table by its name. */
-export const namedTables = ({ plain, v2Named }: NodeTables): ReadonlyMap<string, RouteConfig> =>
-  new Map([...tablesBehind("", plain), ...tablesBehind(":", v2Named)]);
+/** Virtual hosts by the names of tables. */
+export type NamedTables = ReadonlyMap<string, readonly BuiltHost[]>;
 
-function tablesBehind(colon: string, tables: RouteTables): readonly (readonly [string, RouteConfig])[] {
-  const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, routeConfig(hosts)] as const);
-  return [...ports, [`${colon}${httpProxyTable}`, routeConfig(joinedTable(tables))]];
+/** Every table by its name. */
+export const namedTables = ({ plain, v2Named }: NodeTables, memo: Memo): NamedTables =>
+  new Map([...tablesBehind("", plain, memo), ...tablesBehind(":", v2Named, memo)]);
+
+function tablesBehind(
+  colon: string,
+  tables: RouteTables,
+  memo: Memo,
+): readonly (readonly [string, readonly BuiltHost[]])[] {
+  const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, hosts] as const);
+  return [...ports, [`${colon}${httpProxyTable}`, joinedTable(tables, memo)]];
 }
 
 /** Those of a router, by their names. */
-export function routerTables(
-  world: LegacyMesh,
-  node: NodeId,
-): ReadonlyMap<string, RouteConfig> | { readonly error: string } {
+export function routerTables(world: LegacyMesh, node: NodeId): NamedTables | { readonly error: string } {
   const { v1alpha3: configs } = world;
   if (configs === undefined) return routersHaveNone;
   const ports = configs.gateways.flatMap(({ spec }) => spec.servers.map(({ port }) => port.number));
-  return new Map(
-    [...new Set(ports)].map((port) => [String(port), routeConfig(gatewayHosts(world, configs, node, port))]),
-  );
+  return new Map([...new Set(ports)].map((port) => [String(port), gatewayHosts(world, configs, node, port)]));
 }
 
 function tablesFor(memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables {
