@@ -12,6 +12,8 @@ import { instancesAt } from "./instances.ts";
 import type { LegacyMesh, LegacyWorld } from "./legacy-world.ts";
 import {
   type BuiltHost,
+  type JoinedTable,
+  joinedAs,
   joinedTable,
   mergeTables,
   type RouteTables,
@@ -56,7 +58,7 @@ export function routesDocument(
   if (node.type === "router") return routerRoutes(world, node, table, problem);
   if (problem !== undefined) return { error: problem };
   const tables = tablesFor(noMemo, { world, node, v2Names }, runsHere(instancesAt(world, node.ip)));
-  return routeConfig(table === httpProxyTable ? joinedTable(tables, noMemo) : (tables.get(Number(table)) ?? []));
+  return routeConfig(table === httpProxyTable ? joinedTable(tables, noMemo).hosts : (tables.get(Number(table)) ?? []));
 }
 
 /** All tables of a node with the names that they are asked for by. */
@@ -76,17 +78,45 @@ export function nodeTables(memo: Memo, world: LegacyMesh, node: NodeId, here: Ru
 export type NamedTables = ReadonlyMap<string, readonly BuiltHost[]>;
 
 /** Every table by its name. */
-export const namedTables = ({ plain, v2Named }: NodeTables, memo: Memo): NamedTables =>
-  new Map([...tablesBehind("", plain, memo), ...tablesBehind(":", v2Named, memo)]);
+export const namedTables = (tables: NodeTables, memo: Memo): NamedTables => namesOf(tables, joinedTables(tables, memo));
 
-function tablesBehind(
+/** Of each kind of cluster names all tables as one. */
+export interface JoinedTables {
+  readonly plain: JoinedTable;
+  readonly v2Named: JoinedTable;
+}
+
+export const joinedTables = ({ plain, v2Named }: NodeTables, memo: Memo): JoinedTables => ({
+  plain: joinedTable(plain, memo),
+  v2Named: joinedTable(v2Named, memo),
+});
+
+/** Every table by its name, of a node that has most of its virtual hosts from other tables. */
+export function namedAs(
+  { plain, v2Named }: NodeTables,
+  parent: NodeTables & { readonly joined: JoinedTables },
+  memo: Memo,
+): NamedTables {
+  return namesOf(
+    { plain, v2Named },
+    {
+      plain: joinedAs(plain, { tables: parent.plain, joined: parent.joined.plain }, memo),
+      v2Named: joinedAs(v2Named, { tables: parent.v2Named, joined: parent.joined.v2Named }, memo),
+    },
+  );
+}
+
+export const namesOf = ({ plain, v2Named }: NodeTables, joined: JoinedTables): NamedTables =>
+  new Map([...tablesBehind("", plain, joined.plain), ...tablesBehind(":", v2Named, joined.v2Named)]);
+
+const tablesBehind = (
   colon: string,
   tables: RouteTables,
-  memo: Memo,
-): readonly (readonly [string, readonly BuiltHost[]])[] {
-  const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, hosts] as const);
-  return [...ports, [`${colon}${httpProxyTable}`, joinedTable(tables, memo)]];
-}
+  { hosts: joined }: JoinedTable,
+): readonly (readonly [string, readonly BuiltHost[]])[] => [
+  ...[...tables].map(([port, hosts]) => [`${colon}${port}`, hosts] as const),
+  [`${colon}${httpProxyTable}`, joined],
+];
 
 /** Those of a router, by their names. */
 export function routerTables(world: LegacyMesh, node: NodeId): NamedTables | { readonly error: string } {

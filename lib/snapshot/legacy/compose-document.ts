@@ -90,14 +90,6 @@ export function composeAlone(form: ListForm, elements: readonly string[]): Compo
   return composeDocument(form, [[0, elements.length]], shareElements(elements));
 }
 
-/** The items that a list has, in ranges as far as its elements are among the shared ones. */
-export function itemsOf(elements: readonly string[], { places }: SharedElements): readonly ComposedItem[] {
-  return elements.map((text) => {
-    const at = places.get(text);
-    return at === undefined ? text : [at, at + 1];
-  });
-}
-
 /** All texts that documents name, by their hashes. */
 export function textsOfDocuments(documents: Iterable<ComposedDocument>): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
