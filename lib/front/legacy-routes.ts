@@ -4,8 +4,9 @@ import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
 import { answerCompiled, type TaggedAnswer } from "../snapshot/legacy/compiled-legacy.ts";
 import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
+import { type OpenedDocument, openDocument } from "../snapshot/legacy/read-document.ts";
 import type { Front } from "./front.ts";
-import { retryAfter, sentOnce } from "./polls/responses.ts";
+import { bodyResponse, retryAfter } from "./polls/responses.ts";
 
 /**
  * The REST v1 API of Istio 0.8, from the store alone: `/v1/…`, `/cache_stats`, `/cache_stats_delete`.
@@ -44,7 +45,7 @@ export function legacyRoutes(front: Front, now: () => number = Date.now): Hono {
     if (legacy === undefined) return { answer: failure(404, question.kind, "this snapshot has no v1 answers") };
     if (loaded.hash !== countedRoot) cache.clear();
     countedRoot = loaded.hash;
-    const made = await answerCompiled(await front.reader.legacy(legacy), front.reader.legacyText, question);
+    const made = answerCompiled(await front.reader.legacy(legacy), question);
     if (cache.find(request) === undefined) cache.keep(request, { answer: { ...made.answer, body: "" } });
     return made;
   }
@@ -72,7 +73,7 @@ function nodeIdOf(question: V1Question): string {
 
 async function response(
   front: Front,
-  { answer, etag }: TaggedAnswer,
+  { answer, etag, stored }: TaggedAnswer,
   headOnly: boolean,
   known: string | undefined,
 ): Promise<Response> {
@@ -85,13 +86,26 @@ async function response(
     ...(location === undefined ? {} : { location }),
   };
   if (tag !== undefined && names(known, tag)) return new Response(undefined, { status: 304, headers: { etag: tag } });
-  if (headOnly || body.length <= smallBytes) return new Response(headOnly ? undefined : body, { status, headers });
-  // The text and its bytes.
-  const leave = front.answers.tryEnter(body.length * 3);
-  if (leave === undefined) {
+  if (headOnly) return new Response(undefined, { status, headers });
+  const opened = stored === undefined ? madeDocument(body) : await openDocument(stored, front.reader);
+  if (opened.heldBytes <= smallBytes) return bodyResponse(opened, headers, status);
+  const sent = front.answers.tryEnter(opened.heldBytes);
+  if (sent === undefined) {
     return new Response("too many answers are under way; try again", { status: 503, headers: retryAfter(503) });
   }
-  return sentOnce(new TextEncoder().encode(body), { status, headers }, leave);
+  return bodyResponse({ ...opened, sent }, headers, status);
+}
+
+/** A body that is made from the index. */
+function madeDocument(body: string): OpenedDocument {
+  const bytes = new TextEncoder().encode(body);
+  return {
+    bytes: bytes.length,
+    heldBytes: bytes.length,
+    async *chunks() {
+      yield bytes;
+    },
+  };
 }
 
 /** Does an `If-None-Match` header name the tag? Weak tags compare like strong ones here. */

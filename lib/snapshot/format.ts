@@ -2,11 +2,14 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { StoredRoot } from "./root.ts";
 
 /**
- * The format of the roots that are written: 5, the node index says in which cluster a node runs. Those before are read
- * too (4: it does not; 3: lists of parts say all of long resources; 2: the node index and many lists of a long resource listed where they are named; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
+ * The format of the roots that are written: 5, the node index says in which cluster a node runs; 6 where documents of the v1 API are put
+ * together from chunks, since a reader of 5 would not find them. Those before are read too (4: the node index does not say it; 3: lists of parts say all of long resources; 2: the node index and many lists of a long resource listed where they are named; 1: type tables whole), so a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
  * What a reader may pass over (a field more) is no new format.
  */
 export const rootFormat = 5;
+
+/** Of roots whose v1 documents are in chunks. The newest format that is read. */
+export const chunkedV1Format = 6;
 
 /** The same of HEAD, which says it from its second format on. */
 export const headFormat = 1;
@@ -24,7 +27,7 @@ export function readRoot(hash: string, text: string): StoredRoot {
     throw new NoRoot(`blob ${hash} is no root`);
   const { format = rootFormat, compiler = "an unknown compiler", sources = [] } = root;
   const name = `root ${hash.slice(0, 12)}`;
-  refuseNewer(name, { format, known: rootFormat, author: compiler });
+  refuseNewer(name, { format, known: chunkedV1Format, author: compiler });
   const { tables, classes, classifier, nodes, nodeList, diagnostics } = root;
   if (
     tables === undefined ||

@@ -104,8 +104,10 @@ export interface SnapshotReader {
   nodeClasses(root: Root, key: string, clusterId?: string): Promise<readonly string[]>;
   /** The index of the legacy API. */
   legacy(hash: string): Promise<LegacyIndex>;
-  /** A text of the legacy API. */
+  /** A text of the legacy API, as its index or a composition names it. */
   legacyText(hash: string): Promise<string>;
+  /** A chunk of the legacy API's documents. */
+  legacyChunk(hash: string): Promise<Uint8Array<ArrayBuffer>>;
   /** A blob, not kept. @throws PortolanError when it is not there */
   bytes(hash: string): Promise<Uint8Array<ArrayBuffer>>;
   /** A blob's text, not kept. @throws PortolanError when it is not there */
@@ -341,6 +343,7 @@ export function createSnapshotReader(
     },
     legacy: async (hash) => (await legacyIndexes.get(hash)).index,
     legacyText: (hash) => legacyTexts.get(hash),
+    legacyChunk: async (hash) => (await segments.get({ hash })).bytes,
     text,
     async textIfWhole(hash) {
       const found = await read(hash);

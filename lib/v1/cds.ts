@@ -3,14 +3,23 @@ import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { effectivePolicy, jwtsOf, type KeyServer, keyServer } from "./authentication.ts";
 import { jwksName } from "./cluster-name.ts";
 import { withPolicy } from "./cluster-policy.ts";
-import { type BuiltCluster, serviceCluster, uniqueClusters } from "./clusters.ts";
+import { serviceCluster, uniqueClusters } from "./clusters.ts";
 import { endUserClusters } from "./compat/end-user.ts";
 import type { CdsDocument, Cluster } from "./documents.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { type LegacyInstance, type LegacyMesh, usesMixer } from "./legacy-world.ts";
 import { mixerClusters } from "./mixer.ts";
+import { clustersOf } from "./outbound-listeners.ts";
 import { runsHere } from "./runs-here.ts";
-import { clustersOf, sidecarListeners } from "./sidecar.ts";
+import { sidecarParts } from "./sidecar.ts";
+
+/** The clusters of a node, in three lists that follow each other. */
+export interface ClusterLists {
+  readonly own: readonly Cluster[];
+  /** One list for most nodes. */
+  readonly shared: readonly Cluster[];
+  readonly servers: readonly Cluster[];
+}
 
 /**
  * CDS: the clusters that a node's listeners and routes name, sorted; then Mixer's; then those of key servers.
@@ -22,23 +31,33 @@ export function clustersDocument(
   instances: readonly LegacyInstance[],
   memo: Memo = noMemo,
 ): CdsDocument {
-  const built =
-    node.type === "ingress" ? ingressClusters(world, node) : sidecarListeners(world, node, instances, memo).clusters;
+  const { own, shared, servers } = clusterLists(world, node, instances, memo);
+  return { clusters: [...own, ...shared, ...servers].map((cluster) => servedCluster(world, cluster)) };
+}
+
+/** The same in lists, before a release's form is given to each. */
+export function clusterLists(
+  world: LegacyMesh,
+  node: NodeId,
+  instances: readonly LegacyInstance[],
+  memo: Memo,
+): ClusterLists {
   const { mesh, v1alpha3 } = world;
-  const here = runsHere(instances);
   const mixer = usesMixer(mesh)
     ? [
         ...mixerClusters(mesh).map(({ cluster }) => cluster),
         ...endUserClusters(v1alpha3, instances, mesh.connectTimeoutMs),
       ]
     : [];
-  const clusters = [
-    ...uniqueClusters(built).map((cluster) => withPolicy(cluster, here, world, node.domain)),
-    ...mixer,
-    ...keyServerClusters(world, instances),
-  ];
-  return { clusters: v1alpha3 === undefined ? clusters : clusters.map(withFeatures) };
+  const servers = [...mixer, ...keyServerClusters(world, instances)];
+  if (node.type === "ingress") return { own: ingressClusters(world, node, instances), shared: [], servers };
+  const { clusters, outbound } = sidecarParts(world, node, instances, memo);
+  return { own: clusters, shared: outbound.clusters, servers };
 }
+
+/** A cluster as the world's release writes it. */
+export const servedCluster = ({ v1alpha3 }: LegacyMesh, cluster: Cluster): Cluster =>
+  v1alpha3 === undefined ? cluster : withFeatures(cluster);
 
 /** HTTP/2 was a feature among others up to release 0.7. */
 function withFeatures({ http2_settings, circuit_breakers, outlier_detection, ...head }: Cluster): Cluster {
@@ -50,9 +69,10 @@ function withFeatures({ http2_settings, circuit_breakers, outlier_detection, ...
   };
 }
 
-function ingressClusters(world: LegacyMesh, node: NodeId): readonly BuiltCluster[] {
+function ingressClusters(world: LegacyMesh, node: NodeId, instances: readonly LegacyInstance[]): readonly Cluster[] {
   const { plain, tls } = ingressTables(world, node);
-  return clustersOf([...plain, ...tls]);
+  const here = runsHere(instances);
+  return uniqueClusters(clustersOf([...plain, ...tls])).map((cluster) => withPolicy(cluster, here, world, node.domain));
 }
 
 /** One for each address of keys that the policies of the workload's services name. */

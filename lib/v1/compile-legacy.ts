@@ -8,8 +8,10 @@ import {
   type LegacyIndex,
   legacyClassKey,
 } from "../snapshot/legacy/compiled-legacy.ts";
+import { composeAlone, textsOfDocuments } from "../snapshot/legacy/compose-document.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import { type ClassDocuments, classDocuments, encoded, keepDocuments } from "./class-documents.ts";
+import { type ClassDocuments, classDocuments, keepDocuments } from "./class-documents.ts";
+import { forms, registrationText } from "./elements.ts";
 import type { LegacyMesh, LegacyService, LegacyWorld } from "./legacy-world.ts";
 import { type Place, placesOf } from "./places.ts";
 import { hostRow, registrations } from "./sds.ts";
@@ -55,8 +57,7 @@ function allAnswers({ world, domains }: Inputs, memo: Memo): CompiledLegacy {
       for (const place of places.slice(0, 1)) add("ingress", place, domain, isAddressed);
     }
   }
-  const all = registrations(world);
-  const registered = encoded(all, all.length);
+  const registered = composeAlone(forms.registrations, registrations(world).map(registrationText));
   const index: LegacyIndex = {
     registrations: registered.ref,
     classes: sortedRecord(new Map([...classes].map(([key, { answers }]) => [key, answers]))),
@@ -67,8 +68,7 @@ function allAnswers({ world, domains }: Inputs, memo: Memo): CompiledLegacy {
   keepDocuments(memo, documents);
   // Most classes route by the same tables.
   const tables = [...new Set([...classes.values()].map(({ tables }) => tables))].flat();
-  const texts = new Map([registered, ...documents, ...tables].map(({ ref, text }) => [ref.text, text]));
-  return { index, texts: sortedRecord(texts) };
+  return { index, texts: sortedRecord(textsOfDocuments([registered, ...documents, ...tables])) };
 }
 
 /** The world without what runs: the same object as long as nothing else changes. */

@@ -6,7 +6,7 @@ import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import type { LegacyInstance, LegacyMesh } from "./legacy-world.ts";
 import type { MixerService } from "./mixer.ts";
-import { sidecarListeners } from "./sidecar.ts";
+import { type OwnAndOutbound, sidecarParts, sortedListeners } from "./sidecar.ts";
 
 /**
  * LDS: what a node listens on; `null` for routers, which get nothing over v1.
@@ -21,13 +21,18 @@ export function listenersDocument(
 ): LdsDocument {
   switch (node.type) {
     case "sidecar":
-      return { listeners: sidecarListeners(world, node, instances, memo).listeners };
+      return { listeners: sidecarListeners(sidecarParts(world, node, instances, memo)) };
     case "ingress":
       return { listeners: ingressListeners(world, node) };
     case "router":
       return { listeners: world.v1alpha3 === undefined ? null : gatewayListeners(world, world.v1alpha3, node) };
   }
 }
+
+const sidecarListeners = (parts: OwnAndOutbound): readonly Listener[] =>
+  sortedListeners(parts).flatMap((item) =>
+    "address" in item ? item : parts.outbound.listeners.slice(item[0], item[1]),
+  );
 
 /** Port 80 always, port 443 as soon as one rule has a certificate: there is one for all of them. */
 function ingressListeners(world: LegacyMesh, node: NodeId): readonly Listener[] {

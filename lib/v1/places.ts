@@ -5,7 +5,6 @@ import { query } from "../incremental/query.ts";
 import { emptySite, type LegacySite } from "../snapshot/legacy/compiled-legacy.ts";
 import { holes } from "../snapshot/legacy/template.ts";
 import { matchedSources } from "./config-store.ts";
-import { listenersDocument } from "./lds.ts";
 import {
   type LegacyInstance,
   type LegacyMesh,
@@ -13,7 +12,8 @@ import {
   type LegacyService,
   usesMixer,
 } from "./legacy-world.ts";
-import { runsHere } from "./runs-here.ts";
+import { outboundOf } from "./outbound-listeners.ts";
+import { nothingRuns, runsHere } from "./runs-here.ts";
 import { zoneOf } from "./sds.ts";
 
 /** What runs at some addresses, seen from there: one object for what says the same. */
@@ -37,12 +37,13 @@ const { ip: ipHole } = holes("sidecar", "");
 
 /** Addresses at which the same runs are one place, as long as their listeners sort alike. */
 export function placesOf(memo: Memo, mesh: LegacyMesh, instances: readonly LegacyInstance[]): Places {
-  const fixed = fixedAddresses(memo, { mesh });
+  const fixed = fixedAddresses(memo, mesh);
+  const hosts = new Set(fixed.map((listener) => listener.slice(0, listener.lastIndexOf(":"))));
   const places = new Map<string, Place>();
   const sites = new Map<string, LegacySite>();
   for (const [address, here] of Map.groupBy(instances, (instance) => instance.address)) {
-    const isFixed = fixed.some((listener) => listener.startsWith(`tcp://${address}:`));
-    const rank = fixed.filter((listener) => listener < `tcp://${address}:`).length;
+    const isFixed = hosts.has(`tcp://${address}`);
+    const rank = rankOf(`tcp://${address}:`, fixed);
     const ports = here.map(({ service, servicePort, port }) => [service.hostname, servicePort.name, port]);
     const text = JSON.stringify([ports, labelsRead(mesh, here), isFixed ? address : rank]);
     const id = createHash("sha256").update(text).digest("hex").slice(0, 16);
@@ -93,11 +94,20 @@ function labelsRead(mesh: LegacyMesh, instances: readonly LegacyInstance[]): unk
   return matchedSources(mesh.configs, runsHere(instances));
 }
 
-/** Addresses of listeners that every node has. */
-const fixedAddresses = query(
-  "listeners of every node of the v1 API",
-  ({ mesh }: { readonly mesh: LegacyMesh }, memo: Memo): readonly string[] => {
-    const anywhere = listenersDocument(mesh, holes("sidecar", ""), [], memo).listeners ?? [];
-    return anywhere.map(({ address }) => address).filter((address) => !address.includes(ipHole));
-  },
-);
+/** Addresses of listeners that every node has, sorted. */
+function fixedAddresses(memo: Memo, mesh: LegacyMesh): readonly string[] {
+  const { listeners, mixed } = outboundOf(memo, { world: mesh, node: holes("sidecar", "") }, nothingRuns);
+  const addresses = [...listeners.map(({ address }) => address), ...mixed.map(({ ip, port }) => `tcp://${ip}:${port}`)];
+  return addresses.sort();
+}
+
+/** How many of some sorted texts come before another. */
+function rankOf(text: string, sorted: readonly string[]): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? "") < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

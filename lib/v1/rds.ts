@@ -10,7 +10,16 @@ import { egressTables } from "./egress.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import type { LegacyMesh, LegacyWorld } from "./legacy-world.ts";
-import { joinedTable, mergeTables, type RouteTables, routeConfig, serviceTables } from "./outbound-routes.ts";
+import {
+  type BuiltHost,
+  type JoinedTable,
+  joinedAs,
+  joinedTable,
+  mergeTables,
+  type RouteTables,
+  routeConfig,
+  serviceTables,
+} from "./outbound-routes.ts";
 import { type RunsHere, runsHere } from "./runs-here.ts";
 
 /** The tables of all ports that a node routes HTTP on: one object for all nodes of which the rules say the same. */
@@ -49,7 +58,7 @@ export function routesDocument(
   if (node.type === "router") return routerRoutes(world, node, table, problem);
   if (problem !== undefined) return { error: problem };
   const tables = tablesFor(noMemo, { world, node, v2Names }, runsHere(instancesAt(world, node.ip)));
-  return routeConfig(table === httpProxyTable ? joinedTable(tables) : (tables.get(Number(table)) ?? []));
+  return routeConfig(table === httpProxyTable ? joinedTable(tables, noMemo).hosts : (tables.get(Number(table)) ?? []));
 }
 
 /** All tables of a node with the names that they are asked for by. */
@@ -65,26 +74,56 @@ export function nodeTables(memo: Memo, world: LegacyMesh, node: NodeId, here: Ru
   return { plain: tables(false), v2Named: tables(true) };
 }
 
-/** Every table by its name. */
-export const namedTables = ({ plain, v2Named }: NodeTables): ReadonlyMap<string, RouteConfig> =>
-  new Map([...tablesBehind("", plain), ...tablesBehind(":", v2Named)]);
+/** Virtual hosts by the names of tables. */
+export type NamedTables = ReadonlyMap<string, readonly BuiltHost[]>;
 
-function tablesBehind(colon: string, tables: RouteTables): readonly (readonly [string, RouteConfig])[] {
-  const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, routeConfig(hosts)] as const);
-  return [...ports, [`${colon}${httpProxyTable}`, routeConfig(joinedTable(tables))]];
+/** Every table by its name. */
+export const namedTables = (tables: NodeTables, memo: Memo): NamedTables => namesOf(tables, joinedTables(tables, memo));
+
+/** Of each kind of cluster names all tables as one. */
+export interface JoinedTables {
+  readonly plain: JoinedTable;
+  readonly v2Named: JoinedTable;
 }
 
+export const joinedTables = ({ plain, v2Named }: NodeTables, memo: Memo): JoinedTables => ({
+  plain: joinedTable(plain, memo),
+  v2Named: joinedTable(v2Named, memo),
+});
+
+/** Every table by its name, of a node that has most of its virtual hosts from other tables. */
+export function namedAs(
+  { plain, v2Named }: NodeTables,
+  parent: NodeTables & { readonly joined: JoinedTables },
+  memo: Memo,
+): NamedTables {
+  return namesOf(
+    { plain, v2Named },
+    {
+      plain: joinedAs(plain, { tables: parent.plain, joined: parent.joined.plain }, memo),
+      v2Named: joinedAs(v2Named, { tables: parent.v2Named, joined: parent.joined.v2Named }, memo),
+    },
+  );
+}
+
+export const namesOf = ({ plain, v2Named }: NodeTables, joined: JoinedTables): NamedTables =>
+  new Map([...tablesBehind("", plain, joined.plain), ...tablesBehind(":", v2Named, joined.v2Named)]);
+
+const tablesBehind = (
+  colon: string,
+  tables: RouteTables,
+  { hosts: joined }: JoinedTable,
+): readonly (readonly [string, readonly BuiltHost[]])[] => [
+  ...[...tables].map(([port, hosts]) => [`${colon}${port}`, hosts] as const),
+  [`${colon}${httpProxyTable}`, joined],
+];
+
 /** Those of a router, by their names. */
-export function routerTables(
-  world: LegacyMesh,
-  node: NodeId,
-): ReadonlyMap<string, RouteConfig> | { readonly error: string } {
+export function routerTables(world: LegacyMesh, node: NodeId): NamedTables | { readonly error: string } {
   const { v1alpha3: configs } = world;
   if (configs === undefined) return routersHaveNone;
   const ports = configs.gateways.flatMap(({ spec }) => spec.servers.map(({ port }) => port.number));
-  return new Map(
-    [...new Set(ports)].map((port) => [String(port), routeConfig(gatewayHosts(world, configs, node, port))]),
-  );
+  return new Map([...new Set(ports)].map((port) => [String(port), gatewayHosts(world, configs, node, port)]));
 }
 
 function tablesFor(memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables {

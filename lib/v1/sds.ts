@@ -16,13 +16,17 @@ export function hostsDocument(world: LegacyWorld, key: string): SdsDocument {
 
 /** `/v1/registration`: every port of every service of the mesh, by key. */
 export function registrations(world: LegacyWorld): readonly Registration[] {
+  const behind = Map.groupBy(
+    world.instances.filter(({ service }) => !service.external),
+    ({ service, servicePort }) => serviceKey(service.hostname, [servicePort.name]),
+  );
   return world.services
     .filter((service) => !service.external)
     .flatMap(({ hostname, ports }) =>
-      ports.map(({ name }) => ({
-        "service-key": serviceKey(hostname, [name]),
-        hosts: instancesOf(world, hostname, [name], undefined).map(hostRow),
-      })),
+      ports.map(({ name }) => {
+        const key = serviceKey(hostname, [name]);
+        return { "service-key": key, hosts: (behind.get(key) ?? []).map(hostRow) };
+      }),
     )
     .sort((a, b) => byCodePoint(a["service-key"], b["service-key"]));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { blobKey } from "../../lib/snapshot/blob.ts";
-import { rootFormat } from "../../lib/snapshot/format.ts";
+import { chunkedV1Format } from "../../lib/snapshot/format.ts";
 import { lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import { refuseNewerRoots } from "../../lib/snapshot/head/newer-roots.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
@@ -17,7 +17,7 @@ it("refuses where HEAD names a root of a newer version, and neither where none i
   const root = blobKey(lastRoot(read?.head.steps ?? []));
   await store.put(root, new TextEncoder().encode("{"));
   await refuseNewerRoots(store, read);
-  const newer = new TextEncoder().encode(JSON.stringify({ format: rootFormat + 1, compiler: "portolan 9.0.0" }));
+  const newer = new TextEncoder().encode(JSON.stringify({ format: chunkedV1Format + 1, compiler: "portolan 9.0.0" }));
   await store.put(root, newer);
   await expect(refuseNewerRoots(store, read)).rejects.toThrow("was written by portolan 9.0.0");
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answerCompiled, type CompiledLegacy, legacyClassKey } from "../../lib/snapshot/legacy/compiled-legacy.ts";
+import { legacyClassKey } from "../../lib/snapshot/legacy/compiled-legacy.ts";
 import { type NodeId, parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
-import { readQuestion, type V1Question, type V1Request } from "../../lib/snapshot/legacy/question.ts";
+import { readQuestion, type V1Request } from "../../lib/snapshot/legacy/question.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import { defaultLegacyMeshConfig, type LegacyWorld } from "../../lib/v1/legacy-world.ts";
 import { casesOf } from "../conformance/suites.ts";
@@ -10,6 +10,7 @@ import { readV1Case, v1Urls } from "../conformance/v1-cases.ts";
 import { readV1World } from "../conformance/v1-world.ts";
 import { propertyRuns } from "../soak-options.ts";
 import { answer } from "./oracle/answer.ts";
+import { wholeAnswer } from "./whole-answer.ts";
 import { suite as carried } from "./worlds.ts";
 
 const families = ["sds", "cds", "rds", "lds", "compat-0.7"];
@@ -21,13 +22,10 @@ const cases = casesOf("v1").flatMap((found) => {
   return [{ name: found.name, spec, request, ...v1Urls(found) }];
 });
 
-const ask = ({ index, texts }: CompiledLegacy, question: V1Question) =>
-  answerCompiled(index, async (name) => texts[name] ?? "", question);
-
 /** The body from compiled documents, whatever the question is. */
 async function compiledBody(world: LegacyWorld, request: V1Request, domains?: readonly string[]) {
   const { question, answer: refused } = readQuestion(request);
-  return question === undefined ? refused : (await ask(compileLegacy(world, domains), question)).answer;
+  return question === undefined ? refused : wholeAnswer(compileLegacy(world, domains), question);
 }
 
 describe("compileLegacy", () => {
@@ -83,15 +81,15 @@ describe("two nodes of one class", () => {
         const nodes = [nodeAt(one, oneId), nodeAt(other, otherId)];
         expect(new Set(nodes.map((node) => legacyClassKey(node, sites[0] ?? ""))).size).toBe(1);
         for (const kind of ["clusters", "listeners"] as const) {
-          const answers = await Promise.all(nodes.map((node) => ask(compiled, { kind, node })));
-          const anonymous = answers.map(({ answer: { body } }, index) => withoutNode(body, nodes[index]));
+          const answers = await Promise.all(nodes.map((node) => wholeAnswer(compiled, { kind, node })));
+          const anonymous = answers.map(({ body }, index) => withoutNode(body, nodes[index]));
           expect(anonymous[0]).toBe(anonymous[1]);
           const direct = nodes.map((node) => {
             const path = `/v1/${kind}/c/${encodeURIComponent(`sidecar~${node.ip}~${node.id}~${node.domain}`)}`;
             return answer(world, { method: "GET", path }).body;
           });
           if (nodes.every((node) => !node.id.includes("~"))) {
-            expect(answers.map((each) => each.answer.body)).toEqual(direct);
+            expect(answers.map(({ body }) => body)).toEqual(direct);
           }
         }
       }),

@@ -21,13 +21,18 @@ export const changedHeaders = (bytes: number) => ({
   "content-length": String(bytes),
 });
 
-export async function bodyResponse(body: ChunkedBody): Promise<Response> {
-  const headers = changedHeaders(body.bytes);
-  if (body.whole === undefined && body.bytes > wholeBytes) return new Response(flowing(body), { headers });
+/** @param more headers of the answer's own */
+export async function bodyResponse(
+  body: ChunkedBody,
+  more: Readonly<Record<string, string>> = {},
+  status = 200,
+): Promise<Response> {
+  const headers = { ...changedHeaders(body.bytes), ...more };
+  if (body.whole === undefined && body.bytes > wholeBytes) return new Response(flowing(body), { status, headers });
   // For others too, so nobody waits for the one who takes it.
   const whole = body.whole ?? (await wholeOf(body));
   body.sent?.();
-  return new Response(whole, { headers });
+  return new Response(whole, { status, headers });
 }
 
 /** Not made from the generator alone, which would not tell of an end before its beginning. */

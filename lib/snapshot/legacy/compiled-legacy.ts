@@ -3,12 +3,14 @@ import { encodeDocument } from "./go-json.ts";
 import type { NodeId } from "./node-id.ts";
 import { failure, tableNameError, type V1Answer, type V1Question } from "./question.ts";
 import { parseServiceKey } from "./service-key.ts";
-import { fill } from "./template.ts";
 
 /** Every answer of the v1 API, made ahead: plain data that goes into a snapshot. */
 export interface CompiledLegacy {
   readonly index: LegacyIndex;
-  /** Templates by the SHA-256 of their text in UTF-8, each once: the same names as those of a snapshot's blobs. */
+  /**
+   * All that the index names and what that names in turn: templates, compositions and chunks. By the SHA-256 of their text in UTF-8,
+   * each once: the same names as those of a snapshot's blobs.
+   */
   readonly texts: Readonly<Record<string, string>>;
 }
 
@@ -35,13 +37,22 @@ export interface LegacyClass {
   readonly routesError?: string;
 }
 
-/** One answer. */
-export interface DocumentRef {
-  /** Name of its text; also the entity tag, because a URL names the node and so fills the holes. */
-  readonly text: string;
+/** One answer. The name of its blob is also the entity tag, because a URL names the node and so fills the holes. */
+export type DocumentRef = {
   /** Hosts, clusters, virtual hosts or listeners in it. */
   readonly resources: number;
-}
+} & (
+  | {
+      /** Blob of its text. */
+      readonly text: string;
+      readonly composition?: undefined;
+    }
+  | {
+      /** Of a long one, blob of the `Composition` that it is put together by. Releases before format 6 wrote none. */
+      readonly composition: string;
+      readonly text?: undefined;
+    }
+);
 
 export interface LegacySite {
   /** Part of the class keys of the nodes here. */
@@ -63,37 +74,42 @@ export function legacyClassKey(node: Pick<NodeId, "type" | "domain" | "ip">, sit
   return [node.type, node.domain, site, node.ip === "" ? "no address" : ""].join("|");
 }
 
-/** An answer with its entity tag; no tag where the answer is no document. */
-export interface TaggedAnswer {
-  readonly answer: V1Answer;
-  readonly etag?: string;
+/** A document, for one node. */
+export interface StoredDocument {
+  readonly ref: DocumentRef;
+  /** Whose the holes are filled with; undefined for a document that has none. */
+  readonly node: NodeId | undefined;
 }
 
-/** Texts that an index names, each once. */
-export function textsOf(index: LegacyIndex): ReadonlySet<string> {
-  const refs = Object.values(index.classes).flatMap(({ clusters, listeners, routes }) => [
+/** An answer with its entity tag; no tag where the answer is no document. */
+export interface TaggedAnswer {
+  /** Where the body is a stored document, it is empty here. */
+  readonly answer: V1Answer;
+  readonly etag?: string;
+  /** The body, which is not read before it is wanted. */
+  readonly stored?: StoredDocument;
+}
+
+/** Every answer that an index names. */
+export function documentsOf(index: LegacyIndex): readonly DocumentRef[] {
+  const ofClasses = Object.values(index.classes).flatMap(({ clusters, listeners, routes }) => [
     clusters,
     listeners,
     ...Object.values(routes),
   ]);
-  return new Set([index.registrations, ...refs].map(({ text }) => text));
+  return [index.registrations, ...ofClasses];
 }
 
-/**
- * Answers a question from compiled documents, byte for byte as from the world that they were made of.
- *
- * @param textOf reads a text by its name
- * @throws what `textOf` throws
- */
-export async function answerCompiled(
-  index: LegacyIndex,
-  textOf: (name: string) => Promise<string>,
-  question: V1Question,
-): Promise<TaggedAnswer> {
+/** Says how a question is answered: byte for byte as from the world that the documents were made of. */
+export function answerCompiled(index: LegacyIndex, question: V1Question): TaggedAnswer {
   switch (question.kind) {
     case "registrations": {
-      const { text } = index.registrations;
-      return { answer: { status: 200, body: await textOf(text), contentType: "application/json" }, etag: text };
+      const ref = index.registrations;
+      return {
+        answer: { status: 200, body: "", contentType: "application/json" },
+        etag: tagOf(ref),
+        stored: { ref, node: undefined },
+      };
     }
     case "hosts":
       return { answer: hostsAnswer(index, question.key) };
@@ -105,7 +121,7 @@ export async function answerCompiled(
     case "clusters":
     case "listeners":
     case "routes":
-      return nodeAnswer(index, textOf, question);
+      return nodeAnswer(index, question);
     case "statistics":
     case "reset-statistics":
       return { answer: { status: 404, body: "404: Page Not Found" } };
@@ -129,11 +145,7 @@ type NodeQuestion = Extract<V1Question, { readonly kind: "clusters" | "listeners
 
 const documentKinds = { clusters: "cds", listeners: "lds", routes: "rds" } as const;
 
-async function nodeAnswer(
-  index: LegacyIndex,
-  textOf: (name: string) => Promise<string>,
-  question: NodeQuestion,
-): Promise<TaggedAnswer> {
+function nodeAnswer(index: LegacyIndex, question: NodeQuestion): TaggedAnswer {
   const { node, kind } = question;
   const site = own(index.sites, node.ip)?.id ?? emptySite;
   // What runs at the address of a gateway seldom matters: then there is one class for all addresses.
@@ -149,8 +161,9 @@ async function nodeAnswer(
   const ref = question.kind === "routes" ? own(found.routes, question.table) : found[question.kind];
   const document = { kind: documentKinds[kind], resources: ref?.resources ?? 0 };
   if (ref === undefined) return { answer: { status: 200, body: emptyTable, document }, etag: "empty" };
-  const body = await fill(await textOf(ref.text), node);
-  return { answer: { status: 200, body, document }, etag: ref.text };
+  return { answer: { status: 200, body: "", document }, etag: tagOf(ref), stored: { ref, node } };
 }
+
+const tagOf = ({ text, composition }: DocumentRef): string => composition ?? text;
 
 const emptyTable = encodeDocument({ validate_clusters: true, virtual_hosts: [] });

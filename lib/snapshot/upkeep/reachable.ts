@@ -1,4 +1,4 @@
-import { textsOf } from "../legacy/compiled-legacy.ts";
+import { blobsOfIndex } from "../legacy/read-document.ts";
 import { blobsOfNodes } from "../node-index.ts";
 import { resourceTypes } from "../resource-type.ts";
 import type { Lookups } from "../root.ts";
@@ -9,11 +9,14 @@ export async function reachableFrom(reader: SnapshotReader, rootHash: string): P
   const { root } = await reader.root(rootHash);
   const small = [rootHash, root.classes, root.classifier, root.diagnostics, ...blobsOfNodes(root)];
   const optional = [root.statuses, root.lookups, root.trustBundles, root.standing].filter((hash) => hash !== undefined);
-  const legacy = root.legacy === undefined ? [] : [root.legacy, ...textsOf(await reader.legacy(root.legacy))];
+  const legacy = root.legacy === undefined ? [] : [root.legacy, ...(await blobsOfLegacy(reader, root.legacy))];
   const modules = root.lookups === undefined ? [] : heldModules(await reader.text(root.lookups));
   const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));
   return new Set([...small, ...optional, ...legacy, ...modules, ...ofTypes.flatMap((blobs) => [...blobs])]);
 }
+
+const blobsOfLegacy = async (reader: SnapshotReader, hash: string): Promise<ReadonlySet<string>> =>
+  blobsOfIndex(await reader.legacy(hash), reader);
 
 /** Modules of Wasm that a root's `Lookups` name. */
 function heldModules(text: string): readonly string[] {

@@ -2,8 +2,8 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, jsonBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledWorld } from "../compiled.ts";
-import { rootFormat } from "../format.ts";
-import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
+import { chunkedV1Format, rootFormat } from "../format.ts";
+import { type CompiledLegacy, documentsOf } from "../legacy/compiled-legacy.ts";
 import { createNodeIndexEncoder, type NodeIndex } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
@@ -58,6 +58,7 @@ export function createWorldEncoder(): WorldEncoder {
     json: rememberEach(jsonBlob),
     list: rememberRuns(jsonBlob),
     texts: rememberEach(encodeTexts),
+    isChunked: rememberEach((index) => documentsOf(index).some(({ composition }) => composition !== undefined)),
     secretsOfClasses: rememberPairs(secretsOfClasses),
     secretsByPart: rememberPairs(secretsByPart),
   };
@@ -79,6 +80,8 @@ interface Encoders {
   /** By the elements. */
   readonly list: (list: readonly object[]) => Blob;
   readonly texts: typeof encodeTexts;
+  /** Whether documents of the v1 API are in chunks. */
+  readonly isChunked: (index: CompiledLegacy["index"]) => boolean;
   readonly secretsOfClasses: typeof secretsOfClasses;
   readonly secretsByPart: typeof secretsByPart;
 }
@@ -112,7 +115,7 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
   const standing =
     world.made === undefined ? undefined : jsonBlob(recordOf(world.made, encode.secretsByPart(clusters, listeners)));
   const stored: StoredRoot = {
-    format: rootFormat,
+    format: world.legacy !== undefined && encode.isChunked(world.legacy.index) ? chunkedV1Format : rootFormat,
     compiler: world.compiler,
     sources: world.sources.map(({ name, version, configuration }) => ({
       name,

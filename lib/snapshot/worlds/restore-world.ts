@@ -1,6 +1,8 @@
+import { inParallel } from "../../storage/in-parallel.ts";
 import type { NamedGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
-import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
+import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
+import { blobsOfIndex } from "../legacy/read-document.ts";
 import { runsIn } from "../long/long-resource.ts";
 import { blobsOfNodes, nodesIn } from "../node-index.ts";
 import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.ts";
@@ -193,9 +195,8 @@ function runsByFirstPart(like: EncodedWorld | undefined): ReadonlyMap<string, re
 
 async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<CompiledLegacy> {
   const index = await reader.legacy(hash);
-  const texts = await Promise.all(
-    [...textsOf(index)].map(async (name) => [name, await reader.legacyText(name)] as const),
-  );
+  const names = [...(await blobsOfIndex(index, reader))];
+  const texts = await inParallel(names, async (name) => [name, await reader.text(name)] as const);
   return { index, texts: Object.fromEntries(texts) };
 }
 

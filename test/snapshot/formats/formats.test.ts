@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { blobKey, hashOf } from "../../../lib/snapshot/blob.ts";
-import { rootFormat } from "../../../lib/snapshot/format.ts";
+import { chunkedV1Format, rootFormat } from "../../../lib/snapshot/format.ts";
 import { lastRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { rollback, unpin } from "../../../lib/snapshot/head/head-operations.ts";
 import { recoverHead } from "../../../lib/snapshot/head/recover-head.ts";
@@ -127,8 +127,8 @@ describe("a format to come", () => {
   it.each([
     {
       // It has every field of today's, which mean something else.
-      text: JSON.stringify({ ...JSON.parse(old), format: rootFormat + 1, compiler: "portolan 9.0.0" }),
-      reason: `was written by portolan 9.0.0 in format ${rootFormat + 1}, and this version reads formats up to ${rootFormat}: update it`,
+      text: JSON.stringify({ ...JSON.parse(old), format: chunkedV1Format + 1, compiler: "portolan 9.0.0" }),
+      reason: `was written by portolan 9.0.0 in format ${chunkedV1Format + 1}, and this version reads formats up to ${chunkedV1Format}: update it`,
     },
     {
       text: JSON.stringify({ compiler: "portolan 9.0.0", sources: [], everything: "elsewhere" }),
@@ -154,7 +154,7 @@ describe("a format to come", () => {
 
   it("of a root that was rolled back from keeps nobody from publishing", async () => {
     const store = await storeOf(objects);
-    const newest = JSON.stringify({ format: rootFormat + 1, compiler: "portolan 9.0.0" });
+    const newest = JSON.stringify({ format: chunkedV1Format + 1, compiler: "portolan 9.0.0" });
     await store.put(blobKey(hashOf(newest)), utf8(newest));
     const pin = { by: "somebody", why: "back to the version before", since: new Date(0).toISOString() };
     await store.put("HEAD", utf8(JSON.stringify({ ...JSON.parse(objects.HEAD ?? ""), newest: hashOf(newest), pin })));
