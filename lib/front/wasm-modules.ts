@@ -1,7 +1,7 @@
 import { blobKey } from "../snapshot/blob.ts";
 import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { problem } from "./polls/responses.ts";
+import { type Answer, problem } from "./requests/answer.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -37,6 +37,8 @@ export function createWasmModules(store: ObjectStore): WasmModules {
   };
 }
 
+type ReadHeader = (name: string) => string | undefined;
+
 interface Range {
   readonly from: number;
   /** Behind the last byte. */
@@ -47,17 +49,17 @@ interface Range {
  * A module, whole or in a part (RFC 9110, 14): its name says what is in it, so whoever keeps it keeps it for good. It goes out in pieces, as
  * fast as its reader takes them.
  */
-export async function answerModule(modules: WasmModules, sha256: string, headers: Headers): Promise<Response> {
+export async function moduleAnswer(modules: WasmModules, sha256: string, header: ReadHeader): Promise<Answer> {
   const bytes = /^[0-9a-f]{64}$/.test(sha256) ? await modules.get(sha256) : undefined;
   if (bytes === undefined) return problem(404, "there is no such module here");
   const etag = `"${sha256}"`;
   const always = { "cache-control": "private, max-age=31536000, immutable", etag, "accept-ranges": "bytes" };
-  if (headers.get("if-none-match") === etag) return new Response(undefined, { status: 304, headers: always });
-  const range = rangeOf(headers, etag, bytes.length);
+  if (header("if-none-match") === etag) return { status: 304, headers: always };
+  const range = rangeOf(header, etag, bytes.length);
   if (range === "none")
     return problem(416, "the module has no such part", { "content-range": `bytes */${bytes.length}` });
   const { from, to } = range ?? { from: 0, to: bytes.length };
-  return new Response(flowing(bytes.subarray(from, to)), {
+  return {
     status: range === undefined ? 200 : 206,
     headers: {
       ...always,
@@ -65,14 +67,15 @@ export async function answerModule(modules: WasmModules, sha256: string, headers
       "content-length": String(to - from),
       ...(range === undefined ? {} : { "content-range": `bytes ${from}-${to - 1}/${bytes.length}` }),
     },
-  });
+    body: { chunks: () => piecesOf(bytes.subarray(from, to)) },
+  };
 }
 
 /** The one part that is asked for; undefined: all of it, also where several are asked for. */
-function rangeOf(headers: Headers, etag: string, length: number): Range | "none" | undefined {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range") ?? "") ?? [];
-  const condition = headers.get("if-range");
-  if ((first === "" && last === "") || (condition !== null && condition !== etag)) return undefined;
+function rangeOf(header: ReadHeader, etag: string, length: number): Range | "none" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header("range") ?? "") ?? [];
+  const condition = header("if-range");
+  if ((first === "" && last === "") || (condition !== undefined && condition !== etag)) return undefined;
   if (first === "") return last === "0" ? "none" : { from: Math.max(0, length - Number(last)), to: length };
   const from = Number(first);
   const to = last === "" ? length : Math.min(length, Number(last) + 1);
@@ -82,17 +85,7 @@ function rangeOf(headers: Headers, etag: string, length: number): Range | "none"
 
 const pieceBytes = 64 * 1024;
 
-function flowing(bytes: Bytes): ReadableStream<Uint8Array> {
-  let at = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        // A copy: a platform may take what it is given away from whoever else reads it.
-        controller.enqueue(bytes.slice(at, at + pieceBytes));
-        at += pieceBytes;
-        if (at >= bytes.length) controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+async function* piecesOf(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  // Copies: a platform may take what it is given away from whoever else reads it.
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.slice(at, at + pieceBytes);
 }

@@ -5,7 +5,6 @@ import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { lookupReports } from "../../lib/resolve/lookup-reports.ts";
@@ -47,7 +46,7 @@ async function openShop() {
   const leased = createLeasedCompiler({ store, world, pace: { quietMs: 0 } });
   const compile = resolvingCompiler(leased, resolve, { info() {}, warn() {}, error() {} });
   const front = createFront({ store, maxHoldMs: 1_000 });
-  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   await writeShard(store, "main", await readFolder(shop.folder));
   await compile();
   const envoy = await startGateway(polls.url, { certificates: "none" });
