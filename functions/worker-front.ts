@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
-import { Hono } from "hono/tiny";
 import type { CertificateAuthority } from "../lib/ca/certificate-authority.ts";
 import type { AuthoritySetting } from "../lib/ca/open-authority.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { caHoursIn, choiceIn, maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
-import { frontApp } from "../lib/front/app.ts";
+import { type FrontApp, frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
 import { cacheRecords, type EdgeCache, sharedConfirmations } from "../lib/front/heads/shared-confirmations.ts";
 import { twoStores } from "../lib/front/heads/two-stores.ts";
-import { problem } from "../lib/front/polls/responses.ts";
+import { problem } from "../lib/front/requests/answer.ts";
+import { responseOf } from "../lib/front/requests/fetch-adapter.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { cachedObjects, type ObjectCache } from "../lib/snapshot/packs/cached-objects.ts";
@@ -47,7 +47,7 @@ export interface FrontEnv {
   readonly RATE_LIMIT?: RateLimit;
 }
 
-type App = ReturnType<typeof frontApp>;
+type App = Pick<FrontApp, "fetch">;
 
 /** The invocation that work belongs to. What it still does when it has answered ends with it, unless it is said to go on. */
 const invocations = new AsyncLocalStorage<Pick<ExecutionContext, "waitUntil">>();
@@ -72,7 +72,7 @@ export const holdMsIn = (text: string | undefined): number =>
  * @param openAuthority opens the CA, where this Worker may be one
  */
 export function workerFront(
-  extend: (app: App, front: Front) => void = () => {},
+  extend: (app: FrontApp, front: Front) => void = () => {},
   openAuthority?: (setting: AuthoritySetting) => CertificateAuthority,
 ): (env: FrontEnv) => App {
   const apps = new WeakMap<R2Bucket, App>();
@@ -92,13 +92,13 @@ function readable(make: () => App): App {
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
     console.error(cause.message);
-    return new Hono().all("*", () => problem(500, "a setting cannot be read; the log has more"));
+    return { fetch: async () => responseOf(problem(500, "a setting cannot be read; the log has more")) };
   }
 }
 
 function appOf(
   env: FrontEnv,
-  extend: (app: App, front: Front) => void,
+  extend: (app: FrontApp, front: Front) => void,
   openAuthority: Parameters<typeof workerFront>[1],
 ): App {
   const { AUTHENTICATION: setting = "", RECOMPILE: queue } = env;

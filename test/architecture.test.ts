@@ -13,7 +13,7 @@ const mayImport = new Map(
 
 /** Package → rooms that may import it. A package that is not listed may be imported by cli, functions and test only. */
 const homes: Readonly<Record<string, readonly string[]>> = {
-  hono: ["front", "compile", "admission"],
+  hono: ["compile", "admission"],
   preact: ["console"],
   "@hono/node-server": ["front"],
   jose: ["front", "resolve"],

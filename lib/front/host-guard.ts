@@ -1,8 +1,8 @@
-import type { ServerResponse } from "node:http";
 import { isLoopback } from "../config/loopback.ts";
 import { hostName } from "./auth/open-to.ts";
 import { shown } from "./excess.ts";
-import type { Shortcut } from "./node-server.ts";
+import type { RequestGuard } from "./node-server.ts";
+import { type Answer, problem } from "./requests/answer.ts";
 
 /** The name that Envoys with a generated bootstrap ask for: over REST they send the name of the cluster that they poll. */
 export const bootstrapHost = "portolan";
@@ -23,29 +23,21 @@ export interface HostGuardOptions {
  * A page can also send a POST to another site without asking, if its content type is one that forms have, or absent; such a POST is
  * refused. A server that asks for a proof of identity needs neither: a page has none to give.
  *
- * @returns what answers such requests; `undefined` where nothing is to be refused
+ * @returns what refuses such requests; `undefined` where nothing is to be refused
  */
-export function hostGuard({ servesAnyone, host, hosts }: HostGuardOptions): Shortcut | undefined {
+export function hostGuard({ servesAnyone, host, hosts }: HostGuardOptions): RequestGuard | undefined {
   if (!servesAnyone || !isLoopback(host)) return undefined;
   const names = new Set([bootstrapHost, host, ...hosts].map((name) => name.toLowerCase()));
-  return ({ headers, method }, response) => {
+  return ({ headers, method }) => {
     // No browser sends a request without it.
     const name = headers.host === undefined ? undefined : hostName(headers.host);
-    if (name !== undefined && !names.has(name) && !isLoopbackName(name)) {
-      refuse(response, 421, wrongHost(headers.host ?? ""));
-      return true;
-    }
-    if (method !== "POST" || !isOfForms(headers["content-type"])) return false;
-    refuse(response, 415, "a POST needs a content-type that no form has, such as application/json");
-    return true;
+    if (name !== undefined && !names.has(name) && !isLoopbackName(name))
+      return refuse(421, wrongHost(headers.host ?? ""));
+    return method === "POST" && isOfForms(headers["content-type"])
+      ? refuse(415, "a POST needs a content-type that no form has, such as application/json")
+      : undefined;
   };
 }
-
-/** The first of several shortcuts that answers a request. */
-export const firstOf = (...shortcuts: readonly (Shortcut | undefined)[]): Shortcut => {
-  const given = shortcuts.filter((one) => one !== undefined);
-  return (request, response) => given.some((one) => one(request, response));
-};
 
 /** Browsers resolve `localhost` and names below it to loopback themselves. */
 const isLoopbackName = (name: string): boolean => isLoopback(name) || name.endsWith(".localhost");
@@ -66,7 +58,4 @@ const wrongHost = (host: string): string =>
   "request. Ask for 127.0.0.1 or localhost, add the name to front.hosts (PORTOLAN_HOSTS), or set front.authentication (docs/security.md)";
 
 /** The rest of the request is not read. */
-function refuse(response: ServerResponse, status: number, detail: string): void {
-  const headers = { "content-type": "application/problem+json", connection: "close" };
-  response.writeHead(status, headers).end(`${JSON.stringify({ status, detail })}\n`);
-}
+const refuse = (status: number, detail: string): Answer => problem(status, detail, { connection: "close" });

@@ -1,4 +1,3 @@
-import { Hono } from "hono/tiny";
 import { isWithin } from "../snapshot/free-text.ts";
 import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
 import { answerCompiled, type TaggedAnswer } from "../snapshot/legacy/compiled-legacy.ts";
@@ -6,16 +5,19 @@ import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
 import { type OpenedDocument, openDocument } from "../snapshot/legacy/read-document.ts";
 import type { Front } from "./front.ts";
-import { bodyResponse, retryAfter } from "./polls/responses.ts";
+import { type Answer, retryAfter, textAnswer } from "./requests/answer.ts";
+import { type Asked, plain, type Route } from "./requests/routes.ts";
 
 /**
  * The REST v1 API of Istio 0.8, from the store alone: `/v1/…`, `/cache_stats`, `/cache_stats_delete`.
- * Besides what the release did, every document has an entity tag, and HEAD is answered like GET.
+ * Besides what the release did, every document has an entity tag.
  *
  * @param now milliseconds of any clock
  */
-export function legacyRoutes(front: Front, now: () => number = Date.now): Hono {
-  const app = new Hono();
+export function legacyRoutes(
+  front: Pick<Front, "reader" | "served" | "limits" | "answers">,
+  now: () => number = Date.now,
+): readonly Route[] {
   // A hit is an answer of the root in force that the same URL was given before. The bodies are not kept: they are spliced anew.
   const cache = createAnswerCache<{ readonly answer: V1Answer }>(now, 0, front.limits.countedUrlBytes);
   let countedRoot = "";
@@ -50,16 +52,16 @@ export function legacyRoutes(front: Front, now: () => number = Date.now): Hono {
     return made;
   }
 
-  app.all("*", async (c) => {
-    const { url, method } = c.req.raw;
-    const accept = c.req.header("accept");
-    const path = url.replace(/^[a-z]+:\/\/[^/]*/i, "").replace(/#.*$/s, "");
-    if (!isWithin(path, front.limits.urlBytes)) return c.text("414: Request URI Too Long", 414);
+  const to = plain(async ({ request: { method, target: path, header } }: Asked) => {
+    const accept = header("accept");
+    if (!isWithin(path, front.limits.urlBytes)) return textAnswer("414: Request URI Too Long", 414);
     const request = { method: method === "HEAD" ? "GET" : method, path, ...(accept === undefined ? {} : { accept }) };
-    return response(front, await answerOf(request), method === "HEAD", c.req.header("if-none-match"));
+    return toAnswer(front, await answerOf(request), header("if-none-match"));
   });
-  return app;
+  return paths.map((path) => ({ method: "any", path, to }));
 }
+
+const paths = ["/v1/*", "/cache_stats", "/cache_stats/", "/cache_stats_delete", "/cache_stats_delete/"];
 
 /** Answers up to this size are not counted: the number of connections bounds them. */
 const smallBytes = 16 * 1024;
@@ -71,12 +73,11 @@ function nodeIdOf(question: V1Question): string {
   return [type, ip, id, domain].join("~");
 }
 
-async function response(
-  front: Front,
+async function toAnswer(
+  front: Pick<Front, "answers" | "reader">,
   { answer, etag, stored }: TaggedAnswer,
-  headOnly: boolean,
   known: string | undefined,
-): Promise<Response> {
+): Promise<Answer> {
   const { status, body, location } = answer;
   const type = answer.contentType ?? (answer.document === undefined ? "text/plain; charset=utf-8" : "application/json");
   const tag = status === 200 ? `"${etag ?? (await digestOf(body))}"` : undefined;
@@ -85,15 +86,18 @@ async function response(
     ...(tag === undefined ? {} : { etag: tag }),
     ...(location === undefined ? {} : { location }),
   };
-  if (tag !== undefined && names(known, tag)) return new Response(undefined, { status: 304, headers: { etag: tag } });
-  if (headOnly) return new Response(undefined, { status, headers });
-  const opened = stored === undefined ? madeDocument(body) : await openDocument(stored, front.reader);
-  if (opened.heldBytes <= smallBytes) return bodyResponse(opened, headers, status);
-  const sent = front.answers.tryEnter(opened.heldBytes);
+  if (tag !== undefined && names(known, tag)) return { status: 304, headers: { etag: tag } };
+  if (stored === undefined && body.length <= smallBytes) return { status, headers, body };
+  const { bytes, heldBytes, chunks } =
+    stored === undefined ? madeDocument(body) : await openDocument(stored, front.reader);
+  const sized = { status, headers: { ...headers, "content-length": String(bytes) } };
+  if (heldBytes <= smallBytes) return { ...sized, body: { bytes, chunks } };
+  const sent = front.answers.tryEnter(heldBytes);
   if (sent === undefined) {
-    return new Response("too many answers are under way; try again", { status: 503, headers: retryAfter(503) });
+    const again = textAnswer("too many answers are under way; try again", 503);
+    return { ...again, headers: { ...again.headers, ...retryAfter(503) } };
   }
-  return bodyResponse({ ...opened, sent }, headers, status);
+  return { ...sized, body: { bytes, chunks, sent } };
 }
 
 /** A body that is made from the index. */

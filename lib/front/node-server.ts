@@ -13,6 +13,10 @@ import { getRequestListener } from "@hono/node-server";
 import { causeText, codeOf } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
+import type { Answer } from "./requests/answer.ts";
+import { nodeAnswers } from "./requests/node-adapter.ts";
+import type { Requests } from "./requests/requests.ts";
+import { sendAnswer } from "./requests/send-answer.ts";
 
 export interface RunningServer {
   /** `http://host:port`, with the port that was given or found. */
@@ -81,10 +85,13 @@ export const lastAnswersMs = 5_000;
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** Answers requests without the app. @returns false for one that it leaves to the app */
-export type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
+/** Refuses requests before anything else is done for them. @returns undefined for one that goes on */
+export type RequestGuard = (request: IncomingMessage) => Answer | undefined;
 
-const noShortcut: Shortcut = () => false;
+/** What a server serves: requests of the web's kind, or the front's own form of them, which costs less. */
+export type ServedApp =
+  | Requests
+  | { readonly fetch: (request: Request) => Response | Promise<Response>; readonly answer?: never };
 
 /** How a server proves itself, and whom it takes requests from. */
 export interface Secure {
@@ -106,17 +113,17 @@ const printError: OnServerError = (cause) => process.emitWarning(`a server has l
  * @throws the system's error when the port is taken
  */
 export function serveHttp(
-  app: { readonly fetch: (request: Request) => Response | Promise<Response> },
+  app: ServedApp,
   port: number,
   hostname = "127.0.0.1",
   { headerBytes, headersMs, requestMs, idleMs, stallMs, connections }: Limits = defaultLimits,
-  shortcut: Shortcut = noShortcut,
+  guard?: RequestGuard,
   onError: OnServerError = printError,
   secure?: Secure,
 ): Promise<RunningServer> {
   return new Promise((resolve, reject) => {
     let isClosing = false;
-    const whole = getRequestListener(app.fetch, { hostname });
+    const respond = app.answer === undefined ? getRequestListener(app.fetch, { hostname }) : nodeAnswers(app);
     const options = {
       maxHeaderSize: headerBytes,
       headersTimeout: headersMs,
@@ -126,7 +133,9 @@ export function serveHttp(
       ServerResponse: lastWhere(() => isClosing),
     };
     const answer = (request: IncomingMessage, response: ServerResponse) => {
-      if (!shortcut(request, response)) whole(request, response);
+      const refused = guard?.(request);
+      if (refused === undefined) respond(request, response);
+      else sendAnswer(response, refused);
     };
     const server =
       secure === undefined
@@ -166,9 +175,9 @@ export function serveHttp(
   });
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-function securely(secure: Secure, options: ServerOptions, answer: Answer): SecureServer {
+function securely(secure: Secure, options: ServerOptions, answer: Listener): SecureServer {
   const server = createSecureServer(options, answer);
   secure.onServer(server);
   return server;

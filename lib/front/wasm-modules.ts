@@ -1,10 +1,10 @@
-import type { Hono } from "hono/tiny";
 import type { Gate } from "../limits/gate.ts";
 import { blobKey } from "../snapshot/blob.ts";
 import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { noRoomForAnswer } from "./polls/outcome.ts";
-import { problem } from "./polls/responses.ts";
+import { type Answer, problem } from "./requests/answer.ts";
+import { plain, type Route } from "./requests/routes.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -21,10 +21,12 @@ export interface WasmModules {
   open(sha256: string): Promise<SentModule | "none" | "no room">;
 }
 
-/** Adds `GET /v3/wasm/<digest>` to an app, behind its guard. */
-export function mountModules(app: Hono, front: { readonly modules: WasmModules }): void {
-  app.get("/v3/wasm/:digest", (c) => answerModule(front.modules, c.req.param("digest"), c.req.raw));
-}
+/** `GET /v3/wasm/<digest>`. */
+export const moduleRoute = (modules: WasmModules): Route => ({
+  method: "GET",
+  path: "/v3/wasm/:digest",
+  to: plain(({ params, request }) => moduleAnswer(modules, params.digest ?? "", request.header)),
+});
 
 /** What stays in memory after it was asked for; a larger one lies there only while it is sent. */
 const keptBytes = 16 * 1024 * 1024;
@@ -79,6 +81,8 @@ export function createWasmModules(store: ObjectStore, room: Gate): WasmModules {
   };
 }
 
+type ReadHeader = (name: string) => string | undefined;
+
 interface Range {
   readonly from: number;
   /** Behind the last byte. */
@@ -89,26 +93,24 @@ interface Range {
  * A module, whole or in a part (RFC 9110, 14): its name says what is in it, so whoever keeps it keeps it for good. It goes out in pieces, as
  * fast as its reader takes them.
  */
-async function answerModule(modules: WasmModules, sha256: string, { method, headers }: Request): Promise<Response> {
+async function moduleAnswer(modules: WasmModules, sha256: string, header: ReadHeader): Promise<Answer> {
   const found = /^[0-9a-f]{64}$/.test(sha256) ? await modules.open(sha256) : "none";
   if (found === "none") return problem(404, "there is no such module here");
   if (found === "no room") return problem(503, noRoomForAnswer);
   const { bytes, leave } = found;
   const etag = `"${sha256}"`;
   const always = { "cache-control": "private, max-age=31536000, immutable", etag, "accept-ranges": "bytes" };
-  if (headers.get("if-none-match") === etag) {
+  if (header("if-none-match") === etag) {
     leave();
-    return new Response(undefined, { status: 304, headers: always });
+    return { status: 304, headers: always };
   }
-  const range = rangeOf(headers, etag, bytes.length);
+  const range = rangeOf(header, etag, bytes.length);
   if (range === "none") {
     leave();
     return problem(416, "the module has no such part", { "content-range": `bytes */${bytes.length}` });
   }
   const { from, to } = range ?? { from: 0, to: bytes.length };
-  // Nobody would read the body of an answer to HEAD, nor let it go.
-  if (method === "HEAD") leave();
-  return new Response(method === "HEAD" ? undefined : flowing(bytes.subarray(from, to), leave), {
+  return {
     status: range === undefined ? 200 : 206,
     headers: {
       ...always,
@@ -116,14 +118,15 @@ async function answerModule(modules: WasmModules, sha256: string, { method, head
       "content-length": String(to - from),
       ...(range === undefined ? {} : { "content-range": `bytes ${from}-${to - 1}/${bytes.length}` }),
     },
-  });
+    body: { chunks: () => piecesOf(bytes.subarray(from, to)), sent: leave },
+  };
 }
 
 /** The one part that is asked for; undefined: all of it, also where several are asked for. */
-function rangeOf(headers: Headers, etag: string, length: number): Range | "none" | undefined {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range") ?? "") ?? [];
-  const condition = headers.get("if-range");
-  if ((first === "" && last === "") || (condition !== null && condition !== etag)) return undefined;
+function rangeOf(header: ReadHeader, etag: string, length: number): Range | "none" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header("range") ?? "") ?? [];
+  const condition = header("if-range");
+  if ((first === "" && last === "") || (condition !== undefined && condition !== etag)) return undefined;
   if (first === "") return last === "0" ? "none" : { from: Math.max(0, length - Number(last)), to: length };
   const from = Number(first);
   const to = last === "" ? length : Math.min(length, Number(last) + 1);
@@ -133,21 +136,7 @@ function rangeOf(headers: Headers, etag: string, length: number): Range | "none"
 
 const pieceBytes = 64 * 1024;
 
-/** @param sent called when all of it is taken, or its reader has gone away */
-function flowing(bytes: Bytes, sent: () => void): ReadableStream<Uint8Array> {
-  let at = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        // A copy: a platform may take what it is given away from whoever else reads it.
-        controller.enqueue(bytes.slice(at, at + pieceBytes));
-        at += pieceBytes;
-        if (at < bytes.length) return;
-        controller.close();
-        sent();
-      },
-      cancel: () => sent(),
-    },
-    { highWaterMark: 0 },
-  );
+async function* piecesOf(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  // Copies: a platform may take what it is given away from whoever else reads it.
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.slice(at, at + pieceBytes);
 }

@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { isLoopback } from "../config/loopback.ts";
-import { firstOf, hostGuard } from "../front/host-guard.ts";
+import { hostGuard } from "../front/host-guard.ts";
 import { listening, serveHttp } from "../front/node-server.ts";
 import type { Front } from "./serve.ts";
 
@@ -30,7 +30,7 @@ export async function listen(
       `${host} is open to other machines without authentication: give createFront an authentication (docs/security.md), or "off" to serve every client that can connect`,
     );
   }
-  const guard = firstOf(hostGuard({ servesAnyone: front.servesAnyone, host, hosts }));
+  const guard = hostGuard({ servesAnyone: front.servesAnyone, host, hosts });
   const server = await listening(
     serveHttp(front, port, host, undefined, guard),
     `${host}:${port}`,

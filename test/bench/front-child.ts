@@ -6,7 +6,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { recordedNodes } from "../../lib/front/nodes/node-records.ts";
 import { prometheusMetrics } from "../../lib/front/prometheus.ts";
@@ -41,7 +40,7 @@ async function frontServer(): Promise<BenchServer> {
   // With all that the server counts and keeps.
   const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 10_000, limits, onError: () => {} });
   const front = createFront({ store, nodes, limits, metrics: prometheusMetrics(), maxHoldMs: 60_000 });
-  const { url } = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const { url } = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   return { url, change };
 }
 

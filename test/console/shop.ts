@@ -8,7 +8,7 @@ import { createFront, type Front, type FrontOptions } from "../../lib/front/fron
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { recordedNodes } from "../../lib/front/nodes/node-records.ts";
 import { storeMoves } from "../../lib/front/operate/store-moves.ts";
-import type { ConsoleFile } from "../../lib/front/shell/console-files.ts";
+import type { ConsoleFile } from "../../lib/front/shell/console-routes.ts";
 import { tracer } from "../../lib/front/tracing/tracer.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";

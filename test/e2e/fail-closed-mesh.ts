@@ -15,7 +15,6 @@ import { readFolder } from "../../lib/config/folder/folder.ts";
 import { fieldsOf } from "../../lib/config/untyped.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { fileStore } from "../../lib/storage/files.ts";
@@ -100,7 +99,7 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
     await recompile();
   };
   const front = createFront({ store, maxHoldMs: 1_000 });
-  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   const envoy = await startGateway(server.url);
   const ask = asker(shop.port);
   const status = async (path: string, headers = {}) => (await ask(path, headers)).status;

@@ -6,7 +6,6 @@ import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { serveGrpc } from "../../lib/front/connect/grpc-server.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { lookupReports } from "../../lib/resolve/lookup-reports.ts";
@@ -42,7 +41,7 @@ async function openGuarded(transport: "poll" | "delta") {
   const leased = createLeasedCompiler({ store, world, pace: { quietMs: 0 } });
   const compile = resolvingCompiler(leased, resolve, { info() {}, warn() {}, error() {} });
   const front = createFront({ store, maxHoldMs: 1_000 });
-  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   const streams = await serveGrpc(front, 0, "127.0.0.1");
   await writeShard(store, "main", await readFolder(shop.folder));
   await compile();

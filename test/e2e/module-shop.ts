@@ -5,7 +5,6 @@ import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { serveGrpc } from "../../lib/front/connect/grpc-server.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { lookupReports } from "../../lib/resolve/lookup-reports.ts";
@@ -55,7 +54,7 @@ export async function openModuleShop() {
   /** @param ports those of before, 0 for any */
   async function serve(ports: { readonly http: number; readonly grpc: number }) {
     const front = createFront({ store, maxHoldMs: 1_000 });
-    const http = await serveHttp(frontApp(front), ports.http, "127.0.0.1", limits, nodeCalls(front));
+    const http = await serveHttp(frontApp(front), ports.http, "127.0.0.1", limits);
     const grpc = await serveGrpc(front, ports.grpc);
     return {
       url: http.url,

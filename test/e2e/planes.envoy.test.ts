@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
@@ -19,7 +18,7 @@ const closing: (() => unknown)[] = [];
 beforeAll(async () => {
   pods = await openReplacedPods("first");
   const front = createFront({ store: pods.store, maxHoldMs: 20_000 });
-  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   closing.push(() => front.close(), server.close);
   [others, tenth] = await Promise.all([
     pods.gateway(server.url, (share) => share >= 0.1),

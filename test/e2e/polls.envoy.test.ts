@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootstrapOf, restSource } from "../../lib/agent/bootstrap.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
@@ -95,7 +94,7 @@ beforeAll(async () => {
   port = await freePort();
   await publish({ blue: 90, green: 10 });
   const front = createFront({ store, maxHoldMs: 20_000 });
-  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   frontUrl = server.url;
   closing.push(() => front.close(), server.close);
   envoy = await startEnvoy(

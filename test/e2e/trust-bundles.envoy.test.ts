@@ -15,7 +15,6 @@ import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { serveGrpc } from "../../lib/front/connect/grpc-server.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -97,7 +96,7 @@ async function openVault(transport: Transport) {
   const world = { ...defaultWorldOptions, certificates: "none", binaryForms: true } as const;
   const compile = createLeasedCompiler({ store, world, pace: { quietMs: 0 } });
   const front = createFront({ store, maxHoldMs: 1_000 });
-  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   const streams = await serveGrpc(front, 0, "127.0.0.1");
   const trust = async (data: Readonly<Record<string, string>>, name?: string) => {
     await shop.add("roots.yaml", configMap(data, name));

@@ -16,7 +16,6 @@ import { frontApp } from "../../lib/front/app.ts";
 import { authenticateBy, identified } from "../../lib/front/auth/authentication.ts";
 import type { Caller } from "../../lib/front/auth/caller.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
@@ -146,7 +145,7 @@ beforeAll(async () => {
   const caller: Caller = { kind: "node", subject: "edge", namespace: "bookshop" };
   const authentication = authenticateBy("test", [async () => identified(caller)]);
   const front = createFront({ store, maxHoldMs: 1_000, secrets, authentication });
-  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  const polls = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
   closing.push(() => front.close());
   closing.push(() => polls.close());
   envoy = await startGateway(polls.url, { certificates: "none" });

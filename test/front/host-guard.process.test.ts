@@ -2,8 +2,7 @@ import { request } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { controlPlaneCluster } from "../../lib/agent/bootstrap.ts";
 import { frontApp } from "../../lib/front/app.ts";
-import { bootstrapHost, firstOf, type HostGuardOptions, hostGuard } from "../../lib/front/host-guard.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
+import { bootstrapHost, type HostGuardOptions, hostGuard } from "../../lib/front/host-guard.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
@@ -22,7 +21,7 @@ async function serving(more: Partial<HostGuardOptions> = {}) {
   const { front, publish } = testFront();
   await publish(worldOf({ web: { clusters: { a: "1" } } }));
   const guard = hostGuard({ servesAnyone: true, host: "127.0.0.1", hosts: [], ...more });
-  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", front.limits, firstOf(guard, nodeCalls(front)));
+  const server = await serveHttp(frontApp(front), 0, "127.0.0.1", front.limits, guard);
   closing.push(server.close, front.close);
   const ask = (method: string, path: string, headers: Readonly<Record<string, string>>, body = "") =>
     new Promise<Answer>((resolve, reject) => {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -179,7 +178,7 @@ describe("a connection that is slow", () => {
   const front = createFront({ store: memoryStore(), limits: quick });
   let server: RunningServer;
   beforeAll(async () => {
-    server = await serveHttp(frontApp(front), 0, "127.0.0.1", quick, nodeCalls(front));
+    server = await serveHttp(frontApp(front), 0, "127.0.0.1", quick);
   });
   afterAll(async () => {
     front.close();

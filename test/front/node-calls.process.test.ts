@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { frontApp } from "../../lib/front/app.ts";
 import { readAuthentication } from "../../lib/front/auth/settings.ts";
 import { noMetrics } from "../../lib/front/metrics.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys.ts";
@@ -26,7 +25,7 @@ afterAll(async () => {
 async function serve(options: Parameters<typeof testFront>[0] = {}) {
   const test = testFront(options);
   await test.publish(world);
-  const server = await serveHttp(frontApp(test.front), 0, "127.0.0.1", test.front.limits, nodeCalls(test.front));
+  const server = await serveHttp(frontApp(test.front), 0, "127.0.0.1", test.front.limits);
   closing.push(() => test.front.close(), server.close);
   return { ...test, server };
 }

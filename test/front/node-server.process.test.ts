@@ -1,7 +1,6 @@
 import { Agent, request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { frontApp } from "../../lib/front/app.ts";
-import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { worldOf } from "../snapshot/worlds.ts";
@@ -36,7 +35,7 @@ describe("a server that is closed", () => {
   it("lets every held poll go with an answer, says that it was the last, and is gone at once", async () => {
     const { front, publish } = testFront({ maxHoldMs: 25_000 });
     await publish(worldOf({ web: { clusters: { a: "1" } } }));
-    const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+    const server = await serveHttp(frontApp(front), 0, "127.0.0.1", limits);
     const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const first = await Promise.all(agents.map((agent) => poll(server.url, agent, "")));
     expect(first.map(({ status }) => status)).toEqual(agents.map(() => 200));

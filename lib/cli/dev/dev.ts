@@ -15,8 +15,7 @@ import { authenticationFor } from "../../front/auth/open-to.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { createFront, type Front } from "../../front/front.ts";
-import { firstOf, hostGuard } from "../../front/host-guard.ts";
-import { nodeCalls } from "../../front/node-calls.ts";
+import { hostGuard } from "../../front/host-guard.ts";
 import { closeServers, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
@@ -304,14 +303,7 @@ async function openRound(
     const servesAnyone = authentication === noAuthentication;
     const guard = hostGuard({ servesAnyone, host, hosts: hostsIn(process.env) });
     const server = await listening(
-      serveHttp(
-        frontApp(front, loadConsole),
-        port,
-        host,
-        front.limits,
-        firstOf(guard, nodeCalls(front)),
-        front.serverError,
-      ),
+      serveHttp(frontApp(front, loadConsole), port, host, front.limits, guard, front.serverError),
       `${host}:${port}`,
       remedy,
     );

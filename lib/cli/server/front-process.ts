@@ -16,8 +16,7 @@ import { createFront, type Front } from "../../front/front.ts";
 import { type BelievedGenerations, memoryGenerations } from "../../front/heads/believed-generations.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
 import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
-import { firstOf, hostGuard } from "../../front/host-guard.ts";
-import { nodeCalls } from "../../front/node-calls.ts";
+import { hostGuard } from "../../front/host-guard.ts";
 import { closeServers, lastComersMs, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
@@ -149,11 +148,8 @@ export async function startFront(
   };
   const { port, grpcPort, tlsPort } = settings;
   try {
-    const shortcut = firstOf(
-      hostGuard({ servesAnyone: authentication === noAuthentication, host, hosts: settings.hosts }),
-      nodeCalls(front),
-    );
-    await listen("PORT", port, () => serveHttp(app, port, host, limits, shortcut, front.serverError));
+    const guard = hostGuard({ servesAnyone: authentication === noAuthentication, host, hosts: settings.hosts });
+    await listen("PORT", port, () => serveHttp(app, port, host, limits, guard, front.serverError));
     if (grpcPort !== undefined) await listen("PORTOLAN_GRPC_PORT", grpcPort, () => serveGrpc(front, grpcPort, host));
     if (tlsPort !== undefined) {
       const source = certificateSource(tlsSource(settings), settings.tlsNames, authority);

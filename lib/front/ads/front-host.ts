@@ -8,11 +8,12 @@ import type { StreamKind } from "../../streams/due.ts";
 import type { InForce, Reader, StreamHost, Who } from "../../streams/stream.ts";
 import type { Caller } from "../auth/caller.ts";
 import { connectErrorOf } from "../connect/connect-error.ts";
+import type { PlaceServices } from "../delta/tree-in-force.ts";
 import type { Front, Served } from "../front.ts";
 import { askerOf } from "../nodes/asker.ts";
 import type { ServedAs } from "../nodes/node-watch.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
-import { secretsOf } from "../secrets/secret-answer.ts";
+import { type SecretSources, secretsOf } from "../secrets/secret-answer.ts";
 import { secretTtlMs } from "../secrets/secrets.ts";
 import { dueSecrets } from "./due-secrets.ts";
 import type { SaidRefusals } from "./said-refusals.ts";
@@ -25,9 +26,14 @@ export interface SharedByStreams {
   readonly budget: Budget;
 }
 
+/** What a stream is served from. */
+export type HostServices = PlaceServices &
+  SecretSources &
+  Pick<Front, "limits" | "heads" | "served" | "nodes" | "metrics">;
+
 /** A front as the server of one stream: what HEAD leads the stream's node to. */
 export function frontHost(
-  front: Front,
+  front: HostServices,
   kind: StreamKind,
   caller: Caller,
   { sources, refusals, budget }: SharedByStreams,
@@ -69,7 +75,7 @@ export function frontHost(
 
 /** @returns undefined for a node that had a place and has none any more: it keeps what it has */
 async function inForce(
-  front: Front,
+  front: PlaceServices & SecretSources,
   { loaded }: Served,
   { claims, watches }: Reader,
   { kind, caller }: { readonly kind: StreamKind; readonly caller: Caller },

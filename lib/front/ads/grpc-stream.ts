@@ -2,12 +2,13 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse } from "no
 import { Code, ConnectError } from "@connectrpc/connect";
 import { endCall, type Written, writeMessages } from "../../streams/grpc-framing.ts";
 import { messagesOf } from "../../streams/read-messages.ts";
+import { admit } from "../auth/admit.ts";
 import type { Caller } from "../auth/caller.ts";
-import { refusalOf } from "../auth/guard.ts";
-import { peerCertificateOf } from "../auth/peer-certificate.ts";
 import { toConnectError } from "../connect/calls.ts";
+import { connectErrorOf } from "../connect/connect-error.ts";
 import { gzip } from "../connect/gzip.ts";
 import type { Front } from "../front.ts";
+import { nodeCredentials } from "../requests/node-credentials.ts";
 
 /** One call of a stream, once it is known who makes it. */
 export interface GrpcStream {
@@ -16,12 +17,15 @@ export interface GrpcStream {
   readonly signal: AbortSignal;
 }
 
+/** What lets streams in, and bounds what they bring. */
+export type StreamServices = Pick<Front, "authentication" | "bodies" | "onError">;
+
 /**
  * Answers a stream by gRPC's own framing. The library's would copy a message several times for every stream, and keep the copies for as
  * long as the stream waits: of thousands that are told the same, each holds a reference here.
  */
 export function answerStream(
-  front: Front,
+  front: StreamServices,
   maxBytes: number,
   answers: (call: GrpcStream) => AsyncIterable<Written>,
 ): (request: Http2ServerRequest, response: Http2ServerResponse) => void {
@@ -53,16 +57,10 @@ export function answerStream(
 }
 
 /** Before anything of a stream is read, it is known who opens it. @throws ConnectError for whoever may not */
-async function callerOf(front: Front, request: Http2ServerRequest): Promise<Caller> {
-  const header = (name: string) => {
-    const value = request.headers[name];
-    return typeof value === "string" ? value : value?.join(", ");
-  };
-  const found = await front.authentication.identify({ header, certificate: () => peerCertificateOf(request) });
-  const refusal = refusalOf(found, "node");
-  if (found.kind === "identified" && refusal === undefined) return found.caller;
-  const code = { 401: Code.Unauthenticated, 503: Code.Unavailable }[refusal?.status ?? 401] ?? Code.PermissionDenied;
-  throw new ConnectError((await refusal?.text()) ?? "", code);
+async function callerOf(front: Pick<Front, "authentication">, request: Http2ServerRequest): Promise<Caller> {
+  const found = await admit(front.authentication, nodeCredentials(request), "node");
+  if (found.kind === "identified") return found.caller;
+  throw connectErrorOf(found);
 }
 
 /** Messages are packed with gzip or not at all. @param encoding `grpc-encoding` of the request; "" for none */

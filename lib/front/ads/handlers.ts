@@ -18,20 +18,26 @@ import type { Written } from "../../streams/grpc-framing.ts";
 import { beginningOf, createResourceRuns, runOf } from "../../streams/messages.ts";
 import { discoveryStream, type SecretsAnswer, type StreamAnswer, type StreamRequest } from "../../streams/stream.ts";
 import { readOptions } from "../connect/calls.ts";
-import { debugAnswers } from "../debug/debug-answers.ts";
+import { type DebugServices, debugAnswers } from "../debug/debug-answers.ts";
 import type { Front } from "../front.ts";
 import { healthUrl, type Registration } from "../registration/registrations.ts";
 import { emptyTable, lacksTable } from "./empty-table.ts";
-import { frontHost } from "./front-host.ts";
-import { answerStream } from "./grpc-stream.ts";
+import { frontHost, type HostServices } from "./front-host.ts";
+import { answerStream, type StreamServices } from "./grpc-stream.ts";
 import { deltaRequest, wholeRequest } from "./requests.ts";
 import { createSaidRefusals } from "./said-refusals.ts";
 import { trustBundles } from "./trust-bundles.ts";
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
+/** What discovery streams, and istioctl's questions on them, are answered from. */
+export type AdsServices = StreamServices &
+  HostServices &
+  DebugServices &
+  Pick<Front, "differences" | "authority" | "onRefusal" | "heard" | "registrations" | "answers">;
+
 /** Envoy's aggregated discovery over gRPC by its paths: state of the world and delta, from the `stream` shape of snapshots. */
-export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
+export function adsListeners(front: AdsServices): ReadonlyMap<string, Listener> {
   const { reader, differences, limits, authority } = front;
   const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
   front.heard.push(refusals);

@@ -5,7 +5,7 @@ import type { Lookups } from "./schema/lookups.ts";
 const order = ["missing", "stale", "fresh"];
 
 /** What was looked up, what fails first. */
-export async function answerLookups(front: Front, asked: Asked): Promise<Answered<Lookups>> {
+export async function answerLookups(front: Pick<Front, "lookups">, asked: Asked): Promise<Answered<Lookups>> {
   const all = await front.lookups?.();
   if (all === undefined) return found({ isRead: false, total: 0, lookups: [] });
   const { offset, limit } = pageOf(asked);

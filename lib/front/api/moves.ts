@@ -6,13 +6,14 @@ import { HeadMovedOn } from "../../snapshot/head/moved-on.ts";
 import { hostName } from "../auth/open-to.ts";
 import type { Front } from "../front.ts";
 import type { Move } from "../operate/moves.ts";
+import type { BodyServices } from "../polls/poll.ts";
 import { type Answered, type Asked, found, refused } from "./asked.ts";
 import { nothingPublished } from "./browsed.ts";
 import type { Overview } from "./schema/answers.ts";
 import type { MoveAnswer, MoveBody } from "./schema/changes.ts";
 
 /** Whether this front moves HEAD, for whoever looks. */
-export const movesHere = ({ moves }: Front): Overview["moves"] =>
+export const movesHere = ({ moves }: Pick<Front, "moves">): Overview["moves"] =>
   moves === undefined
     ? { isHere: false, reason: "this front only reads; the command line moves HEAD" }
     : { isHere: true };
@@ -20,7 +21,10 @@ export const movesHere = ({ moves }: Front): Overview["moves"] =>
 /**
  * Moves HEAD, if whoever asks is an operator, asks from a page of this front's own or from none, and has seen HEAD as it is.
  */
-export async function answerMove(front: Front, asked: Asked): Promise<Answered<MoveAnswer>> {
+export async function answerMove(
+  front: BodyServices & Pick<Front, "moves" | "heads" | "onError">,
+  asked: Asked,
+): Promise<Answered<MoveAnswer>> {
   if (front.moves === undefined) return refused(403, "this front only reads; the command line moves HEAD");
   const foreign = otherOrigin(asked);
   if (foreign !== undefined) return refused(403, foreign);

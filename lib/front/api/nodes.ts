@@ -1,6 +1,6 @@
 import type { Front } from "../front.ts";
 import type { ExplainedRefusal } from "../nodes/explain-refusal.ts";
-import { refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
+import { type NodesFront, refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
 import type { NodeState, RefusedPart } from "../nodes/node-state.ts";
 import { strangerRemedy } from "../nodes/stranger-remedy.ts";
 import { type Answered, type Asked, found, pageOf } from "./asked.ts";
@@ -12,7 +12,11 @@ const maxSuspects = 10;
 const maxFrom = 10;
 
 /** Nodes that ask this front, and what they have. */
-export async function answerNodes(front: Front, browser: Browser, asked: Asked): Promise<Answered<Nodes>> {
+export async function answerNodes(
+  front: NodesFront & Pick<Front, "nodes" | "limits">,
+  browser: Browser,
+  asked: Asked,
+): Promise<Answered<Nodes>> {
   const { offset, limit } = pageOf(asked);
   const most = Math.min(offset + limit, front.limits.statusNodes);
   const report = await front.nodes.report?.({ part: asked.value("q") ?? "", limit: most });
@@ -30,7 +34,7 @@ export async function answerNodes(front: Front, browser: Browser, asked: Asked):
 }
 
 /** Nodes that refuse what they were served, with their words, and nodes without a class of their own. */
-export async function answerTrouble(front: Front, asked: Asked): Promise<Answered<Trouble>> {
+export async function answerTrouble(front: NodesFront, asked: Asked): Promise<Answered<Trouble>> {
   const { offset, limit } = pageOf(asked);
   const [refusals, strangers] = await Promise.all([refusalsKnown(front), strangersKnown(front)]);
   return found({

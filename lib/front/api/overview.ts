@@ -2,7 +2,7 @@ import { statusOf } from "../../snapshot/head/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/head/history.ts";
 import type { Head, Step } from "../../snapshot/root.ts";
 import type { Front } from "../front.ts";
-import { refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
+import { type NodesFront, refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
 import { countedNodes, type NodeState } from "../nodes/node-state.ts";
 import { type Answered, found } from "./asked.ts";
 import { type Browser, nothingPublished } from "./browsed.ts";
@@ -20,8 +20,14 @@ const maxTroubled = 20;
 /** The first to look at first. */
 const troubledFirst = ["refused", "stale", "gone"] as const;
 
+/** What the overview is made from, besides snapshots. */
+export type OverviewServices = NodesFront & Pick<Front, "nodes" | "limits" | "behindSources">;
+
 /** Proxies by state; undefined where this front keeps none. */
-async function proxiesNow(front: Front, head: Head): Promise<Overview["proxies"]> {
+async function proxiesNow(
+  front: NodesFront & Pick<Front, "nodes" | "limits">,
+  head: Head,
+): Promise<Overview["proxies"]> {
   const report = await front.nodes.report?.({ part: "", limit: front.limits.statusNodes });
   if (report === undefined) return undefined;
   const states = await statesOf(front, head, report.nodes);
@@ -37,7 +43,7 @@ const troubledOf = ({ node, name, state, presence }: NodeState) => ({ node, name
 
 /** What is served, what follows, what holds it, how well, and which proxies do not have it. */
 export async function answerOverview(
-  front: Front,
+  front: OverviewServices,
   browser: Browser,
   lists: DiagnosticLists,
   here: Pick<Overview, "moves" | "isTracing">,

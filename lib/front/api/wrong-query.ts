@@ -10,10 +10,10 @@ import type { Taken } from "./paths.ts";
  */
 export function wrongQuery(
   path: string,
-  sent: Readonly<Record<string, readonly string[]>>,
+  sent: ReadonlyMap<string, readonly string[]>,
   taken: Readonly<Record<string, Taken>>,
 ): string | undefined {
-  for (const [name, [value = "", ...more]] of Object.entries(sent)) {
+  for (const [name, [value = "", ...more]] of sent) {
     const takes = Object.hasOwn(taken, name) ? taken[name] : undefined;
     if (takes === undefined) return `${path} takes no parameter "${shown(name)}": ${knownText(Object.keys(taken))}`;
     if (more.length > 0) return `"${name}" is there ${more.length + 1} times: once is meant`;

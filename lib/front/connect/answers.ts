@@ -25,6 +25,9 @@ export interface Call {
   room(bytes: number): Promise<void>;
 }
 
+/** What Fetch calls in binary are answered from. */
+export type FetchServices = Pick<Front, "limits" | "nodes" | "place" | "reader" | "served">;
+
 /**
  * Envoy's Fetch methods, in the `poll` shape. A version that is current gets `already_exists`: an empty answer would say that
  * nothing exists.
@@ -32,7 +35,7 @@ export interface Call {
  * @throws ConnectError
  */
 export async function fetchType(
-  front: Front,
+  front: FetchServices,
   type: ResourceType,
   question: DiscoveryQuestion,
   call: Call,
@@ -70,7 +73,7 @@ export function roomFor(values: readonly Uint8Array[], call: Call): Promise<void
 }
 
 /** Who asks. @throws ConnectError */
-export function claimsIn(front: Front, node: DiscoveryQuestion["node"]): NodeClaims {
+export function claimsIn(front: Pick<Front, "limits">, node: DiscoveryQuestion["node"]): NodeClaims {
   return orThrow(claimsOf(node, front.limits)).claims;
 }
 
@@ -81,7 +84,7 @@ export function orThrow<T extends object>(read: T | { readonly problem: string }
 }
 
 /** What a node is served from. @throws ConnectError before the first publish */
-export async function servedNow(front: Front, node: NodeClaims): Promise<Served> {
+export async function servedNow(front: Pick<Front, "served">, node: NodeClaims): Promise<Served> {
   const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
   if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
   return served;

@@ -1,33 +1,28 @@
 import { ConnectError } from "@connectrpc/connect";
-import { bytesOf, type Carrier, readBody } from "../../limits/read-body.ts";
-import type { Caller } from "../auth/caller.ts";
-import type { Front } from "../front.ts";
-import { sentOnce } from "../polls/responses.ts";
+import { bytesOf, type ReadBody } from "../../limits/read-body.ts";
+import type { Sender } from "../polls/sender.ts";
+import { type Answer, wholeAnswer } from "../requests/answer.ts";
 import type { DiscoveryCall } from "./calls.ts";
 import { connectProblemOf } from "./connect-error.ts";
 import { connectProblem } from "./connect-problem.ts";
-import { roomIn } from "./room.ts";
+import { type RoomServices, roomIn } from "./room.ts";
 
 /** Connect's unary calls in binary. */
 export async function callBinary(
-  front: Front,
+  front: RoomServices,
   call: DiscoveryCall,
-  carrier: Carrier,
-  caller: Caller,
-): Promise<Response> {
-  const body = await readBody(carrier, { maxBytes: call.maxBytes, pool: front.bodies });
+  { caller, signal: gone }: Sender,
+  body: ReadBody,
+): Promise<Answer> {
   if (body.kind === "refused") return connectProblem(body.status, body.reason);
-  const { signal } = carrier.req.raw;
+  const signal = gone() ?? new AbortController().signal;
   const { room, asked, leave } = roomIn(front, signal);
   const bytes = bytesOf(body);
   asked(bytes.length);
   try {
     const message = await call.answer(bytes, { caller, signal, room });
-    return sentOnce(
-      message,
-      { status: 200, headers: { "content-type": "application/proto", "cache-control": "no-store" } },
-      leave,
-    );
+    const headers = { "content-type": "application/proto", "cache-control": "no-store" };
+    return wholeAnswer(message, { status: 200, headers }, leave);
   } catch (cause) {
     leave();
     return connectProblemOf(ConnectError.from(cause));

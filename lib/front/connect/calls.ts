@@ -22,7 +22,7 @@ export interface DiscoveryCall {
   /** `/<service>/<method>`. */
   readonly path: string;
   /**
-   * What a call in JSON asks for; undefined for `DeltaFetch`, which every front answers in JSON (`polls/discovery-call.ts`), and for
+   * What a call in JSON asks for; undefined for `DeltaFetch`, which every front answers in JSON (`polls/call-routes.ts`), and for
    * certificates.
    */
   readonly json: ResourceType | "secrets" | undefined;
@@ -40,20 +40,23 @@ export const roomKey = createContextKey<Call["room"]>(() => Promise.resolve());
 /** `Call.caller` of a call that comes by a router; nobody before somebody has asked. */
 export const callerKey = createContextKey<Caller | undefined>(undefined);
 
-/** The certificate of whoever calls, as `Credentials` has it; none where no router says so. */
-export const certificateKey = createContextKey<Credentials["certificate"]>(undefined);
+/** What a call and its connection bring to prove who sends it; nothing before a server has said so. */
+export const credentialsKey = createContextKey<Credentials>({ header: () => undefined });
 
-/** Who sends a call, by what it and its connection bring. */
-export const credentialsOf = ({ header, contextValues }: UniversalServerRequest): Credentials => ({
-  header: (name) => header.get(name) ?? undefined,
-  certificate: contextValues?.get(certificateKey),
-});
+export const credentialsOf = ({ contextValues }: UniversalServerRequest): Credentials =>
+  contextValues?.get(credentialsKey) ?? credentialsKey.defaultValue;
+
+/** What Envoy's `FetchSecrets` is answered from. */
+export type SecretCallServices = Pick<
+  Front,
+  "limits" | "nodes" | "onError" | "place" | "secrets" | "served" | "trustBundles"
+>;
 
 /** Secrets in binary, where the descriptors for that can be carried. */
 export interface BinarySecrets {
   readonly write: SecretBinary;
   /** Envoy's `FetchSecrets`. */
-  call(front: Front): DiscoveryCall;
+  call(front: SecretCallServices): DiscoveryCall;
 }
 
 export type Rpc<O extends DescMessage> = DescMethodUnary<DescMessage, O>;
@@ -63,7 +66,7 @@ export const readOptions = { readUnknownFields: false, recursionLimit: 100 };
 
 /** A method as it can be called. @param input what is read of the request: a message with some of the fields of the method's own, under the same numbers */
 export function callOf<I extends DescMessage, O extends DescMessage>(
-  front: Front,
+  front: Pick<Front, "onError">,
   rpc: Rpc<O>,
   json: DiscoveryCall["json"],
   maxBytes: number,
@@ -122,7 +125,7 @@ async function onlyOne<T>(messages: AsyncIterable<T>): Promise<T> {
 }
 
 /** What a call says that failed; what is not its own fault is told to the log. */
-export function toConnectError(front: Front, cause: unknown): ConnectError {
+export function toConnectError(front: Pick<Front, "onError">, cause: unknown): ConnectError {
   if (cause instanceof ConnectError) return cause;
   front.onError(cause);
   return cause instanceof PortolanError

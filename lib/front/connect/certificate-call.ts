@@ -14,8 +14,14 @@ import type { Front } from "../front.ts";
 import { callOf, type DiscoveryCall } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
 
+/** What hears of certificates. */
+export type CertificateServices = Pick<Front, "onCertificate" | "onCertificateRefused">;
+
 /** Istio's `CreateCertificate`, by which agents ask for a workload's certificate. */
-export const certificateCall = (front: Front, authority: CertificateAuthority): DiscoveryCall =>
+export const certificateCall = (
+  front: CertificateServices & Pick<Front, "limits" | "onError">,
+  authority: CertificateAuthority,
+): DiscoveryCall =>
   callOf(
     front,
     IstioCertificateService.method.createCertificate,
@@ -32,7 +38,7 @@ export const certificateCall = (front: Front, authority: CertificateAuthority): 
  * @throws ConnectError
  */
 async function createCertificate(
-  front: Front,
+  front: CertificateServices,
   authority: CertificateAuthority,
   { csr, validityDuration, metadata = {} }: IstioCertificateRequest,
   caller: Caller,

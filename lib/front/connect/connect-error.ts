@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Answer } from "../requests/answer.ts";
 import { connectProblem, type Status } from "./connect-problem.ts";
 
 const codes: Readonly<Record<Status, Code>> = {
@@ -20,7 +21,7 @@ export function connectErrorOf({ status, reason }: { readonly status: Status; re
 }
 
 /** An error that a call threw, in Connect's unary protocol. */
-export function connectProblemOf({ code, rawMessage }: ConnectError): Response {
+export function connectProblemOf({ code, rawMessage }: ConnectError): Answer {
   const status = statuses.find((known) => codes[known] === code) ?? 500;
   return connectProblem(status, rawMessage);
 }

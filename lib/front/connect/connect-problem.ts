@@ -1,5 +1,5 @@
 import type { Refused } from "../polls/outcome.ts";
-import { retryAfter } from "../polls/responses.ts";
+import { type Answer, noHeaders, retryAfter } from "../requests/answer.ts";
 
 /** What a call may end with, as this front says it to everybody. */
 export type Status = Refused["status"] | 401 | 409 | 500;
@@ -21,11 +21,11 @@ const errors: Readonly<Record<Status, { readonly name: string; readonly http: nu
 };
 
 /** An error of Connect's unary protocol. */
-export function connectProblem(
-  status: Status,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
+export function connectProblem(status: Status, message: string, headers: Answer["headers"] = noHeaders): Answer {
   const { name, http } = errors[status];
-  return Response.json({ code: name, message }, { status: http, headers: { ...retryAfter(http), ...headers } });
+  return {
+    status: http,
+    headers: { ...retryAfter(http), ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ code: name, message }),
+  };
 }

@@ -9,15 +9,25 @@ import { binaryResources } from "../../streams/binary-resources.ts";
 import { servedTypeOf } from "../../streams/served-type.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type DeltaAsked, readDeltaQuestion } from "../delta/delta-request.ts";
-import type { TreeQuestion } from "../delta/held-tree.ts";
+import type { HeldTreeServices, TreeQuestion } from "../delta/held-tree.ts";
 import { nonceOf } from "../delta/nonce.ts";
-import { deltaNow, hear, treeInForce } from "../delta/tree-in-force.ts";
+import { deltaNow, hear, type PlaceServices, treeInForce } from "../delta/tree-in-force.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import { type Refused, refuseMisfit } from "../polls/outcome.ts";
+import type { SecretSources } from "../secrets/secret-answer.ts";
 import { secretsNow } from "../secrets/secret-delta.ts";
 import { type Call, claimsIn, orThrow, roomFor, servedNow } from "./answers.ts";
 import { connectErrorOf } from "./connect-error.ts";
+
+/** What `DeltaFetch` in binary is answered from. */
+export type DeltaFetchServices = SecretSources &
+  PlaceServices &
+  HeldTreeServices &
+  HearServices &
+  Pick<Front, "limits" | "served" | "differences">;
+
+type HearServices = Pick<Front, "nodes" | "said">;
 
 /**
  * What changed since the version or the versions that the request names, in the `stream` shape. As in JSON, but never held: a version that
@@ -27,7 +37,7 @@ import { connectErrorOf } from "./connect-error.ts";
  * @throws ConnectError
  */
 export async function deltaFetch(
-  front: Front,
+  front: DeltaFetchServices,
   question: DeltaQuestion,
   call: Call,
   secretBinary: SecretBinary | undefined,
@@ -58,7 +68,7 @@ interface DeltaParts {
 }
 
 async function secretParts(
-  front: Front,
+  front: SecretSources & HearServices & Pick<Front, "place">,
   { loaded, apart }: Served,
   request: DeltaAsked,
   caller: Caller,
@@ -76,7 +86,7 @@ async function secretParts(
 }
 
 async function resourceParts(
-  front: Front,
+  front: PlaceServices & HeldTreeServices & HearServices & Pick<Front, "differences">,
   { loaded, apart }: Served,
   request: DeltaAsked,
   question: TreeQuestion,

@@ -7,13 +7,20 @@ import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/porto
 import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { Front } from "../front.ts";
-import { fetchType } from "./answers.ts";
-import { type BinarySecrets, callOf, type DiscoveryCall, type Rpc } from "./calls.ts";
-import { certificateCall } from "./certificate-call.ts";
-import { deltaFetch } from "./delta-fetch.ts";
+import { type FetchServices, fetchType } from "./answers.ts";
+import { type BinarySecrets, callOf, type DiscoveryCall, type Rpc, type SecretCallServices } from "./calls.ts";
+import { type CertificateServices, certificateCall } from "./certificate-call.ts";
+import { type DeltaFetchServices, deltaFetch } from "./delta-fetch.ts";
+
+/** What Connect's and gRPC's unary calls are answered from. */
+export type DiscoveryServices = FetchServices &
+  DeltaFetchServices &
+  CertificateServices &
+  SecretCallServices &
+  Pick<Front, "authority">;
 
 /** Envoy's unary Fetch methods, `DeltaFetch`, and `CreateCertificate` where the front is a CA. @param secrets absent: these are told in JSON only */
-export function discoveryCalls(front: Front, secrets?: BinarySecrets): readonly DiscoveryCall[] {
+export function discoveryCalls(front: DiscoveryServices, secrets?: BinarySecrets): readonly DiscoveryCall[] {
   const { pollBytes, deltaBytes } = front.limits;
   const fetch = (type: ResourceType, rpc: Rpc<typeof ClusterDiscoveryService.method.fetchClusters.output>) =>
     callOf(front, rpc, type, pollBytes, DiscoveryQuestionSchema, (question, call) =>

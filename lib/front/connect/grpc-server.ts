@@ -13,29 +13,32 @@ import type { AddressInfo } from "node:net";
 import { Code, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import { getRequestListener } from "@hono/node-server";
-import { Hono } from "hono/tiny";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { adsListeners } from "../ads/handlers.ts";
-import { guard } from "../auth/guard.ts";
-import { peerCertificateOf } from "../auth/peer-certificate.ts";
+import { type AdsServices, adsListeners } from "../ads/handlers.ts";
 import type { Front } from "../front.ts";
 import { lastAnswersMs, portCloser, type RunningServer } from "../node-server.ts";
-import { problem } from "../polls/responses.ts";
-import { mountModules } from "../wasm-modules.ts";
-import { certificateKey } from "./calls.ts";
+import { nodeAnswers } from "../requests/node-adapter.ts";
+import { nodeCredentials } from "../requests/node-credentials.ts";
+import { createRequests } from "../requests/requests.ts";
+import { moduleRoute } from "../wasm-modules.ts";
+import { credentialsKey } from "./calls.ts";
 import { discoveryCalls } from "./discovery-calls.ts";
 import { framesWithin } from "./frames.ts";
 import { guarded } from "./guarded.ts";
 import { gzip } from "./gzip.ts";
 import { healthHandlers } from "./health.ts";
-import { mountConnect } from "./mount.ts";
+import { type ConnectServices, mountConnect } from "./mount.ts";
 import { reflectionHandlers } from "./reflection.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 import { binarySecrets } from "./secret-call.ts";
 import type { KeptCertificate, ServerPair } from "./server-certificate.ts";
+
+/** What the server of gRPC answers from: calls, streams, health. */
+export type GrpcServices = ConnectServices & AdsServices & Pick<Front, "readiness" | "serverError" | "modules">;
+
+type CallErrors = Pick<Front, "bodies" | "onError">;
 
 /**
  * Serves gRPC, gRPC-Web, Connect and modules of Wasm over HTTP/2, on a port of its own.
@@ -43,7 +46,7 @@ import type { KeptCertificate, ServerPair } from "./server-certificate.ts";
  * @param certificate absent: without TLS
  */
 export function serveGrpc(
-  front: Front,
+  front: GrpcServices,
   port: number,
   hostname = "127.0.0.1",
   certificate?: KeptCertificate,
@@ -121,7 +124,7 @@ type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => 
  *
  * @param withStreams connections that have a stream that lasts, kept here
  */
-function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
+function callListener(front: GrpcServices, withStreams: Set<Http2Session>): Listener {
   const options = { acceptCompression: [gzip] };
   const unary = rpcHandlers(front, discoveryCalls(front, binarySecrets), options);
   const services = [AggregatedDiscoveryService, ...unary.map(({ service }) => service)];
@@ -135,13 +138,11 @@ function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
     ...lasting(front, byHandlers(front, reflection), most, withStreams),
   ]);
   const handlers = byPath([...unary, health.check]);
-  const connect = new Hono();
-  connect.use(guard(front.authentication));
+  const connect = createRequests(front);
   mountConnect(connect, front, binarySecrets);
   // An Envoy whose resources come by a stream has no other cluster of its front.
-  mountModules(connect, front);
-  connect.notFound((c) => problem(404, `there is no ${c.req.method} of this kind here`));
-  const answerConnect = getRequestListener(connect.fetch, { overrideGlobalObjects: false });
+  connect.add([moduleRoute(front.modules)]);
+  const answerConnect = nodeAnswers(connect);
   const calls = withinLimits(front.limits, (request, response) => {
     const handler = handlers.get(pathOf(request));
     if (handler !== undefined && isRpc(request)) answerRpc(front, handler, request, response);
@@ -180,7 +181,7 @@ function refuseUnknown({ stream }: Http2ServerResponse): void {
  * @param withStreams connections that have one, kept here
  */
 function lasting(
-  { limits: { keepAliveMs, callMs } }: Front,
+  { limits: { keepAliveMs, callMs } }: Pick<Front, "limits">,
   listeners: ReadonlyMap<string, Listener>,
   most: number,
   withStreams: Set<Http2Session>,
@@ -208,7 +209,7 @@ function lasting(
   return new Map([...listeners].map(([path, listener]) => [path, within(listener)]));
 }
 
-const byHandlers = (front: Front, handlers: readonly UniversalHandler[]): ReadonlyMap<string, Listener> =>
+const byHandlers = (front: CallErrors, handlers: readonly UniversalHandler[]): ReadonlyMap<string, Listener> =>
   new Map(
     handlers.map((handler) => [
       handler.requestPath,
@@ -253,7 +254,7 @@ export function keepAlive(
 }
 
 function answerRpc(
-  front: Front,
+  front: CallErrors,
   handler: UniversalHandler,
   request: Http2ServerRequest,
   response: Http2ServerResponse,
@@ -265,7 +266,7 @@ function answerRpc(
       request,
       response,
       undefined,
-      createContextValues().set(certificateKey, () => peerCertificateOf(request)),
+      createContextValues().set(credentialsKey, nodeCredentials(request)),
     );
     const body = framesWithin(asked.body, front.bodies, () => response.stream.close(constants.NGHTTP2_CANCEL));
     await universalResponseToNodeResponse(await handler(isStream ? { ...asked, body } : asked), response);

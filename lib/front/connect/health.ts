@@ -13,7 +13,7 @@ import { readOptions } from "./calls.ts";
  * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export function healthHandlers(
-  front: Front,
+  front: Pick<Front, "heads" | "limits" | "readiness">,
   services: ReadonlySet<string>,
   options: Pick<ConnectRouterOptions, "acceptCompression">,
 ): { readonly check: UniversalHandler; readonly watch: UniversalHandler } {
@@ -52,7 +52,10 @@ export function healthHandlers(
 const lookMs = 5_000;
 
 /** Whether polls can be answered, and what HEAD was like then. */
-async function healthNow({ heads, readiness }: Front): Promise<{ readonly status: Status; readonly state: string }> {
+async function healthNow({
+  heads,
+  readiness,
+}: Pick<Front, "heads" | "readiness">): Promise<{ readonly status: Status; readonly state: string }> {
   // Why a store cannot be read was said where it was read.
   const head = await heads.current().catch(() => undefined);
   const state = head === undefined ? "" : stateOf(head, heads.timeMs());

@@ -1,11 +1,10 @@
-import { type Carrier, readBody } from "../../limits/read-body.ts";
+import type { ReadBody } from "../../limits/read-body.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import type { Caller } from "../auth/caller.ts";
-import type { Front } from "../front.ts";
-import type { Asking } from "../polls/asking.ts";
-import { answerPoll, type PollAnswer } from "../polls/poll.ts";
-import { bodyResponse } from "../polls/responses.ts";
-import { answerSecret, type SecretAnswer, secretResponse } from "../secrets/secret-answer.ts";
+import { changed } from "../polls/call-routes.ts";
+import { answerRead, type PollAnswer, type PollServices } from "../polls/poll.ts";
+import type { Sender } from "../polls/sender.ts";
+import type { Answer } from "../requests/answer.ts";
+import { answerSecret, type SecretPollServices, secretResponse } from "../secrets/secret-answer.ts";
 import { connectProblem } from "./connect-problem.ts";
 
 /**
@@ -13,29 +12,20 @@ import { connectProblem } from "./connect-problem.ts";
  * texts: no message is made, and no descriptor of Envoy's types is needed at the edge.
  */
 export async function callJson(
-  front: Front,
+  front: PollServices & SecretPollServices,
   type: ResourceType | "secrets",
-  carrier: Carrier,
-  caller: Caller,
-): Promise<Response> {
-  const asking: Asking = {
-    caller,
-    body: (limits) => readBody(carrier, limits),
-    patienceMs: 0,
-    signal: () => carrier.req.raw.signal,
-  };
-  if (type === "secrets") return secretToResponse(await answerSecret(front, asking));
-  return toResponse(await answerPoll(front, asking, type));
+  sender: Sender,
+  body: ReadBody,
+): Promise<Answer> {
+  if (type !== "secrets") return toAnswer(await answerRead(front, sender, body, type));
+  const answer = await answerSecret(front, sender, body);
+  return answer.kind === "changed" ? secretResponse(answer) : toAnswer(answer);
 }
 
-function secretToResponse(answer: SecretAnswer) {
-  return answer.kind === "changed" ? secretResponse(answer) : toResponse(answer);
-}
-
-function toResponse(answer: PollAnswer) {
+function toAnswer(answer: PollAnswer): Answer {
   switch (answer.kind) {
     case "changed":
-      return bodyResponse(answer.body);
+      return changed(answer.body);
     case "unchanged":
       return connectProblem(409, "the version is current");
     case "refused":

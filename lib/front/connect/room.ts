@@ -14,7 +14,10 @@ export interface Room {
   leave(): void;
 }
 
-export function roomIn({ answers, bodies }: Front, signal: AbortSignal): Room {
+/** Where answers and bodies find room. */
+export type RoomServices = Pick<Front, "answers" | "bodies">;
+
+export function roomIn({ answers, bodies }: RoomServices, signal: AbortSignal): Room {
   let leave = () => {};
   let askedBytes = 0;
   return {

@@ -1,19 +1,22 @@
 import { type ConnectRouterOptions, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalHandler } from "@connectrpc/connect/protocol";
 import { bytesOf, readChunks } from "../../limits/read-body.ts";
+import { admit } from "../auth/admit.ts";
 import { identified } from "../auth/authentication.ts";
-import { refusalOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { callerKey, credentialsOf, type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
-import { roomIn } from "./room.ts";
+import { type RoomServices, roomIn } from "./room.ts";
+
+/** What lets calls in, and bounds them. */
+export type RpcServices = RoomServices & Pick<Front, "authentication">;
 
 /** Length and flags of the one message of a call. */
 const frameBytes = 5;
 
 /** Handlers for gRPC and gRPC-Web that read requests within the limits, and keep the room of an answer until it is sent. */
 export function rpcHandlers(
-  front: Front,
+  front: RpcServices,
   calls: readonly DiscoveryCall[],
   options: Pick<ConnectRouterOptions, "acceptCompression" | "grpc">,
 ): readonly UniversalHandler[] {
@@ -30,14 +33,14 @@ export function rpcHandlers(
   });
 }
 
-function limited(front: Front, handler: UniversalHandler, maxBytes: number): UniversalHandler {
+function limited(front: RpcServices, handler: UniversalHandler, maxBytes: number): UniversalHandler {
   const handle: UniversalHandler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
-    // Before anything of the message is read, unless an app's guard knew it.
+    // Before anything of the message is read, unless the front's core has let it in.
     const known = request.contextValues?.get(callerKey);
-    const found = known === undefined ? await front.authentication.identify(credentialsOf(request)) : identified(known);
-    const refusal = refusalOf(found, "node");
+    const found =
+      known === undefined ? await admit(front.authentication, credentialsOf(request), "node") : identified(known);
     // gRPC's own codes follow from HTTP's: 401 is unauthenticated, 403 permission denied.
-    if (found.kind === "refused" || refusal !== undefined) return { status: refusal?.status ?? 401 };
+    if (found.kind === "refused") return { status: found.status };
     const chunks = isChunks(request.body) ? request.body : undefined;
     const { room, asked, leave } = roomIn(front, request.signal);
     const response = await handler({
@@ -52,7 +55,7 @@ function limited(front: Front, handler: UniversalHandler, maxBytes: number): Uni
 
 /** The body in one piece. An error in reading it is thrown where the library reads, which then answers with it. */
 async function* wholeBody(
-  front: Front,
+  front: Pick<Front, "bodies">,
   chunks: AsyncIterable<Uint8Array> | undefined,
   maxBytes: number,
   asked: (bytes: number) => void,

@@ -10,15 +10,14 @@ import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { secretBinary } from "../../streams/secret-binary.ts";
-import type { Front } from "../front.ts";
 import { askerOf } from "../nodes/asker.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretFor, secretsOf } from "../secrets/secret-answer.ts";
 import { type Call, claimsIn, servedNow } from "./answers.ts";
-import { type BinarySecrets, callOf, type DiscoveryCall } from "./calls.ts";
+import { type BinarySecrets, callOf, type DiscoveryCall, type SecretCallServices } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
 
-const secretCall = (front: Front): DiscoveryCall =>
+const secretCall = (front: SecretCallServices): DiscoveryCall =>
   callOf(
     front,
     SecretDiscoveryService.method.fetchSecrets,
@@ -29,7 +28,11 @@ const secretCall = (front: Front): DiscoveryCall =>
   );
 
 /** @throws ConnectError; `already_exists` for a version that is current */
-async function fetchSecret(front: Front, question: DiscoveryQuestion, call: Call): Promise<DiscoveryResponse> {
+async function fetchSecret(
+  front: SecretCallServices,
+  question: DiscoveryQuestion,
+  call: Call,
+): Promise<DiscoveryResponse> {
   const { typeUrl, versionInfo, resourceNames } = question;
   const [name = "", ...more] = resourceNames;
   if (typeUrl !== "" && typeUrl !== secretTypeUrl)

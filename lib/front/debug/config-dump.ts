@@ -30,7 +30,7 @@ interface Resource {
 }
 
 /** @throws ConnectError for a snapshot without binary forms, and for a proxy that is served more than 32 MiB */
-export async function configDump(front: Front, proxy: ServedProxy): Promise<readonly DumpPart[]> {
+export async function configDump(front: Pick<Front, "browsing">, proxy: ServedProxy): Promise<readonly DumpPart[]> {
   let bytes = 0;
   async function resourcesOf(type: CoreType): Promise<{ readonly version: string; readonly all: readonly Resource[] }> {
     const { loaded, classId } = proxy;

@@ -7,12 +7,14 @@ import { beginningOf, runOf } from "../../streams/messages.ts";
 import { among } from "../ads/among.ts";
 import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
-import type { Front } from "../front.ts";
-import { statesOf } from "../nodes/front-nodes.ts";
+import { type NodesFront, statesOf } from "../nodes/front-nodes.ts";
 import type { NodeState } from "../nodes/node-state.ts";
 import { configDump } from "./config-dump.ts";
 import { clientConfig, clientConfigUrl, syncStatus } from "./sync-status.ts";
-import { visibleNodes, visibleProxy } from "./visible-nodes.ts";
+import { type VisibleServices, visibleNodes, visibleProxy } from "./visible-nodes.ts";
+
+/** What istioctl's questions are answered from. */
+export type DebugServices = NodesFront & VisibleServices;
 
 const debugUrl = "istio.io/debug";
 
@@ -49,7 +51,7 @@ const commands = ["syncz"];
 /** istioctl looks for these words, and lists what there is. @see istio 1.31.0 istioctl/pkg/internaldebug/internal-debug.go */
 const noSuchCommand = "404 page not found";
 
-export function debugAnswers(front: Front, kind: StreamKind, caller: Caller, room: DebugRoom): DebugAnswers {
+export function debugAnswers(front: DebugServices, kind: StreamKind, caller: Caller, room: DebugRoom): DebugAnswers {
   let pending: Written | undefined;
   let wake = () => {};
   let taken = () => {};

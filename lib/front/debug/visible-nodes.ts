@@ -10,6 +10,11 @@ import { classFor, rootFor } from "../nodes/in-force.ts";
 import type { NodeStatus } from "../nodes/node-watch.ts";
 import { placeNode } from "../nodes/place-node.ts";
 
+/** What is read of proxies, and of what is in force for them. */
+export type VisibleServices = RootServices & Pick<Front, "nodes" | "limits">;
+
+type RootServices = Pick<Front, "browsing" | "heads">;
+
 /** A proxy, and what is in force for it. */
 export interface ServedProxy {
   readonly node: NodeStatus;
@@ -23,7 +28,11 @@ export interface ServedProxy {
  * @param part of their ids; "" for all
  * @throws ConnectError where nothing is kept of proxies, or nothing was published
  */
-export async function visibleNodes(front: Front, caller: Caller, part: string): Promise<readonly NodeStatus[]> {
+export async function visibleNodes(
+  front: VisibleServices,
+  caller: Caller,
+  part: string,
+): Promise<readonly NodeStatus[]> {
   const seesAll = caller.kind === "operator" || caller.kind === "anyone";
   const asked = seesAll || caller.kind !== "node" ? part : part || caller.namespace;
   const report = await front.nodes.report?.({ part: asked, limit: front.limits.statusNodes });
@@ -40,7 +49,7 @@ export async function visibleNodes(front: Front, caller: Caller, part: string): 
  *
  * @throws ConnectError where the caller may read of none of that name, or of several in different clusters
  */
-export async function visibleProxy(front: Front, caller: Caller, name: string): Promise<ServedProxy> {
+export async function visibleProxy(front: VisibleServices, caller: Caller, name: string): Promise<ServedProxy> {
   const named = (await visibleNodes(front, caller, name)).filter(
     ({ node }) => node === name || parseNodeId(node)?.name === name,
   );
@@ -62,7 +71,7 @@ export async function visibleProxy(front: Front, caller: Caller, name: string): 
 }
 
 /** What a workload would be served if it were this proxy; undefined where it may not be it. */
-async function ownClass(front: Front, head: Head, caller: Caller, node: NodeStatus) {
+async function ownClass(front: RootServices, head: Head, caller: Caller, node: NodeStatus) {
   const claims = claimsOf(node);
   if (misfit(caller, claims) !== undefined) return undefined;
   const loaded = await rootOf(front, head, node);
@@ -79,13 +88,13 @@ const claimsOf = ({ node, cluster }: NodeStatus): NodeClaims => ({
   locality: "",
 });
 
-async function headOf({ heads }: Front): Promise<Head> {
+async function headOf({ heads }: Pick<Front, "heads">): Promise<Head> {
   const head = await heads.current();
   if (head === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
   return head;
 }
 
-const rootOf = ({ browsing, heads }: Front, head: Head, node: NodeStatus): Promise<LoadedRoot> =>
+const rootOf = ({ browsing, heads }: RootServices, head: Head, node: NodeStatus): Promise<LoadedRoot> =>
   browsing.root(rootFor({ head, nowMs: heads.timeMs() }, node));
 
 /** The same for one that is not there and one that the caller may not read of. */

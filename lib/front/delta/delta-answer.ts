@@ -1,4 +1,4 @@
-import { bytesOf } from "../../limits/read-body.ts";
+import { bytesOf, type ReadBody } from "../../limits/read-body.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type ResourceType, type ShapeName, typeUrlOf } from "../../snapshot/resource-type.ts";
@@ -11,20 +11,29 @@ import { confirmerOf } from "../heads/confirmations.ts";
 import type { Outcome } from "../metrics.ts";
 import { askerOf } from "../nodes/asker.ts";
 import { placeNode } from "../nodes/place-node.ts";
-import type { Asking } from "../polls/asking.ts";
 import type { ChunkedBody } from "../polls/discovery-body.ts";
-import { holdUntilMs, stillHolding } from "../polls/hold.ts";
+import { type HoldBounds, type HoldServices, holdUntilMs, stillHolding } from "../polls/hold.ts";
 import { noRoomForAnswer, type Refused, refuse, refuseMisfit } from "../polls/outcome.ts";
-import { switchingOf } from "../polls/polled-switch.ts";
-import { readRequest } from "../polls/read-request.ts";
-import { answerSecretDelta, type SecretsNow } from "../secrets/secret-delta.ts";
+import { type SwitchServices, switchingOf } from "../polls/polled-switch.ts";
+import { requestIn } from "../polls/read-request.ts";
+import type { Sender } from "../polls/sender.ts";
+import { answerSecretDelta, type SecretServices, type SecretsNow } from "../secrets/secret-delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
-import type { TreeQuestion } from "./held-tree.ts";
+import type { HeldTreeServices, TreeQuestion } from "./held-tree.ts";
 import { nonceOf } from "./nonce.ts";
-import { deltaNow, hear, type TreeInForce, treeInForce } from "./tree-in-force.ts";
+import { deltaNow, hear, type PlaceServices, type TreeInForce, treeInForce } from "./tree-in-force.ts";
+
+/** What delta requests are answered from. */
+export type DeltaServices = ResourceServices & SecretServices & HoldBounds & Pick<Front, "extensionLists">;
+
+type ResourceServices = HoldServices &
+  SwitchServices &
+  PlaceServices &
+  HeldTreeServices &
+  Pick<Front, "served" | "said" | "differences" | "answers">;
 
 /** A delta request in JSON, but for its body. */
-export interface DeltaPoll extends Asking {
+export interface DeltaPoll extends Sender {
   /** undefined: the request's own `type_url` says it. */
   readonly type: ServedType | undefined;
   readonly shape: ShapeName;
@@ -37,9 +46,9 @@ export type DeltaPollAnswer =
   | Refused;
 
 /** Answers a delta request with what changed; holds it, like a poll, while its version is current. */
-export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaPollAnswer> {
-  const read = await readRequest(front, poll.body, front.limits.deltaBytes, (body) =>
-    readDelta(new TextDecoder().decode(bytesOf(body)), front.limits, front.extensionLists),
+export async function answerDelta(front: DeltaServices, poll: DeltaPoll, body: ReadBody): Promise<DeltaPollAnswer> {
+  const read = requestIn(body, (whole) =>
+    readDelta(new TextDecoder().decode(bytesOf(whole)), front.limits, front.extensionLists),
   );
   if (!("request" in read)) return read;
   const { request } = read;
@@ -57,7 +66,7 @@ function outcomeOf(answer: DeltaPollAnswer): Outcome {
 }
 
 async function answerOfType(
-  front: Front,
+  front: DeltaServices,
   poll: DeltaPoll & { readonly type: ServedType },
   request: DeltaRequest,
 ): Promise<DeltaPollAnswer> {
@@ -75,7 +84,7 @@ async function answerOfType(
 }
 
 async function answerResources(
-  front: Front,
+  front: ResourceServices,
   { type, shape, caller, signal }: DeltaPoll & { readonly type: ResourceType },
   untilMs: number,
   request: DeltaRequest,
@@ -108,7 +117,7 @@ async function answerResources(
 
 /** Whether a reader of a whole type has it as a step to come has it. */
 async function isOfLater(
-  front: Front,
+  front: Pick<Front, "reader">,
   { ahead }: Served,
   { node, caller, type, shape }: TreeQuestion,
   { held, names }: DeltaRequest,

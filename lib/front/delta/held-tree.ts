@@ -8,6 +8,9 @@ import type { Front } from "../front.ts";
 import { placeNode } from "../nodes/place-node.ts";
 import type { HeldVersion } from "./nonce.ts";
 
+/** Where the trees of roots are read that were in force before. */
+export type HeldTreeServices = Pick<Front, "reader" | "browsing" | "recentRoots" | "olderRoots">;
+
 /** Whose tree is looked for. */
 export interface TreeQuestion {
   readonly node: NodeClaims;
@@ -23,7 +26,7 @@ export interface TreeQuestion {
  * @returns undefined when the store has it no more, or never led this node to it
  */
 export async function heldTree(
-  front: Pick<Front, "reader" | "browsing" | "recentRoots" | "olderRoots">,
+  front: HeldTreeServices,
   { version, root }: HeldVersion,
   { node, caller, type, shape }: TreeQuestion,
 ): Promise<LoadedTree | undefined> {

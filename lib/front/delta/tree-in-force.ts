@@ -6,7 +6,7 @@ import type { Front } from "../front.ts";
 import { askerOf } from "../nodes/asker.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
 import type { DeltaRequest } from "./delta-request.ts";
-import { heldTree, type TreeQuestion } from "./held-tree.ts";
+import { type HeldTreeServices, heldTree, type TreeQuestion } from "./held-tree.ts";
 
 /** What a reader of a type should have. */
 export interface TreeInForce {
@@ -18,9 +18,12 @@ export interface TreeInForce {
   readonly root: string;
 }
 
+/** What finds the resources of a node in a root. */
+export type PlaceServices = Pick<Front, "place" | "reader">;
+
 /** What a reader should have of a root, or why it has no part in it. */
 export async function treeInForce(
-  front: Front,
+  front: PlaceServices,
   loaded: LoadedRoot,
   { node, caller, type, shape }: TreeQuestion,
 ): Promise<TreeInForce | Refused> {
@@ -41,7 +44,7 @@ type Told = Pick<DeltaRequest, "names" | "known" | "held">;
  * only what differs is read.
  */
 export async function deltaNow(
-  front: Front,
+  front: HeldTreeServices & Pick<Front, "differences">,
   { tree }: TreeInForce,
   question: TreeQuestion,
   { names, known, held }: Told,
@@ -66,7 +69,7 @@ export interface Speaker extends Pick<TreeQuestion, "node" | "caller" | "shape">
 
 /** Takes notice of what a reader says it has, and of what it refuses. @param isNew false for a request that was held meanwhile: its node may have said something else since */
 export function hear(
-  front: Front,
+  front: Pick<Front, "nodes" | "said">,
   { node, caller, type, shape, version, classId, root, apart }: Speaker,
   { held, complaint, accepted }: Pick<DeltaRequest, "held" | "complaint" | "accepted">,
   isNew: boolean,

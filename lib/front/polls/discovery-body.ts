@@ -2,15 +2,11 @@ import { loadInOrder } from "../../snapshot/long/read-long.ts";
 import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { SelectedPart, Selection } from "../../streams/select-resources.ts";
+import type { Pieces } from "../requests/answer.ts";
 
 /** A response body as the pieces it is stored in; nothing is read before a piece is asked for. */
-export interface ChunkedBody {
+export interface ChunkedBody extends Pieces {
   readonly bytes: number;
-  chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
-  /** All of it, where it lies in memory for others too. */
-  readonly whole?: Uint8Array<ArrayBuffer>;
-  /** To be called once when its reader has it, or has gone away. */
-  readonly sent?: () => void;
 }
 
 interface Piece {
@@ -58,15 +54,4 @@ async function pieceOf(reader: SnapshotReader, { segment, name }: SelectedPart):
       return () => reader.texts(segment, name);
     },
   };
-}
-
-/** All of a body in one piece. */
-export async function wholeOf(body: ChunkedBody): Promise<Uint8Array<ArrayBuffer>> {
-  const whole = new Uint8Array(body.bytes);
-  let offset = 0;
-  for await (const chunk of body.chunks()) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return whole;
 }

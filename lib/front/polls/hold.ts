@@ -9,6 +9,12 @@ const marginMs = 5_000;
 /** About what a request and its connection take while they wait, besides what is remembered of it. */
 const openBytes = 4 * 1024;
 
+/** What holding a poll takes: where changes are heard of, and what may be held. */
+export type HoldServices = Pick<Front, "heads" | "held" | "metrics" | "nodes" | "confirmations">;
+
+/** What bounds how long a poll is held. */
+export type HoldBounds = Pick<Front, "limits" | "maxHoldMs">;
+
 /** A request that waits for something new. */
 export interface Waiting {
   /** On the clock of `performance.now`. */
@@ -26,18 +32,19 @@ export interface Waiting {
 }
 
 /** How long a poll may be held for a node that will wait so long; 0 and less: not at all. */
-export const holdMs = (front: Front, patienceMs: number): number =>
+export const holdMs = (front: HoldBounds, patienceMs: number): number =>
   Math.min(front.maxHoldMs, front.limits.stallMs - marginMs, patienceMs - marginMs);
 
 /** Until when, on the clock of `performance.now`. */
-export const holdUntilMs = (front: Front, patienceMs: number): number => performance.now() + holdMs(front, patienceMs);
+export const holdUntilMs = (front: HoldBounds, patienceMs: number): number =>
+  performance.now() + holdMs(front, patienceMs);
 
 /**
  * Waits for HEAD to serve something else, or to serve it to this node.
  *
  * @returns false when there is no time left to wait, or too much waits already: the answer at hand is the last word
  */
-export async function stillHolding(front: Front, state: string, waiting: Waiting): Promise<boolean> {
+export async function stillHolding(front: HoldServices, state: string, waiting: Waiting): Promise<boolean> {
   const { untilMs, bytes, who, signal, confirmed, alike } = waiting;
   const leftMs = untilMs - performance.now();
   if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;

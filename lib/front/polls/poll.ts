@@ -6,13 +6,23 @@ import { type Selection, selectResources } from "../../streams/select-resources.
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import type { Alike } from "../heads/alike.ts";
-import type { Asking, Sender } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
-import { holdMs, holdUntilMs, stillHolding } from "./hold.ts";
+import { type HoldBounds, type HoldServices, holdMs, holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
-import { selectionsAhead, switchingOf } from "./polled-switch.ts";
+import { type SwitchServices, selectionsAhead, switchingOf } from "./polled-switch.ts";
 import type { Found, Question } from "./questions.ts";
 import { requestIn } from "./read-request.ts";
+import type { Sender } from "./sender.ts";
+
+/** What polls are answered from: what is in force, what is remembered of polls and nodes, and what holds them. */
+export type PollServices = HoldServices &
+  HoldBounds &
+  SwitchServices &
+  PollMemory &
+  Pick<Front, "knownPolls" | "refusals" | "alikes" | "served" | "servedToAll" | "place">;
+
+/** What the answers to polls are remembered by, and their bodies. */
+type PollMemory = Pick<Front, "questions" | "shared">;
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
 export type PollAnswer =
@@ -22,24 +32,23 @@ export type PollAnswer =
 
 const unchanged: PollAnswer = { kind: "unchanged" };
 
-/**
- * Answers a poll: at once when there is something new or the node brings no version, else as soon as there is, if it is
- * willing to wait.
- */
-export async function answerPoll(front: Front, asking: Asking, type: ResourceType): Promise<PollAnswer> {
-  return answerRead(front, asking, await asking.body(pollLimits(front)), type);
-}
+/** What bodies are read within. */
+export type BodyServices = Pick<Front, "limits" | "bodies">;
 
 /** What the body of a poll may cost. */
-export const pollLimits = ({ limits, bodies }: Front): BodyLimits => ({ maxBytes: limits.pollBytes, pool: bodies });
+export const pollLimits = ({ limits, bodies }: BodyServices): BodyLimits => ({
+  maxBytes: limits.pollBytes,
+  pool: bodies,
+});
 
 /**
- * The same once its body is there.
+ * Answers a poll whose body was read: at once when there is something new or the node brings no version, else as soon as there is, if it is
+ * willing to wait.
  *
  * @returns no promise where nothing has to be waited for: for what most polls are told, to wait costs as much as to find it out
  */
 export function answerRead(
-  front: Front,
+  front: PollServices,
   asking: Sender,
   body: ReadBody,
   type: ResourceType,
@@ -51,7 +60,7 @@ export function answerRead(
   return known === undefined ? answerQuestion(front, asking, question) : counted(front, type, known);
 }
 
-function counted(front: Front, type: ResourceType, answer: PollAnswer): PollAnswer {
+function counted(front: Pick<Front, "metrics">, type: ResourceType, answer: PollAnswer): PollAnswer {
   front.metrics.poll(type, answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
 }
@@ -61,7 +70,7 @@ function counted(front: Front, type: ResourceType, answer: PollAnswer): PollAnsw
  *
  * @returns undefined where something has, or the poll may wait for news
  */
-function answerKnown(front: Front, { patienceMs }: Sender, question: Question): PollAnswer | undefined {
+function answerKnown(front: PollServices, { patienceMs }: Sender, question: Question): PollAnswer | undefined {
   const served = front.servedToAll();
   if (served === undefined) return undefined;
   const found = front.questions.found(question, served.loaded);
@@ -74,11 +83,11 @@ function answerKnown(front: Front, { patienceMs }: Sender, question: Question): 
   return answer;
 }
 
-async function answerQuestion(front: Front, asking: Sender, question: Question): Promise<PollAnswer> {
+async function answerQuestion(front: PollServices, asking: Sender, question: Question): Promise<PollAnswer> {
   return counted(front, question.type, await answerInTime(front, asking, question));
 }
 
-async function answerInTime(front: Front, asking: Sender, question: Question): Promise<PollAnswer> {
+async function answerInTime(front: PollServices, asking: Sender, question: Question): Promise<PollAnswer> {
   const { by, request, subscription, type } = question;
   const { version } = request;
   const leave = type === "clusters" ? front.confirmations.asks(by, version ?? "") : undefined;
@@ -104,13 +113,22 @@ async function answerInTime(front: Front, asking: Sender, question: Question): P
   }
 }
 
-function servedTo(front: Front, { request: { node }, caller }: Question): Promise<Served | undefined> {
+function servedTo(
+  front: SwitchServices & Pick<Front, "served">,
+  { request: { node }, caller }: Question,
+): Promise<Served | undefined> {
   const switching = switchingOf(front, { node, caller, shape: "poll" });
   return front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching, "last");
 }
 
 /** Has it remembered what a node has, and what it is sent. */
-function told(front: Front, question: Question, served: Served, found: Found | undefined, answer: PollAnswer) {
+function told(
+  front: Pick<Front, "nodes" | "refusals">,
+  question: Question,
+  served: Served,
+  found: Found | undefined,
+  answer: PollAnswer,
+) {
   const {
     subscription,
     request: { version: kept },
@@ -134,7 +152,12 @@ function behind(answer: PollAnswer, version: string | undefined): PollAnswer {
 }
 
 /** Who waits for the same as a poll that has what is in force. */
-function alikeOf(front: Front, { loaded }: Served, question: Question, answer: PollAnswer): Alike | undefined {
+function alikeOf(
+  front: Pick<Front, "alikes" | "questions">,
+  { loaded }: Served,
+  question: Question,
+  answer: PollAnswer,
+): Alike | undefined {
   const found = answer.kind === "unchanged" ? front.questions.found(question, loaded) : undefined;
   const { type, names, request } = question;
   if (found === undefined || names.length > 1 || found.selection.version !== request.version) return undefined;
@@ -143,7 +166,7 @@ function alikeOf(front: Front, { loaded }: Served, question: Question, answer: P
 
 /** What is answered without waiting for anything: what most polls are. */
 function atOnce(
-  front: Front,
+  front: Pick<Front, "shared">,
   { ahead }: Served,
   { type, request }: Question,
   found: Found | undefined,
@@ -158,7 +181,7 @@ function atOnce(
 
 /** @param before what the same question was answered from out of the same root, if it was */
 async function answerNow(
-  front: Front,
+  front: PollMemory & Pick<Front, "reader" | "place">,
   { loaded, ahead }: Served,
   question: Question,
   before: Found | undefined,
@@ -184,7 +207,11 @@ async function answerNow(
   return changed(front, type, classId, selection);
 }
 
-async function find(front: Front, loaded: LoadedRoot, question: Question): Promise<Found | Refused> {
+async function find(
+  front: Pick<Front, "reader" | "place" | "questions">,
+  loaded: LoadedRoot,
+  question: Question,
+): Promise<Found | Refused> {
   const { request, caller, type, names } = question;
   const placement = await front.place(loaded, request.node, caller);
   if (placement.kind !== "placed") return refuseUnplaced(placement);
@@ -197,7 +224,12 @@ async function find(front: Front, loaded: LoadedRoot, question: Question): Promi
   return found;
 }
 
-async function changed(front: Front, type: ResourceType, classId: string, selection: Selection): Promise<PollAnswer> {
+async function changed(
+  front: Pick<Front, "shared">,
+  type: ResourceType,
+  classId: string,
+  selection: Selection,
+): Promise<PollAnswer> {
   const body = await front.shared.bodyOf(type, selection);
   return { kind: "changed", version: selection.version, classId, body };
 }

@@ -9,6 +9,9 @@ import { confirmerOf } from "../heads/confirmations.ts";
 import type { Switching } from "../heads/switches.ts";
 import { placeNode } from "../nodes/place-node.ts";
 
+/** What tells whether a polling node is through a gate. */
+export type SwitchServices = Pick<Front, "reader" | "confirmations">;
+
 /** A node that polls: what it has, its polls for clusters have said. */
 export interface PollingNode {
   readonly node: NodeClaims;
@@ -17,7 +20,7 @@ export interface PollingNode {
 }
 
 /** A node that polls is through a gate once a poll for clusters has brought a version that the gate lists. */
-export function switchingOf(front: Front, { node, caller, shape }: PollingNode): Switching {
+export function switchingOf(front: SwitchServices, { node, caller, shape }: PollingNode): Switching {
   return {
     shape,
     place: (loaded) => placeNode(front.reader, loaded, node, caller),
@@ -33,7 +36,7 @@ export type NodeQuestion = Omit<ResourceQuestion, "classId">;
  * one began, must not be taken back.
  */
 export async function* selectionsAhead(
-  front: Front,
+  front: Pick<Front, "reader">,
   ahead: readonly LoadedRoot[],
   { node, caller }: Omit<PollingNode, "shape">,
   question: NodeQuestion,

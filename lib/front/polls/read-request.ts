@@ -1,18 +1,7 @@
-import type { BodyReader, ReadBody, WholeBody } from "../../limits/read-body.ts";
-import type { Front } from "../front.ts";
+import type { ReadBody, WholeBody } from "../../limits/read-body.ts";
 import { type Refused, refuse } from "./outcome.ts";
 
-/** Reads the body of a request within the limits; nobody keeps any of it but what `read` makes of it. */
-export async function readRequest<T>(
-  front: Front,
-  readBody: BodyReader,
-  maxBytes: number,
-  read: (body: WholeBody) => { readonly request: T } | { readonly problem: string },
-): Promise<{ readonly request: T } | Refused> {
-  return requestIn(await readBody({ maxBytes, pool: front.bodies }), read);
-}
-
-/** The request in a body that was read, or not. */
+/** The request in a body that was read, or not; nobody keeps any of the body but what `read` makes of it. */
 export function requestIn<T>(
   body: ReadBody,
   read: (body: WholeBody) => { readonly request: T } | { readonly problem: string },

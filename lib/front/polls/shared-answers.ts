@@ -3,7 +3,8 @@ import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
 import type { Selection } from "../../streams/select-resources.ts";
-import { type ChunkedBody, discoveryBody, wholeOf } from "./discovery-body.ts";
+import { wholeOf } from "../requests/answer.ts";
+import { type ChunkedBody, discoveryBody } from "./discovery-body.ts";
 
 /** Answers that many are sent: one piece of memory for all who get the same. */
 export interface SharedAnswers {
@@ -51,6 +52,7 @@ export function createSharedAnswers(reader: SnapshotReader, maxBytes: number, un
     return {
       bytes: whole.length,
       whole,
+      isShared: true,
       sent,
       async *chunks() {
         yield whole;

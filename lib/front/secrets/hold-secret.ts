@@ -1,5 +1,4 @@
-import type { Front } from "../front.ts";
-import { stillHolding, type Waiting } from "../polls/hold.ts";
+import { type HoldServices, stillHolding, type Waiting } from "../polls/hold.ts";
 import { secretTtlMs } from "./secrets.ts";
 
 /** Timers may be early by so much. */
@@ -10,7 +9,7 @@ const slackMs = 20;
  *
  * @returns false when the answer at hand is the last word
  */
-export async function stillHoldingSecret(front: Front, state: string, waiting: Waiting): Promise<boolean> {
+export async function stillHoldingSecret(front: HoldServices, state: string, waiting: Waiting): Promise<boolean> {
   const { untilMs } = waiting;
   const sliceEndMs = Math.min(untilMs, performance.now() + secretTtlMs);
   if (await stillHolding(front, state, { ...waiting, untilMs: sliceEndMs })) return true;

@@ -1,4 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { ReadBody } from "../../limits/read-body.ts";
 import { readSecretName } from "../../secrets/secret-name.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { hashOf } from "../../snapshot/blob.ts";
@@ -12,13 +13,13 @@ import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
 import { askerOf } from "../nodes/asker.ts";
-import type { Asking } from "../polls/asking.ts";
-import { holdUntilMs } from "../polls/hold.ts";
+import { type HoldBounds, type HoldServices, holdUntilMs } from "../polls/hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
 import type { PollRequest } from "../polls/poll-request.ts";
-import { switchingOf } from "../polls/polled-switch.ts";
-import { readRequest } from "../polls/read-request.ts";
-import { problem } from "../polls/responses.ts";
+import { type SwitchServices, switchingOf } from "../polls/polled-switch.ts";
+import { requestIn } from "../polls/read-request.ts";
+import type { Sender } from "../polls/sender.ts";
+import { type Answer, problem } from "../requests/answer.ts";
 import { stillHoldingSecret } from "./hold-secret.ts";
 import type { SecretFeed } from "./secrets.ts";
 
@@ -27,18 +28,25 @@ export type SecretAnswer =
   | { readonly kind: "unchanged" }
   | Refused;
 
+/** What polls for secrets are answered from. */
+export type SecretPollServices = HoldServices &
+  HoldBounds &
+  SwitchServices &
+  SecretSources &
+  Pick<Front, "knownPolls" | "served" | "place">;
+
 /**
  * Answers a poll for a secret: to a node that has proven its namespace, and whose own resources name the secret. Held like every
  * other poll, while the secret is the one that the node has.
  */
-export async function answerSecret(front: Front, asking: Asking): Promise<SecretAnswer> {
-  const read = await readRequest(front, asking.body, front.limits.pollBytes, (body) => front.knownPolls.read(body));
+export async function answerSecret(front: SecretPollServices, asking: Sender, body: ReadBody): Promise<SecretAnswer> {
+  const read = requestIn(body, (whole) => front.knownPolls.read(whole));
   const answer = "request" in read ? await answerRequest(front, asking, read.request) : read;
   front.metrics.poll("secrets", answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
 }
 
-async function answerRequest(front: Front, poll: Asking, request: PollRequest): Promise<SecretAnswer> {
+async function answerRequest(front: SecretPollServices, poll: Sender, request: PollRequest): Promise<SecretAnswer> {
   const { typeUrl, names, node } = request;
   if (typeUrl !== undefined && typeUrl !== secretTypeUrl)
     return refuse(400, "bad-request", `type_url ${shown(typeUrl)} does not belong to this path; ${secretTypeUrl} does`);
@@ -71,7 +79,7 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
 }
 
 async function answerNow(
-  front: Front,
+  front: SecretSources,
   caller: Caller,
   secrets: SecretsOfClass,
   name: string,
@@ -178,14 +186,14 @@ async function findNow(feed: SecretFeed, ...asked: Parameters<SecretFeed["find"]
 }
 
 /** Nobody on the way may keep a secret. */
-export function secretResponse(answer: SecretAnswer): Response {
+export function secretResponse(answer: SecretAnswer): Answer {
   const headers = { "content-type": "application/json", "cache-control": "no-store" };
   switch (answer.kind) {
     case "unchanged":
-      return new Response(undefined, { status: 304, headers });
+      return { status: 304, headers };
     case "refused":
       return problem(answer.status, answer.reason);
     case "changed":
-      return new Response(answer.body, { headers });
+      return { status: 200, headers, body: answer.body };
   }
 }

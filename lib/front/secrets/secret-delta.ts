@@ -7,11 +7,11 @@ import type { Caller } from "../auth/caller.ts";
 import type { DeltaRequest } from "../delta/delta-request.ts";
 import { hear } from "../delta/tree-in-force.ts";
 import type { Front } from "../front.ts";
-import type { Waiting } from "../polls/hold.ts";
+import type { HoldServices, Waiting } from "../polls/hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
-import { switchingOf } from "../polls/polled-switch.ts";
+import { type SwitchServices, switchingOf } from "../polls/polled-switch.ts";
 import { stillHoldingSecret } from "./hold-secret.ts";
-import { secretsOf } from "./secret-answer.ts";
+import { type SecretSources, secretsOf } from "./secret-answer.ts";
 import { type SecretChanges, secretChanges, secretsVersion } from "./secret-changes.ts";
 
 /** What a delta request for secrets comes to. */
@@ -24,9 +24,12 @@ export interface SecretsNow extends Pick<SecretChanges, "changed"> {
   readonly removed: readonly string[];
 }
 
+/** What delta requests for secrets are answered from. */
+export type SecretServices = HoldServices & SwitchServices & SecretSources & Pick<Front, "served" | "place" | "said">;
+
 /** Secrets by name, as a delta request asks for them: each by the rules of polls. */
 export async function secretsNow(
-  front: Front,
+  front: SecretSources & Pick<Front, "place">,
   loaded: LoadedRoot,
   { node, names = [], known }: Pick<DeltaRequest, "node" | "names" | "known">,
   caller: Caller,
@@ -55,7 +58,7 @@ export type SecretWaiting = Pick<Waiting, "untilMs" | "signal"> & {
 
 /** Answers a delta request for secrets, and holds it while they are those that its reader has. */
 export async function answerSecretDelta(
-  front: Front,
+  front: SecretServices,
   { caller, shape, ...waiting }: SecretWaiting,
   request: DeltaRequest,
 ): Promise<SecretsNow | { readonly kind: "unchanged" } | Refused> {

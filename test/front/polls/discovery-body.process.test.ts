@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { discoveryBody, wholeOf } from "../../../lib/front/polls/discovery-body.ts";
+import { discoveryBody } from "../../../lib/front/polls/discovery-body.ts";
+import { wholeOf } from "../../../lib/front/requests/answer.ts";
 import { rootAt } from "../../../lib/snapshot/head/head.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";

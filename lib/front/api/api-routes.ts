@@ -1,10 +1,10 @@
-import type { Context } from "hono";
-import { Hono } from "hono/tiny";
-import { readBody } from "../../limits/read-body.ts";
-import { callerOf } from "../auth/guard.ts";
+import type { BodyReader } from "../../limits/read-body.ts";
+import { callerOf } from "../auth/admit.ts";
 import type { Front } from "../front.ts";
 import { noRoomForAnswer } from "../polls/outcome.ts";
-import { problem, sentOnce } from "../polls/responses.ts";
+import type { BodyServices } from "../polls/poll.ts";
+import { type Answer, problem, wholeAnswer } from "../requests/answer.ts";
+import { plain, type Asked as Request, type Route } from "../requests/routes.ts";
 import type { Answered, Asked } from "./asked.ts";
 import { createMembersOfRoots } from "./class-members.ts";
 import { answerClass, answerClasses } from "./classes.ts";
@@ -16,7 +16,7 @@ import { answerMesh, createMeshOfRoots } from "./mesh/calls.ts";
 import { answerMeshServices } from "./mesh/services.ts";
 import { answerMove, movesHere } from "./moves.ts";
 import { answerNodes, answerTrouble } from "./nodes.ts";
-import { answerOverview } from "./overview.ts";
+import { answerOverview, type OverviewServices } from "./overview.ts";
 import { type ApiName, apiPaths } from "./paths.ts";
 import { answerResourceDiff } from "./resource-diff.ts";
 import { answerResource, answerResources } from "./resources.ts";
@@ -29,8 +29,13 @@ type Handlers = { readonly [Name in ApiName]: (asked: Asked) => Promise<Answered
 /** What the API remembers of versions, in bytes, besides the blobs that its reader keeps. */
 const rememberedBytes = 16 * 1024 * 1024;
 
+/** What the API answers from. */
+export type ApiServices = OverviewServices &
+  BodyServices &
+  Pick<Front, "heads" | "analysis" | "loadTracer" | "findCauses" | "moves" | "onError" | "lookups" | "answers">;
+
 /** The API that the console reads, and whoever else: `/api/…`. Everything in it is for operators. */
-export function apiApp(front: Front): Hono {
+export function apiRoutes(front: ApiServices): readonly Route[] {
   const browser = { heads: front.heads, reader: front.browsing, nodes: front.nodes };
   const lists = createDiagnosticLists(browser.reader, rememberedBytes / 4, front.analysis);
   const members = createMembersOfRoots(browser.reader, rememberedBytes / 4);
@@ -58,25 +63,29 @@ export function apiApp(front: Front): Hono {
     trace: (asked) => answerTrace(browser, front, asked),
     move: (asked) => answerMove(front, asked),
   };
-  const app = new Hono();
   let underWay = 0;
-  const answer = async (c: Context, handler: Handlers[ApiName]) => {
+  const answer = async (request: Request, handler: Handlers[ApiName]): Promise<Answer> => {
     if (underWay >= front.limits.apiCalls) return problem(503, "too many look around at this moment");
     underWay += 1;
     try {
-      return toResponse(front, await handler(askedOf(c)));
+      return toAnswer(front, await handler(askedOf(request)));
     } finally {
       underWay -= 1;
     }
   };
-  for (const name of namesOf(handlers)) {
+  return namesOf(handlers).map((name) => {
     const { method, path, query } = apiPaths[name];
-    app.on(method.toUpperCase(), path, (c) => {
-      const wrong = wrongQuery(path, c.req.queries(), query);
-      return wrong === undefined ? answer(c, handlers[name]) : problem(400, wrong, { "cache-control": "no-store" });
-    });
-  }
-  return app;
+    return {
+      method: method === "post" ? "POST" : "GET",
+      path,
+      to: plain((request) => {
+        const wrong = wrongQuery(path, valuesOf(request.query), query);
+        return wrong === undefined
+          ? answer(request, handlers[name])
+          : problem(400, wrong, { "cache-control": "no-store" });
+      }),
+    };
+  });
 }
 
 function namesOf(handlers: Handlers): readonly ApiName[] {
@@ -84,14 +93,20 @@ function namesOf(handlers: Handlers): readonly ApiName[] {
   return Object.keys(apiPaths).filter(isName);
 }
 
-function askedOf(c: Context): Asked {
+function askedOf(asked: Request): Asked {
+  const { params, query, request } = asked;
+  const body: BodyReader = (limits) => new Promise((resolve) => request.body(limits, resolve));
   return {
-    caller: callerOf(c),
-    value: (name) => c.req.param(name) ?? c.req.query(name),
-    header: (name) => c.req.header(name),
-    body: (limits) => readBody(c, limits),
+    caller: callerOf(asked),
+    value: (name) => params[name] ?? query.get(name) ?? undefined,
+    header: request.header,
+    body,
   };
 }
+
+/** Names of a query with all their values. */
+const valuesOf = (query: URLSearchParams): ReadonlyMap<string, readonly string[]> =>
+  new Map([...new Set(query.keys())].map((name) => [name, query.getAll(name)]));
 
 /** Nobody on the way keeps an answer, and no page of another origin gets one. */
 const headers = {
@@ -101,11 +116,11 @@ const headers = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-function toResponse({ limits, answers }: Front, answered: Answered<object>): Response {
+function toAnswer({ limits, answers }: Pick<Front, "limits" | "answers">, answered: Answered<object>): Answer {
   if (answered.kind === "refused") return problem(answered.status, answered.reason, { "cache-control": "no-store" });
   const bytes = new TextEncoder().encode(`${JSON.stringify(answered.value)}\n`);
   if (bytes.length > limits.apiBytes) return problem(400, "the answer is too long: ask for less, with limit");
   const leave = answers.tryEnter(bytes.length);
   if (leave === undefined) return problem(503, noRoomForAnswer);
-  return sentOnce(bytes, { status: 200, headers }, leave);
+  return wholeAnswer(bytes, { status: 200, headers }, leave);
 }

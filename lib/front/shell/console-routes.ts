@@ -1,5 +1,5 @@
-import { Hono } from "hono/tiny";
-import { problem } from "../polls/responses.ts";
+import { problem } from "../requests/answer.ts";
+import { plain, type Route } from "../requests/routes.ts";
 import { shellHeaders } from "./shell-headers.ts";
 
 /** A file of the console, as its build has made it: it holds nothing of any mesh. */
@@ -16,19 +16,18 @@ export interface ConsoleFile {
 export type LoadConsole = () => Promise<readonly ConsoleFile[]>;
 
 /** The console's own files, for anybody: what they show they ask the API for. */
-export function consoleFilesApp(load: LoadConsole): Hono {
-  const app = new Hono();
-  for (const path of ["/", "/console/:file", "/api/openapi.json"]) {
-    app.get(path, async (c) => {
-      const file = (await load()).find((one) => one.path === c.req.path);
+export const consoleRoutes = (load: LoadConsole): readonly Route[] =>
+  ["/", "/console/:file", "/api/openapi.json"].map((path) => ({
+    method: "GET",
+    path,
+    to: plain(async (asked) => {
+      const file = (await load()).find((one) => one.path === asked.path);
       if (file === undefined) return problem(404, "the console has no such file: load its page anew");
       const headers = {
         ...shellHeaders,
         "content-type": file.type,
         "cache-control": file.isFixed ? "public, max-age=31536000, immutable" : "no-cache",
       };
-      return new Response(file.text, { headers });
-    });
-  }
-  return app;
-}
+      return { status: 200, headers, body: file.text };
+    }),
+  }));
