@@ -34,7 +34,8 @@ export const certificateCall = (
 /**
  * The identity is the caller's, and nothing of the request has a part in it.
  *
- * @see istio 1.31.0 security/pkg/server/ca/server.go, CreateCertificate; security/pkg/pki/ca/ca.go, SignWithCertChain
+ * @see istio 1.31.0 security/pkg/server/ca/server.go, CreateCertificate
+ * @see istio 1.31.0 security/pkg/pki/ca/ca.go, SignWithCertChain
  * @throws ConnectError
  */
 async function createCertificate(
