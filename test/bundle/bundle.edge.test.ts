@@ -100,5 +100,5 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
         ),
       ),
     ).toEqual([]);
-  });
+  }, 120_000);
 });

@@ -49,7 +49,7 @@ describe.each([
     for (const binding of bindings) expect(told).toContain(binding);
     // Of a field that it does not know wrangler warns, and goes on.
     expect(told).not.toMatch(/WARNING|unexpected field/i);
-  });
+  }, 120_000);
 
   it("sets nothing but settings, and has a line of crons for each that names one", () => {
     const { vars, triggers } = unstable_readConfig({ config: join(root, config) });

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
-import { buildFunctions } from "../../infra/build.mjs";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../lib/compile/webhook/signature.ts";
@@ -17,6 +16,7 @@ import { r2Store } from "../../lib/storage/r2.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { freePort } from "../free-port.ts";
 import { LambdaEnvironments } from "../integration/lambda-environments.ts";
+import { lambdaFunctions } from "../integration/lambda-functions.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import { startBridge } from "./lambda-bridge.ts";
 import { type Platform, startPlatform } from "./platform.ts";
@@ -93,7 +93,6 @@ export async function workerdEdge(
 /** Both Lambda functions as they are deployed, in execution environments behind a bridge, on a real S3 server. @param more settings */
 export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): Promise<PublicEdge> {
   const server = await startS3();
-  const directory = await mkdtemp(join(tmpdir(), "portolan-lambda-"));
   const env = {
     PORTOLAN_BUCKET: server.bucket,
     PORTOLAN_S3_ENDPOINT: server.endpoint,
@@ -105,7 +104,7 @@ export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): P
     AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
     ...more,
   };
-  const code = await buildFunctions(directory);
+  const code = await lambdaFunctions();
   const functions = [code.front, code.compile].map((folder) => new LambdaEnvironments(folder, env));
   const [front, compile] = await Promise.all(functions.map(({ handler }) => startBridge(handler)));
   if (front === undefined || compile === undefined) throw new Error("there are two functions");
@@ -120,7 +119,6 @@ export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): P
       await Promise.all([front.close(), compile.close()]);
       await Promise.all(functions.map((environments) => environments.kill()));
       await server.close();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }

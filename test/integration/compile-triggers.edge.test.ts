@@ -7,7 +7,6 @@ import { pathToFileURL } from "node:url";
 import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
-import { buildFunctions } from "../../infra/build.mjs";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -24,6 +23,7 @@ import {
 import { freePort } from "../free-port.ts";
 import { lacks } from "../skip.ts";
 import { type S3Server, sendsEvents, startS3 } from "../storage/s3-server.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 import { weightedShop } from "./weighted-shop.ts";
 
 /** Fills the source anew, so that there is something to publish. */
@@ -54,7 +54,6 @@ async function takeEvents(): Promise<{ readonly url: string; readonly events: st
 describe("the compile function on Lambda", () => {
   let server: S3Server;
   let store: ObjectStore;
-  let directory: string;
   let handler: (event: object) => Promise<unknown>;
   let taken: Awaited<ReturnType<typeof takeEvents>>;
 
@@ -62,7 +61,6 @@ describe("the compile function on Lambda", () => {
     taken = await takeEvents();
     server = await startS3(taken.url);
     store = s3Store({ client: server.client, bucket: server.bucket });
-    directory = await mkdtemp(join(tmpdir(), "portolan-lambda-"));
     Object.assign(process.env, {
       PORTOLAN_BUCKET: server.bucket,
       PORTOLAN_S3_ENDPOINT: server.endpoint,
@@ -70,13 +68,12 @@ describe("the compile function on Lambda", () => {
       AWS_ACCESS_KEY_ID: server.accessKeyId,
       AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
     });
-    const { compile } = await buildFunctions(directory);
+    const { compile } = await lambdaFunctions();
     handler = (await import(pathToFileURL(join(compile, "index.mjs")).href)).handler;
   });
   afterAll(async () => {
     await server.close();
     taken.close();
-    await rm(directory, { recursive: true });
   });
 
   it.each([

@@ -6,7 +6,6 @@ import type { R2Bucket } from "@cloudflare/workers-types";
 import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createTestHarness } from "wrangler";
-import { buildFunctions } from "../../infra/build.mjs";
 import { runCli } from "../../lib/cli/program.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { replicate } from "../../lib/snapshot/regions/replicate.ts";
@@ -22,6 +21,7 @@ import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { type SilentProxy, startSilentProxy } from "../storage/silent-proxy.ts";
 import { writeFrontConfig } from "./front-config.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 
 async function publish(store: ObjectStore, content: string): Promise<void> {
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
@@ -70,7 +70,7 @@ describe("a front on Lambda with a copy in another region", () => {
       AWS_SECRET_ACCESS_KEY: east.secretAccessKey,
     };
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    front = new LambdaEnvironments((await buildFunctions(directory)).front, {
+    front = new LambdaEnvironments((await lambdaFunctions()).front, {
       ...env,
       PORTOLAN_BUCKET: east.bucket,
       PORTOLAN_PREFIX: "prod",

@@ -1,11 +1,7 @@
 /** Garbage that is collected by a schedule: by the compile Worker in workerd, and by a Lambda function of its own on a real S3 server. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness } from "wrangler";
-import { buildFunctions } from "../../infra/build.mjs";
 import { usualGc } from "../../lib/compile/garbage.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
@@ -20,6 +16,7 @@ import { allOf } from "../all-of.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 
 const keep = 2;
 const blobsIn = async (store: ObjectStore) => (await allOf(store.list("blobs/"))).length;
@@ -75,16 +72,14 @@ describe("the compile Worker's daily collection", () => {
 describe("the function that collects garbage on Lambda", () => {
   let server: S3Server;
   let store: ObjectStore;
-  let directory = "";
   let signer: SigningJwk;
   const functions: LambdaEnvironments[] = [];
 
   beforeAll(async () => {
     server = await startS3();
     store = s3Store({ client: server.client, bucket: server.bucket });
-    directory = await mkdtemp(join(tmpdir(), "portolan-garbage-"));
     signer = await makeSigningKey("roots");
-    const { garbage } = await buildFunctions(directory);
+    const { garbage } = await lambdaFunctions();
     const env = {
       PORTOLAN_BUCKET: server.bucket,
       PORTOLAN_S3_ENDPOINT: server.endpoint,
@@ -101,7 +96,6 @@ describe("the function that collects garbage on Lambda", () => {
   afterAll(async () => {
     await Promise.all(functions.map((one) => one.kill()));
     await server.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   it("deletes what a run before found unused, signs the HEAD that it moves on, and says what it did", async () => {

@@ -1,12 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { IstioCertificateService } from "../../gen/istio/auth/ca_pb.ts";
-import { buildFunctions } from "../../infra/build.mjs";
 import { authorityStore } from "../../lib/ca/authority-store.ts";
 import { makeSigner } from "../../lib/ca/make-signer.ts";
 import { createToken } from "../../lib/front/auth/token.ts";
@@ -24,10 +20,10 @@ import { worldNaming } from "../front/naming-world.ts";
 import { type KmsServer, startKms } from "../secrets/kms-server.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 
 let s3: S3Server;
 let kms: KmsServer;
-let directory: string;
 let front: LambdaEnvironments;
 let bridge: { readonly url: string; close(): Promise<void> };
 let token: string;
@@ -36,7 +32,6 @@ let root: string;
 beforeAll(async () => {
   s3 = await startS3();
   kms = await startKms();
-  directory = await mkdtemp(join(tmpdir(), "portolan-kms-lambda-"));
   const store = s3Store({ client: s3.client, bucket: s3.bucket });
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
   await publisher.publish(worldNaming("kubernetes://shop"), await publisher.head());
@@ -55,7 +50,7 @@ beforeAll(async () => {
   const signing = await makeSigningKey("tokens");
   const grant = { scope: "node", namespace: "default", serviceAccount: "web" } as const;
   token = await createToken(signing, grant, { subject: "web", nowMs: Date.now(), ttlSeconds: 600 });
-  const { front: code } = await buildFunctions(directory);
+  const { front: code } = await lambdaFunctions();
   front = new LambdaEnvironments(code, {
     // One account's credentials are for both services.
     ...kms.environment(s3.accessKeyId, s3.secretAccessKey),
@@ -72,7 +67,6 @@ afterAll(async () => {
   await bridge?.close();
   await front?.kill();
   await Promise.all([s3?.close(), kms?.close()]);
-  await rm(directory, { recursive: true, force: true });
 });
 
 describe("the front on Lambda", () => {

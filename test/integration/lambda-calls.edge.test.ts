@@ -7,7 +7,6 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClusterDiscoveryService } from "../../gen/envoy/service/cluster/v3/cds_pb.ts";
 import { SnapshotService } from "../../gen/portolan/v1/snapshot_service_pb.ts";
-import { buildFunctions } from "../../infra/build.mjs";
 import { accountKey } from "../../lib/snapshot/classifier.ts";
 import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
@@ -21,6 +20,7 @@ import { clusterWorld } from "../front/connect/cluster-world.ts";
 import { nodeOf, pollBody } from "../front/fixtures.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 
 const typeUrl = typeUrlOf("clusters");
 let s3: S3Server;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await publisher.publish({ ...clusterWorld({ a: "1" }), nodes: [{ keys, classId: "web" }] }, await publisher.head());
   key = await makeSigningKey("tokens");
   authority = createAuthority(join(folder, "ours"));
-  const { front: code } = await buildFunctions(folder);
+  const { front: code } = await lambdaFunctions();
   const variables = {
     PORTOLAN_BUCKET: s3.bucket,
     PORTOLAN_S3_ENDPOINT: s3.endpoint,

@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildFunctions } from "../../infra/build.mjs";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -11,6 +7,7 @@ import { s3Store } from "../../lib/storage/s3.ts";
 import { startBridge } from "../e2e/lambda-bridge.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 import { pushShop } from "./weighted-shop.ts";
 
 const secret = "a-shared-secret";
@@ -18,7 +15,6 @@ const node = { id: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.sv
 
 let server: S3Server;
 let store: ObjectStore;
-let directory = "";
 let front: LambdaEnvironments;
 let compile: LambdaEnvironments;
 const bridges: { readonly url: string; close(): Promise<void> }[] = [];
@@ -26,8 +22,7 @@ const bridges: { readonly url: string; close(): Promise<void> }[] = [];
 beforeAll(async () => {
   server = await startS3();
   store = s3Store({ client: server.client, bucket: server.bucket });
-  directory = await mkdtemp(join(tmpdir(), "portolan-lambda-end-"));
-  const code = await buildFunctions(directory);
+  const code = await lambdaFunctions();
   const env = {
     PORTOLAN_BUCKET: server.bucket,
     PORTOLAN_S3_ENDPOINT: server.endpoint,
@@ -45,7 +40,6 @@ afterAll(async () => {
   await Promise.all(bridges.map((bridge) => bridge.close()));
   await Promise.all([front.kill(), compile.kill()]);
   await server.close();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const push = (weight: number) => pushShop(bridges[1]?.url ?? "", secret, weight);

@@ -1,10 +1,6 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildFunctions } from "../../infra/build.mjs";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { type Invoke, startBridge } from "../e2e/lambda-bridge.ts";
@@ -13,6 +9,7 @@ import { nodeOf, pollBody } from "../front/fixtures.ts";
 import { resource, worldOf } from "../snapshot/worlds.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 
 const MB = 1024 * 1024;
 
@@ -60,7 +57,6 @@ async function startProxy(to: string) {
 
 let s3: S3Server;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
-let directory: string;
 let front: LambdaEnvironments;
 let signed: LambdaEnvironments;
 let bridge: { readonly url: string; close(): Promise<void> };
@@ -68,11 +64,10 @@ let bridge: { readonly url: string; close(): Promise<void> };
 beforeAll(async () => {
   s3 = await startS3();
   proxy = await startProxy(s3.endpoint);
-  directory = await mkdtemp(join(tmpdir(), "portolan-lambda-stream-"));
   const store = s3Store({ client: s3.client, bucket: s3.bucket });
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
   await publisher.publish(worldOfBytes(24 * MB), await publisher.head());
-  const { front: code } = await buildFunctions(directory);
+  const { front: code } = await lambdaFunctions();
   const variables = {
     PORTOLAN_BUCKET: s3.bucket,
     PORTOLAN_S3_ENDPOINT: proxy.url,
@@ -96,7 +91,6 @@ afterAll(async () => {
   await signed?.kill();
   proxy?.close();
   await s3?.close();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const ask = (body: string, headers: Record<string, string> = {}) =>

@@ -1,11 +1,7 @@
 /** `/livez`, `/readyz` and `/healthz` of the fronts at the edge, while the root in force is there, lost, and there again. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestHarness } from "wrangler";
-import { buildFunctions } from "../../infra/build.mjs";
 import { blobKey } from "../../lib/snapshot/blob.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
@@ -17,6 +13,7 @@ import { startBridge } from "../e2e/lambda-bridge.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 
 const harness = createTestHarness({
   workers: [
@@ -27,7 +24,6 @@ const harness = createTestHarness({
     },
   ],
 });
-let directory = "";
 let server: S3Server;
 let lambda: LambdaEnvironments;
 let bridge: Awaited<ReturnType<typeof startBridge>>;
@@ -38,8 +34,7 @@ beforeAll(async () => {
   const { SNAPSHOTS } = await harness.getWorker<{ readonly SNAPSHOTS: R2Bucket }>().getEnv();
   fronts.push({ name: "workerd", url: url.origin, store: r2Store(SNAPSHOTS) });
   server = await startS3();
-  directory = await mkdtemp(join(tmpdir(), "portolan-readiness-"));
-  lambda = new LambdaEnvironments((await buildFunctions(directory)).front, {
+  lambda = new LambdaEnvironments((await lambdaFunctions()).front, {
     PORTOLAN_BUCKET: server.bucket,
     PORTOLAN_S3_ENDPOINT: server.endpoint,
     AWS_REGION: "us-east-1",
@@ -54,7 +49,6 @@ afterAll(async () => {
   await bridge.close();
   await lambda.kill();
   await server.close();
-  await rm(directory, { recursive: true, force: true });
 });
 
 it.each([0, 1])(

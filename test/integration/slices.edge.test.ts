@@ -1,11 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
-import { buildFunctions } from "../../infra/build.mjs";
 import { ownBuild } from "../../lib/cli/own-build.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { fileKey } from "../../lib/compile/shards/source-shard.ts";
@@ -25,6 +21,7 @@ import { scheduledEvent } from "../compile/triggers/events.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { type SqsQueue, startSqs } from "../storage/sqs-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 
 const documentsOf = (services: number) => syntheticMesh(services).text.split("\n---\n");
 /** Of some 1.5 MiB, enough for two slices; in files, of which none may have as much. */
@@ -56,7 +53,6 @@ describe("slices over SQS", () => {
   let server: S3Server;
   let queue: SqsQueue;
   let store: ObjectStore;
-  let directory: string;
   let compiles: LambdaEnvironments;
   let slices: LambdaEnvironments;
 
@@ -64,7 +60,6 @@ describe("slices over SQS", () => {
     server = await startS3();
     queue = await startSqs(3);
     store = s3Store({ client: server.client, bucket: server.bucket });
-    directory = await mkdtemp(join(tmpdir(), "portolan-slices-"));
     const env = {
       PORTOLAN_BUCKET: server.bucket,
       PORTOLAN_S3_ENDPOINT: server.endpoint,
@@ -77,7 +72,7 @@ describe("slices over SQS", () => {
       AWS_ACCESS_KEY_ID: server.accessKeyId,
       AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
     };
-    const built = await buildFunctions(directory);
+    const built = await lambdaFunctions();
     compiles = new LambdaEnvironments(built.compile, env);
     slices = new LambdaEnvironments(built.slice, env);
   }, 120_000);
@@ -86,7 +81,6 @@ describe("slices over SQS", () => {
     await slices.kill();
     await server.close();
     await queue.close();
-    await rm(directory, { recursive: true });
   });
 
   const resultOf = async (answer: ReturnType<LambdaEnvironments["handler"]>): Promise<unknown> => {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness } from "wrangler";
-import { buildFunctions } from "../../infra/build.mjs";
 import { signRequest } from "../../lib/compile/webhook/signature.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
@@ -14,6 +13,7 @@ import { startBridge } from "../e2e/lambda-bridge.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { writeFrontConfig } from "./front-config.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { lambdaFunctions } from "./lambda-functions.ts";
 import { weightedShop } from "./weighted-shop.ts";
 
 const secret = "a-shared-secret";
@@ -87,7 +87,6 @@ function expectItsOwnClass(polled: readonly Polled[]): void {
 describe("on Lambda", () => {
   let server: S3Server;
   let store: ObjectStore;
-  let directory = "";
   let front: LambdaEnvironments;
   let compile: LambdaEnvironments;
   const bridges: { readonly url: string; close(): Promise<void> }[] = [];
@@ -95,8 +94,7 @@ describe("on Lambda", () => {
   beforeAll(async () => {
     server = await startS3();
     store = s3Store({ client: server.client, bucket: server.bucket });
-    directory = await mkdtemp(join(tmpdir(), "portolan-wanted-"));
-    const code = await buildFunctions(directory);
+    const code = await lambdaFunctions();
     const env = {
       PORTOLAN_BUCKET: server.bucket,
       PORTOLAN_S3_ENDPOINT: server.endpoint,
@@ -115,7 +113,6 @@ describe("on Lambda", () => {
     await Promise.all(bridges.map((bridge) => bridge.close()));
     await Promise.all([front.kill(), compile.kill()]);
     await server.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   it("has its class with one event of the bucket, and is told why it waits until then", async () => {
