@@ -11,9 +11,10 @@ import { externalTcpListeners } from "./compat/external-routes.ts";
 import type { Cluster, HttpFilter, Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { type LegacyMesh, usesMixer } from "./legacy-world.ts";
-import { type BuiltHost, type RouteTables, routingNode } from "./outbound-routes.ts";
+import type { BuiltHost, RouteTables } from "./outbound-routes.ts";
 import { outboundTables } from "./rds.ts";
 import type { RunsHere } from "./runs-here.ts";
+import { routingNode } from "./service-tables.ts";
 import { type BuiltListener, egressTcpListeners, outboundTcpListeners } from "./tcp-listeners.ts";
 
 /** What nodes listen on for traffic that goes out, and what it takes: the same for most nodes of a mesh. */

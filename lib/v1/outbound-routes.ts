@@ -1,9 +1,7 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import { type Memo, noMemo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
-import { trackedQuery } from "../incremental/tracked-query.ts";
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import { type Labels, serviceKey } from "../snapshot/legacy/service-key.ts";
+import type { Labels } from "../snapshot/legacy/service-key.ts";
 import type { Asker } from "./asker.ts";
 import { v2ClusterName } from "./cluster-name.ts";
 import { type BuiltCluster, serviceCluster } from "./clusters.ts";
@@ -15,7 +13,6 @@ import type { LegacyPort, LegacyService } from "./legacy-world.ts";
 import { inMemberOrder } from "./member-order.ts";
 import { isCatchAll } from "./route-match.ts";
 import { type BuiltRoute, defaultRoute, ruleRoute } from "./rule-route.ts";
-import type { RunsHere } from "./runs-here.ts";
 
 /** A virtual host and what its routes bring along. */
 export interface BuiltHost {
@@ -26,114 +23,6 @@ export interface BuiltHost {
 
 /** Virtual hosts by port, each list sorted by name. */
 export type RouteTables = ReadonlyMap<number, readonly BuiltHost[]>;
-
-/**
- * The virtual hosts of every HTTP port of every service, as a proxy in a DNS domain sees them. Those outside the domain are the objects
- * that the tables of its parent domain have.
- * @see docs/how-istio-does-it/legacy-v1.md#routes
- */
-export function serviceTables({ here, ...asker }: Asker, memo: Memo): RouteTables {
-  const { domain } = asker.node;
-  const { value: routed } = routedPorts(memo, { ...asker, node: routingNode(asker) }, here);
-  const parent = tablesIn(memo, { routed, domain: parentDomain(domain) });
-  const within = placesByDomain(memo, { routed }).get(domain);
-  const tables = [...routed].map(([port, list]) => {
-    const hosts = [...(parent.get(port) ?? [])];
-    for (const at of within?.get(port) ?? []) {
-      const one = list[at];
-      if (one !== undefined) hosts[at] = hostIn(memo, one, domain);
-    }
-    return [port, hosts] as const;
-  });
-  return new Map(tables);
-}
-
-/** By domain and port, the places of services in it. A service is in all domains that its host name ends with. */
-const placesByDomain = query(
-  "services by domain of the v1 API",
-  ({ routed }: { readonly routed: RoutedTables }): ReadonlyMap<string, ReadonlyMap<number, readonly number[]>> => {
-    const byDomain = new Map<string, Map<number, number[]>>();
-    for (const [port, list] of routed) {
-      for (const [at, { service }] of list.entries()) {
-        const labels = service.hostname.split(".");
-        for (const from of labels.keys()) {
-          const domain = labels.slice(from).join(".");
-          const byPort = byDomain.get(domain) ?? new Map<number, number[]>();
-          byDomain.set(domain, byPort);
-          const places = byPort.get(port);
-          if (places === undefined) byPort.set(port, [at]);
-          else places.push(at);
-        }
-      }
-    }
-    return byDomain;
-  },
-);
-
-/** What follows the first label. */
-export const parentDomain = (domain: string): string => domain.slice(domain.indexOf(".") + 1);
-
-const tablesIn = query(
-  "tables of a domain of the v1 API",
-  ({ routed, domain }: { readonly routed: RoutedTables; readonly domain: string }, memo: Memo): RouteTables =>
-    new Map([...routed].map(([port, list]) => [port, list.map((one) => hostIn(memo, one, domain))])),
-);
-
-const hostIn = (memo: Memo, routed: RoutedPort, domain: string): BuiltHost =>
-  serviceHost(memo, { routed, shared: sharedLabels(routed.service.hostname, domain) });
-
-/** The node as routes and clusters read it: its domain was looked at for VirtualServices only. */
-export const routingNode = ({ world, node }: Pick<Asker, "world" | "node">): NodeId =>
-  world.v1alpha3 === undefined ? { ...node, domain: "" } : node;
-
-/** A port of a service that carries HTTP. */
-interface RoutedPort {
-  readonly service: LegacyService;
-  readonly port: LegacyPort;
-  readonly routes: readonly BuiltRoute[];
-}
-
-/** Routed ports by number, each list in the order of the hosts' names. */
-type RoutedTables = ReadonlyMap<number, readonly RoutedPort[]>;
-
-/** The same for the proxies of all namespaces. */
-const routedPorts = trackedQuery(
-  "routes to services of the v1 API",
-  { node: "value" },
-  (asker: Omit<Asker, "here">, here: RunsHere, memo: Memo): RoutedTables => {
-    const all = asker.world.services.flatMap((service) =>
-      service.ports.flatMap((port) => {
-        const routes = destinationRoutes(service, port, { ...asker, here }, undefined, memo);
-        const name = serviceKey(service.hostname, [port.name]);
-        return routes.length === 0 ? [] : [{ name, routed: routedPort(memo, { service, port, routes }) }];
-      }),
-    );
-    const sorted = all.sort((a, b) => byCodePoint(a.name, b.name)).map(({ routed }) => routed);
-    return new Map([...Map.groupBy(sorted, ({ port }) => port.port)].sort(([a], [b]) => a - b));
-  },
-);
-
-const routedPort = query(
-  "routes to a port of a service of the v1 API",
-  { routes: "elements" },
-  (routed: RoutedPort): RoutedPort => routed,
-);
-
-interface Served {
-  readonly routed: RoutedPort;
-  /** Labels at the end of the host that the proxy's domain has too. */
-  readonly shared: number;
-}
-
-/** The same for all domains that share as much with the host: those of all namespaces but the service's own. */
-const serviceHost = query(
-  "virtual host of a service of the v1 API",
-  ({ routed: { service, port, routes }, shared }: Served): BuiltHost => ({
-    name: serviceKey(service.hostname, [port.name]),
-    domains: serviceDomains(service, port.port, shared),
-    routes,
-  }),
-);
 
 /** Groups hosts by their port. */
 export function tablesOf(hosts: readonly { readonly port: number; readonly host: BuiltHost }[]): RouteTables {
@@ -288,63 +177,3 @@ export const virtualHost = ({ name, domains, routes }: BuiltHost): VirtualHost =
   domains,
   routes: routes.map(({ route }) => inMemberOrder(route)),
 });
-
-/** All tables as one, for an explicit HTTP proxy. */
-export interface JoinedTable {
-  /** Each with its port and in the form that its own table has. */
-  readonly origins: readonly { readonly port: number; readonly host: BuiltHost }[];
-  readonly hosts: readonly BuiltHost[];
-}
-
-/** Without a port in the request's host, port 80 is meant. */
-export function joinedTable(tables: RouteTables, memo: Memo): JoinedTable {
-  const all = [...tables].flatMap(([port, hosts]) => hosts.map((host) => ({ port, host })));
-  const named = all.filter(({ port, host }) => port === 80 || host.domains.some((domain) => domain.includes(":")));
-  const origins = named.sort((a, b) => byCodePoint(a.host.name, b.host.name));
-  return { origins, hosts: origins.map(({ port, host }) => joinedHost(memo, port, host)) };
-}
-
-/**
- * The same of tables that have most of their hosts, as objects and in their places, from others.
- *
- * @param parent the others, and these as one
- */
-export function joinedAs(
-  tables: RouteTables,
-  parent: { readonly tables: RouteTables; readonly joined: JoinedTable },
-  memo: Memo,
-): JoinedTable {
-  const replaced = new Map<BuiltHost, BuiltHost>();
-  for (const [port, hosts] of tables) {
-    const before = parent.tables.get(port) ?? [];
-    if (before.length !== hosts.length) return joinedTable(tables, memo);
-    for (const [at, host] of hosts.entries()) {
-      const other = before[at];
-      if (other === host) continue;
-      if (other?.name !== host.name) return joinedTable(tables, memo);
-      replaced.set(other, host);
-    }
-  }
-  if (tables.size !== parent.tables.size) return joinedTable(tables, memo);
-  const origins = parent.joined.origins.map((origin) => {
-    const host = replaced.get(origin.host);
-    return host === undefined ? origin : { ...origin, host };
-  });
-  const hosts = origins.map((origin, at) => {
-    const known = origin === parent.joined.origins[at] ? parent.joined.hosts[at] : undefined;
-    return known ?? joinedHost(memo, origin.port, origin.host);
-  });
-  return { origins, hosts };
-}
-
-const joinedHost = (memo: Memo, port: number, host: BuiltHost): BuiltHost =>
-  port === 80 ? host : withPorts(memo, { host });
-
-/** A virtual host for requests that name its port. */
-const withPorts = query(
-  "virtual host with ports of the v1 API",
-  ({ host }: { readonly host: BuiltHost }): BuiltHost => ({
-    ...host,
-    domains: host.domains.filter((domain) => domain.includes(":")),
-  }),
-);

@@ -9,18 +9,11 @@ import type { RouteConfig } from "./documents.ts";
 import { egressTables } from "./egress.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
+import { type JoinedTable, joinedAs, joinedTable } from "./joined-table.ts";
 import type { LegacyMesh, LegacyWorld } from "./legacy-world.ts";
-import {
-  type BuiltHost,
-  type JoinedTable,
-  joinedAs,
-  joinedTable,
-  mergeTables,
-  type RouteTables,
-  routeConfig,
-  serviceTables,
-} from "./outbound-routes.ts";
+import { type BuiltHost, mergeTables, type RouteTables, routeConfig } from "./outbound-routes.ts";
 import { type RunsHere, runsHere } from "./runs-here.ts";
+import { serviceTables } from "./service-tables.ts";
 
 /** The tables of all ports that a node routes HTTP on: one object for all nodes of which the rules say the same. */
 export const outboundTables = (memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables =>

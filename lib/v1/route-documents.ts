@@ -14,7 +14,7 @@ import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { holes } from "../snapshot/legacy/template.ts";
 import { forms, hostText } from "./elements.ts";
 import type { LegacyMesh } from "./legacy-world.ts";
-import { type BuiltHost, parentDomain } from "./outbound-routes.ts";
+import type { BuiltHost } from "./outbound-routes.ts";
 import {
   type JoinedTables,
   joinedTables,
@@ -27,6 +27,7 @@ import {
   routerTables,
 } from "./rds.ts";
 import { nothingRuns, type RunsHere } from "./runs-here.ts";
+import { parentDomain } from "./service-tables.ts";
 
 /** Answers about routes, and the documents that they name. */
 export interface EncodedTables {

@@ -115,7 +115,8 @@ if (works.includes("virtual-service-cold-process")) {
   await row("virtual-service-cold-process", async () => (await openMesh(defaultWorldOptions))(changed));
 }
 if (works.includes("everything")) await warm(defaultWorldOptions, "");
-if (works.includes("virtual-service-v1")) await warm({ ...defaultWorldOptions, legacyApi: "0.8" }, "-v1");
+if (works.includes("virtual-service-v1") || works.includes("everything-v1"))
+  await warm({ ...defaultWorldOptions, legacyApi: "0.8" }, "-v1");
 
 // Once, at the end: a full collection throws away what V8 has compiled, and the next round would pay for it.
 const heap = Math.round(heapMib());

@@ -23,6 +23,7 @@ import { type BenchOptions, jsonReport, type Report, textReport } from "./report
 import { snapshotBench } from "./snapshot.bench.ts";
 import { sourcesBench } from "./sources.bench.ts";
 import { switchBench } from "./switch.bench.ts";
+import { v1Bench } from "./v1.bench.ts";
 import { waitsBench } from "./waits.bench.ts";
 import { workerBench } from "./worker.bench.ts";
 import { yardstick } from "./yardstick.ts";
@@ -37,6 +38,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   "gateway-api": gatewayApiBench,
   snapshot: snapshotBench,
   compile: compileBench,
+  v1: v1Bench,
   worker: workerBench,
   waits: waitsBench,
   front: frontBench,

@@ -1,20 +1,29 @@
-import { answerCompiled, type CompiledLegacy } from "../../lib/snapshot/legacy/compiled-legacy.ts";
+import { answerCompiled, type CompiledLegacy, type DocumentRef } from "../../lib/snapshot/legacy/compiled-legacy.ts";
+import type { NodeId } from "../../lib/snapshot/legacy/node-id.ts";
 import type { V1Answer, V1Question } from "../../lib/snapshot/legacy/question.ts";
 import { openDocument } from "../../lib/snapshot/legacy/read-document.ts";
 
 /** An answer from compiled documents with the body that a front puts together. */
-export async function wholeAnswer({ index, texts }: CompiledLegacy, question: V1Question): Promise<V1Answer> {
-  const { answer, stored } = answerCompiled(index, question);
+export async function wholeAnswer(compiled: CompiledLegacy, question: V1Question): Promise<V1Answer> {
+  const { answer, stored } = answerCompiled(compiled.index, question);
   if (stored === undefined) return answer;
+  return { ...answer, body: await wholeText(compiled, stored.ref, stored.node) };
+}
+
+/** The text of a document. @param node fills the holes; absent: they stay */
+export async function wholeText({ texts }: CompiledLegacy, ref: DocumentRef, node?: NodeId): Promise<string> {
   const textOf = (hash: string): string => {
     const text = texts[hash];
     if (text === undefined) throw new Error(`no text ${hash}`);
     return text;
   };
-  const opened = await openDocument(stored, {
-    legacyText: async (hash) => textOf(hash),
-    legacyChunk: async (hash) => new TextEncoder().encode(textOf(hash)),
-  });
+  const opened = await openDocument(
+    { ref, node },
+    {
+      legacyText: async (hash) => textOf(hash),
+      legacyChunk: async (hash) => new TextEncoder().encode(textOf(hash)),
+    },
+  );
   const body = new Uint8Array(opened.bytes);
   let at = 0;
   for await (const chunk of opened.chunks()) {
@@ -22,5 +31,5 @@ export async function wholeAnswer({ index, texts }: CompiledLegacy, question: V1
     at += chunk.length;
   }
   if (at !== opened.bytes) throw new Error(`${at} bytes, and ${opened.bytes} were announced`);
-  return { ...answer, body: new TextDecoder().decode(body) };
+  return new TextDecoder().decode(body);
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../../lib/snapshot/blob.ts";
 import { readHead, rootAt } from "../../../lib/snapshot/head/head.ts";
-import type { CompiledLegacy } from "../../../lib/snapshot/legacy/compiled-legacy.ts";
+import type { CompiledLegacy, DocumentRef } from "../../../lib/snapshot/legacy/compiled-legacy.ts";
+import { composeDocument, shareElements, textsOfDocuments } from "../../../lib/snapshot/legacy/compose-document.ts";
+import { encodeDocument } from "../../../lib/snapshot/legacy/go-json.ts";
+import { elementText, listForm } from "../../../lib/snapshot/legacy/listed-texts.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
@@ -12,17 +15,32 @@ import { worldOf } from "../worlds.ts";
 
 const text = '{"clusters": []}';
 const ref = { text: hashOf(text), resources: 0 };
-const legacy: CompiledLegacy = {
+
+/** A mesh that gives every class these clusters. */
+const legacyOf = (clusters: DocumentRef, texts: CompiledLegacy["texts"]): CompiledLegacy => ({
   index: {
     registrations: ref,
-    classes: { "sidecar|default.svc.cluster.local|empty|": { clusters: ref, listeners: ref, routes: { "80": ref } } },
+    classes: { "sidecar|default.svc.cluster.local|empty|": { clusters, listeners: ref, routes: { "80": ref } } },
     sites: {},
     hosts: {},
   },
-  texts: { [ref.text]: text },
-};
+  texts,
+});
 
-describe("a snapshot with answers of the v1 API", () => {
+const form = listForm(encodeDocument({ clusters: [] }), 2);
+const elements = Array.from({ length: 400 }, (_, at) =>
+  elementText({ name: `cluster-${at}`, filler: "x".repeat(200) }, form),
+);
+const long = composeDocument(form, ["\n   {}", [0, 200], "\n   {}", [201, 400]], shareElements(elements));
+
+describe.each([
+  { what: "as releases before format 6 stored them", format: 5, legacy: legacyOf(ref, { [ref.text]: text }) },
+  {
+    what: "in chunks",
+    format: 6,
+    legacy: legacyOf(long.ref, { ...Object.fromEntries(textsOfDocuments([long])), [ref.text]: text }),
+  },
+])("a snapshot with answers of the v1 API $what", ({ format, legacy }) => {
   it("reads back equal, and every blob of it counts as reachable", async () => {
     const store = memoryStore();
     const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
@@ -35,6 +53,8 @@ describe("a snapshot with answers of the v1 API", () => {
       await collectGarbage(store, { keepPublications: 1, graceMs: 1000, now: () => Date.now() + days * 86_400_000 });
     }
     expect((await fsck(store)).problems).toEqual([]);
-    expect(await createSnapshotReader(store).legacyText(ref.text)).toBe(text);
+    const reader = createSnapshotReader(store);
+    expect((await reader.root(root)).root.format).toBe(format);
+    for (const name of Object.keys(legacy.texts)) expect(await reader.legacyText(name)).toBe(legacy.texts[name]);
   });
 });
