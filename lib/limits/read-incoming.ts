@@ -9,12 +9,8 @@ import {
   tooLarge,
 } from "./read-body.ts";
 
-/** `readBody` for a request as Node's HTTP server brings it. */
-export const readIncoming = (request: IncomingMessage, limits: BodyLimits): Promise<ReadBody> =>
-  new Promise((resolve) => takeIncoming(request, limits, resolve));
-
 /**
- * The same by the request's events, which cost less than any stream around them. A body that comes in one piece, as most polls do,
+ * `readBody` for a request as Node's HTTP server brings it, by the request's events, which cost less than any stream around them. A body that comes in one piece, as most polls do,
  * waits for nothing and takes no room among those that do.
  *
  * @param take told once of the body, or why there is none

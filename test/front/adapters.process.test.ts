@@ -261,6 +261,9 @@ const ofOperators: readonly Case[] = [
   ["v1", "HEAD /v1/clusters/a/b", 404],
   ["v1", `GET /v1/az/a/b?${"x".repeat(limits.urlBytes)}`, 414],
   ["v1", "GET /v1/registration", 403],
+  ["v1", "GET /cache_stats/../v1/clusters/a/b", 404],
+  ["v1", "GET /cache_stats/%2e%2e/v1/clusters/a/b", 404],
+  ["v1", "GET /v1/clusters/../../cache_stats", 403],
 ];
 
 const ofAll: readonly Case[] = [

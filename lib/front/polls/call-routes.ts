@@ -15,7 +15,7 @@ import { answerRead, type BodyServices, type PollAnswer, type PollServices, poll
 import { patienceHeaders, senderOf } from "./sender.ts";
 
 /** `DeltaFetch` of proto/portolan/v1/snapshot_service.proto. */
-export const deltaFetchPath = "/portolan.v1.SnapshotService/DeltaFetch";
+const deltaFetchPath = "/portolan.v1.SnapshotService/DeltaFetch";
 
 export const isJson = (contentType: string): boolean => /^application\/json\b/.test(contentType);
 

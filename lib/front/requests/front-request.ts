@@ -4,7 +4,7 @@ import type { Credentials } from "../auth/authentication.ts";
 /** A request, whichever server it comes through. Nothing of its body is read before a handler's limits are known. */
 export interface FrontRequest extends Credentials {
   readonly method: string;
-  /** Path and query as they were sent, without a fragment: `/v3/head?x=1`. */
+  /** Path and query as a URL has them, without dots as segments, origin or fragment: `/v3/head?x=1`. */
   readonly target: string;
   /** Reads the body within limits. Called once at most; `take` is called once, also for a body that is refused. */
   body(limits: BodyLimits, take: (body: ReadBody) => void): void;

@@ -48,14 +48,19 @@ export function nodeAnswers({ answer, onError }: Requests): (request: NodeReques
   };
 }
 
-/** Path and query. @returns undefined where they, or the host, do not have the form of any */
+/** Path and query, as a URL of the web has them. @returns undefined where they, or the host, do not have the form of any */
 function targetOf({ url = "", headers }: NodeRequest): string | undefined {
   const host = headers.host ?? headers[":authority"];
   if (typeof host === "string" && !hostForm.test(host)) return undefined;
-  if (url.startsWith("/")) return url;
-  const whole = /^https?:\/\//i.test(url) ? URL.parse(url) : null;
-  return whole === null ? undefined : whole.pathname + whole.search;
+  if (usualTarget.test(url) && !url.includes("/.")) return url;
+  if (/^[^?]*\\/.test(url)) return undefined;
+  const whole = url.startsWith("/") ? `http://front${url}` : url;
+  const read = /^https?:\/\//i.test(whole) ? URL.parse(whole) : null;
+  return read === null ? undefined : read.pathname + read.search;
 }
+
+/** What is the same in a URL. */
+const usualTarget = /^\/[\w/:?=&.-]*$/;
 
 /** RFC 3986, 3.2.2, without what is percent-encoded. */
 const hostForm = /^(?:[\w.~!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;

@@ -116,10 +116,8 @@ function paramsIn(
 }
 
 /** @returns undefined for what is no path of this server, as one that begins with another's name */
-function readTarget(target: string): URL | undefined {
-  if (!target.startsWith("/") || /^[^?]*\\/.test(target)) return undefined;
-  return URL.parse(`http://front${target}`) ?? undefined;
-}
+const readTarget = (target: string): URL | undefined =>
+  target.startsWith("/") ? (URL.parse(`http://front${target}`) ?? undefined) : undefined;
 
 /** A segment that cannot be decoded is as it was sent. */
 function decoded(segment: string): string {
