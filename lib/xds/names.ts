@@ -119,6 +119,9 @@ export function fileRootCaName(path: string): string {
   return `file-root:${path === "" ? "system" : path}`;
 }
 
+/** A credential that nobody has: connections that need it are not made. */
+export const closedCredential = "invalid://closed";
+
 /**
  * `kubernetes://<credential name>`: SDS name of a key pair in a Kubernetes secret. A name that says its kind keeps it, but
  * `sds://` (a server of its own) falls back to the secret, and a malformed `invalid://` to nothing that exists.

@@ -2,7 +2,7 @@ import type { UpstreamHttpProtocolOptionsJson } from "../../../gen/envoy/config/
 import type { ClientTLSSettings } from "../../config/kinds/destination-rule.ts";
 import { systemRoots } from "../../config/rules/tls/client-tls.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import { sniDnatClusterName } from "../names.ts";
+import { closedCredential, sniDnatClusterName } from "../names.ts";
 import { upstreamContext } from "../tls/upstream-context.ts";
 import { infersMtls, upstreamTls } from "../tls/upstream-settings.ts";
 import { automaticNames, proxyProtocolSockets, type Sockets, tlsSockets } from "../tls/upstream-sockets.ts";
@@ -72,7 +72,7 @@ function closedWithoutKey(
 ): ClientTLSSettings {
   const { credentialName, caCertCredentialName: _unread, ...others } = settings;
   if (credentialName?.startsWith("kubernetes-gateway://") !== true || mayUse(credentialName)) return settings;
-  return { ...others, mode: "SIMPLE", credentialName: "invalid://sidecar" };
+  return { ...others, mode: "SIMPLE", credentialName: closedCredential };
 }
 
 /**

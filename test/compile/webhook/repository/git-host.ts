@@ -27,6 +27,8 @@ export class GitHost {
   readonly asked: AskedFor[] = [];
   readonly archiveAsked: AskedFor[] = [];
   instead: Instead = () => false;
+  /** Answers under way: Git reads the repository for them. */
+  readonly #answers = new Set<Promise<void>>();
   readonly #folder: string;
   readonly #servers: readonly Server[];
   readonly url: string;
@@ -44,13 +46,13 @@ export class GitHost {
     let host: GitHost | undefined;
     const api = createServer((request, response) => {
       host?.asked.push({ url: request.url ?? "", headers: request.headers });
-      void host?.answer(request.url ?? "", response);
+      host?.#keep(host.answer(request.url ?? "", response));
     });
     const archives = createServer((request, response) => {
       host?.archiveAsked.push({ url: request.url ?? "", headers: request.headers });
       const sha = /\/([0-9a-f]{40})\?/.exec(request.url ?? "")?.[1] ?? "";
       if (host?.instead(request.url ?? "", response) !== true)
-        void host?.sendArchive(sha, `shop-mesh-${sha.slice(0, 7)}`, response);
+        host?.#keep(host.sendArchive(sha, `shop-mesh-${sha.slice(0, 7)}`, response));
     });
     const urls = await Promise.all([listen(api, "127.0.0.1"), listen(archives, "localhost")]);
     host = new GitHost(folder, [api, archives], urls);
@@ -115,11 +117,18 @@ export class GitHost {
     return (await run("git", args, { encoding: "buffer", maxBuffer: 64 * 1024 * 1024 })).stdout;
   }
 
+  #keep(answer: Promise<void>): void {
+    this.#answers.add(answer);
+    void answer.finally(() => this.#answers.delete(answer));
+  }
+
   async close(): Promise<void> {
     for (const server of this.#servers) {
       server.close();
       server.closeAllConnections();
     }
+    // Who asked may be gone, and a fetch of a test's last lines goes on.
+    await Promise.all(this.#answers);
     await rm(this.#folder, { recursive: true, force: true });
   }
 }

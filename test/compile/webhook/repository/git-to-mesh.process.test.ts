@@ -562,5 +562,6 @@ describe("a delivery that is answered with 202", () => {
     expect(await toGithub(await host.commit({}), { delivery: "2" })).toMatchObject({ status: 202 });
     await without.resume();
     expect(await promised()).toBe(0);
+    await Promise.all(after);
   });
 });
