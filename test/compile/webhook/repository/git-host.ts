@@ -46,13 +46,13 @@ export class GitHost {
     let host: GitHost | undefined;
     const api = createServer((request, response) => {
       host?.asked.push({ url: request.url ?? "", headers: request.headers });
-      host?.#keep(host.answer(request.url ?? "", response));
+      host?.keep(host.answer(request.url ?? "", response));
     });
     const archives = createServer((request, response) => {
       host?.archiveAsked.push({ url: request.url ?? "", headers: request.headers });
       const sha = /\/([0-9a-f]{40})\?/.exec(request.url ?? "")?.[1] ?? "";
       if (host?.instead(request.url ?? "", response) !== true)
-        host?.#keep(host.sendArchive(sha, `shop-mesh-${sha.slice(0, 7)}`, response));
+        host?.keep(host.sendArchive(sha, `shop-mesh-${sha.slice(0, 7)}`, response));
     });
     const urls = await Promise.all([listen(api, "127.0.0.1"), listen(archives, "localhost")]);
     host = new GitHost(folder, [api, archives], urls);
@@ -117,7 +117,7 @@ export class GitHost {
     return (await run("git", args, { encoding: "buffer", maxBuffer: 64 * 1024 * 1024 })).stdout;
   }
 
-  #keep(answer: Promise<void>): void {
+  private keep(answer: Promise<void>): void {
     this.#answers.add(answer);
     void answer.finally(() => this.#answers.delete(answer));
   }
