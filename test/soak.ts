@@ -24,7 +24,7 @@ if (!(minutes > 0) || !Number.isInteger(firstSeed)) {
   process.exit(2);
 }
 
-/** The files of the tier, and those whose properties are tried at a tenth elsewhere. */
+/** The files of the tier, and those that try less elsewhere. */
 function soakFiles(): readonly string[] {
   const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".test.ts"),
@@ -32,7 +32,8 @@ function soakFiles(): readonly string[] {
   return tests
     .filter(
       (name) =>
-        name.endsWith(".soak.test.ts") || readFileSync(join(root, "test", name), "utf8").includes("propertyRuns("),
+        name.endsWith(".soak.test.ts") ||
+        /\b(?:property|soak)Runs\(/.test(readFileSync(join(root, "test", name), "utf8")),
     )
     .map((name) => join("test", name))
     .sort();

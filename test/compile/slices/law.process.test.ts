@@ -13,6 +13,7 @@ import { gatherMaterials, type Materials } from "../../fuzz/edits/materials.ts";
 import { randomEdit } from "../../fuzz/edits/random-edit.ts";
 import { createDice } from "../../fuzz/objects/dice.ts";
 import { randomSource } from "../../fuzz/objects/random-source.ts";
+import { soakRuns, soakSeed } from "../../soak-options.ts";
 
 /** How a world is compiled, and by which build: without one its root says nothing of how it was made. */
 interface Way {
@@ -63,6 +64,7 @@ function foldersFrom(seed: number, materials: Materials, edits: number): readonl
 }
 
 const materials = gatherMaterials(10);
+const seeds = Array.from({ length: soakRuns(1, 3) }, (_, at) => soakSeed(1) + at);
 
 describe("a world that is compiled in slices", () => {
   const ways: readonly (readonly [number, Way])[] = [
@@ -74,7 +76,7 @@ describe("a world that is compiled in slices", () => {
   it.each(ways)(
     "has the root that it has as a whole, byte for byte, over edits, in %i slices",
     async (most, way) => {
-      for (const seed of [1, 2, 3]) {
+      for (const seed of seeds) {
         const whole = memoryStore();
         const compileWhole = createRecompiler({ store: whole, ...way, now: () => 0 });
         const sliced = inSlices(most, way);
@@ -106,7 +108,7 @@ describe("a world that there is little room for", () => {
   it.each(ways)(
     "has the root that it has as a whole, byte for byte, over edits, at %i KiB a slice",
     async (kib, way) => {
-      for (const seed of [1, 2, 3]) {
+      for (const seed of seeds) {
         const [whole, small] = [memoryStore(), memoryStore()];
         const compileWhole = createRecompiler({ store: whole, ...way, now: () => 0 });
         const room = { wholeBytes: 0, sliceBytes: kib * 1024 };
