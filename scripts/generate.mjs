@@ -15,6 +15,16 @@ const stamp = join(root, "gen/.inputs");
 /** Fields of Envoy's API that are younger than the package, each added to our staged copy of its message. */
 const youngerFields = [
   {
+    file: "envoy-api/envoy/config/cluster/v3/circuit_breaker.proto",
+    anchor: /\nimport "google\/protobuf\/wrappers\.proto";/,
+    field: '\nimport "google/protobuf/duration.proto";\n',
+  },
+  {
+    file: "envoy-api/envoy/config/cluster/v3/circuit_breaker.proto",
+    anchor: /\n {6}type\.v3\.Percent budget_percent = 1;/,
+    field: "\n      google.protobuf.Duration budget_interval = 3;\n",
+  },
+  {
     file: "envoy-api/envoy/config/cluster/v3/cluster.proto",
     anchor: /\n {2}google\.protobuf\.Duration dns_refresh_rate = 16/,
     field: "\n  google.protobuf.Duration dns_jitter = 58;\n",

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { newestRelease, type Release } from "../../lib/config/compat/compat-settings.ts";
 import { createConstraints } from "../../lib/descriptors/field-constraints.ts";
 import { createFormCheck } from "../../lib/descriptors/message-form.ts";
 import { registry, schemas } from "../../lib/descriptors/registry.ts";
@@ -34,11 +35,11 @@ interface Made {
   readonly json: JsonValue;
 }
 
-/** Each resource of the recorded cases once, by its text. */
-function resourcesOfCases(): readonly Made[] {
+/** Each resource of a suite's cases once, by its text. */
+function resourcesOfCases(suite: "v3" | "v3-next", release: Release): readonly Made[] {
   const made = new Map<string, Made>();
-  for (const { path } of casesOf("v3")) {
-    const world = loadCase(path);
+  for (const { path } of casesOf(suite)) {
+    const world = loadCase(path, { release });
     const memo = createMemo();
     const mesh = buildMesh(world, memo).value;
     for (const proxy of world.proxies) {
@@ -127,13 +128,19 @@ function mutated(json: JsonValue, [where, what, odd]: readonly [number, number, 
 describe("the form of a message, by its table", () => {
   let made: readonly Made[] = [];
   beforeAll(() => {
-    made = resourcesOfCases();
+    made = resourcesOfCases("v3", "1.30");
   }, 60_000);
 
   it("is seen in everything that is made for the recorded cases, but for types that nobody knows", () => {
     expect(made.length).toBeGreaterThan(1_000);
     const unseen = made.filter(({ type, json }) => !hasForm(schemas[type], json));
     expect(unseen.filter(({ type, json }) => isRead(type, json))).toEqual([]);
+  });
+
+  it("is that of all that the newest release writes", () => {
+    const next = resourcesOfCases("v3-next", newestRelease);
+    expect(next.length).toBeGreaterThan(100);
+    expect(next.filter(({ type, json }) => !hasForm(schemas[type], json) || !isRead(type, json))).toEqual([]);
   });
 
   it("is never seen where the library would refuse, and with constraints where one is broken, in 10,000 resources with one thing changed", () => {
