@@ -6,6 +6,7 @@ import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { type CompiledWorld, listIn, resourcesIn } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
 import { generate } from "../../../lib/xds/generate.ts";
+import { streamShape } from "../../../lib/xds/shape.ts";
 import { wholeResources } from "../../whole-resources.ts";
 import { type Folder, filesOf } from "./folder.ts";
 
@@ -21,7 +22,7 @@ export function strangersIn(folder: Folder, options: WorldOptions, compiled: Com
     const classId = compiled.nodes[at]?.classId;
     const found = compiled.classes.find(({ id }) => id === classId);
     if (found === undefined) return [`${proxy.id} has no class`];
-    const own = wholeResources(generate(mesh, proxy, noMemo).value);
+    const own = wholeResources(streamShape(generate(mesh, proxy, noMemo).value, noMemo));
     return resourceTypes.flatMap((type) => {
       const texts = own[type].map((resource) => encodeResource(resource, { type, withBinary: false }, noMemo).text);
       const differs = resourcesIn(listIn(found.stream, type)).find(({ text }) => !texts.includes(text));
