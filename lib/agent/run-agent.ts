@@ -74,8 +74,8 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       certificate = state;
     };
     const endIdentity = identity && (await keepIdentity({ source: identity, folder, say, take, onState }));
-    const client = "front" in from ? createFrontClient(from.front) : undefined;
-    const source = await sourceFor(settings, folder, bootstrap.node, client);
+    const upstream = "front" in from ? { client: createFrontClient(from.front) } : from;
+    const source = await sourceFor(settings, folder, bootstrap.node, upstream);
     if (settings.once) {
       await fetchOnce(source, { folder, hasCertificateFiles: identity !== undefined });
       endIdentity?.();
@@ -94,7 +94,7 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       hasCertificates: identity !== undefined,
       state,
       socket,
-      calls: client && createLocalCalls(client, folder),
+      calls: "client" in upstream ? createLocalCalls(upstream.client, folder) : undefined,
     });
     const status =
       settings.status &&
@@ -136,16 +136,16 @@ function statusOf(agent: Agent, dns: AgentDns | undefined, certificate: () => Id
 }
 
 async function sourceFor(
-  { from, trustedKeys, holdMs, dns, once }: AgentSettings,
+  { trustedKeys, holdMs, dns, once }: AgentSettings,
   folder: string,
   node: AgentNode,
-  client: FrontClient | undefined,
+  upstream: { readonly client: FrontClient } | { readonly snapshot: string },
 ): Promise<Source> {
   const { trusted } = readTrusted(trustedKeys, "--trusted-keys");
   const generation = await createGenerationKeeper(folder, trusted !== undefined);
   const types = heldTypes(dns !== undefined && !once);
-  if (client === undefined || "snapshot" in from)
-    return folderSource({ folder: "snapshot" in from ? from.snapshot : "", node, trusted, generation, types });
+  if ("snapshot" in upstream) return folderSource({ folder: upstream.snapshot, node, trusted, generation, types });
+  const { client } = upstream;
   const verify = trusted && againstSignedHead({ client, node, trusted, generation, types });
   return frontSource({ client, node, holdMs, types, verify });
 }

@@ -5,7 +5,7 @@ import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
 import { type OpenedDocument, openDocument } from "../snapshot/legacy/read-document.ts";
 import type { Front } from "./front.ts";
-import { type Answer, retryAfter, textAnswer } from "./requests/answer.ts";
+import { type Answer, textAnswer } from "./requests/answer.ts";
 import { type Asked, plain, type Route } from "./requests/routes.ts";
 
 /**
@@ -93,10 +93,7 @@ async function toAnswer(
   const sized = { status, headers: { ...headers, "content-length": String(bytes) } };
   if (heldBytes <= smallBytes) return { ...sized, body: { bytes, chunks } };
   const sent = front.answers.tryEnter(heldBytes);
-  if (sent === undefined) {
-    const again = textAnswer("too many answers are under way; try again", 503);
-    return { ...again, headers: { ...again.headers, ...retryAfter(503) } };
-  }
+  if (sent === undefined) return textAnswer("too many answers are under way; try again", 503);
   return { ...sized, body: { bytes, chunks, sent } };
 }
 

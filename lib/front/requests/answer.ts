@@ -47,7 +47,7 @@ export const jsonAnswer = (value: object): Answer => ({
 
 export const textAnswer = (body: string, status = 200): Answer => ({
   status,
-  headers: { "content-type": "text/plain; charset=UTF-8" },
+  headers: { ...retryAfter(status), "content-type": "text/plain; charset=UTF-8" },
   body,
 });
 
