@@ -52,7 +52,6 @@ export function sidebar(): readonly Group[] {
       "getting-started": "Five minutes",
       concepts: "Concepts",
       README: "All pages, by task",
-      glossary: "Words",
     }),
     open("Coming from", {
       "from-istio": "Istio",
