@@ -106,9 +106,7 @@ export function sidebar(): readonly Group[] {
     folded("How it works inside", {
       architecture: "Architecture",
       config: "Configuration",
-      registries: "What runs",
       proxies: "Proxies",
-      mesh: "The mesh",
       policies: "Policies",
       "/CONTRIBUTING": "Contributing",
       releasing: "Releasing",
