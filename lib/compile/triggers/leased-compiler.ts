@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { createPacker } from "../../snapshot/packs/write-packs.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { createAnalyst } from "../analyst.ts";
 import { staleSources } from "../collected/stale-sources.ts";
 import { createCompileHere } from "../isolation/compile-here.ts";
