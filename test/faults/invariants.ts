@@ -3,8 +3,8 @@ import { remakeWorlds, sourceProblems } from "../../lib/compile/remake-worlds.ts
 import { readShard } from "../../lib/compile/shards/read-shard.ts";
 import { cohortsOf, lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import { type HistoryEntry, readHistory } from "../../lib/snapshot/head/history.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import type { Head } from "../../lib/snapshot/root.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { readLedger } from "../../lib/snapshot/upkeep/gc-ledger.ts";
 import { repair } from "../../lib/snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import type { Recompiled } from "../../../lib/compile/recompile/recompiled.ts";
+import type { Compile } from "../../../lib/compile/triggers/compile-job.ts";
+import { type CompileQueueOptions, createCompileQueue } from "../../../lib/compile/triggers/compile-queue.ts";
 import { seeLease } from "../../../lib/compile/triggers/lease.ts";
 import { leaseKey, readNote } from "../../../lib/compile/triggers/lease-note.ts";
-import { type Compile, createTurns, type TurnsOptions } from "../../../lib/compile/triggers/turns.ts";
 import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/diagnostic.ts";
 import type { Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
@@ -40,8 +41,8 @@ function workshop(store: ObjectStore = memoryStore()) {
     }
     return { kind: "published", version: `v${generation}`, generation, diagnostics: [warning] };
   };
-  const process = (options: Partial<TurnsOptions> = {}) =>
-    createTurns({
+  const process = (options: Partial<CompileQueueOptions> = {}) =>
+    createCompileQueue({
       store,
       compile,
       clock,
@@ -70,7 +71,7 @@ describe("a compile that takes too long", () => {
       return new Promise(() => {});
     };
     const options = { store: memoryStore(), compile, diagnosticsOf: async () => [] };
-    const ask = createTurns({ ...options, pace: { ...pace, turnMs: 1 } });
+    const ask = createCompileQueue({ ...options, pace: { ...pace, turnMs: 1 } });
     await expect(ask()).rejects.toThrow("was not done within 0.001 s and is given up");
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
@@ -99,7 +100,7 @@ describe("triggers of one process", () => {
       await new Promise<void>((resolve) => runs.push({ publishing: undefined, end: () => resolve() }));
       return { kind: "published", version: "v", generation: by.length, diagnostics: [] };
     };
-    const ask = createTurns({ store, compile, clock, diagnosticsOf: async () => [], pace });
+    const ask = createCompileQueue({ store, compile, clock, diagnosticsOf: async () => [], pace });
     const first = requests.run("first", () => ask());
     await started(1);
     const second = requests.run("second", () => ask());
@@ -254,7 +255,7 @@ describe("a holder of the lease", () => {
     for (const count of [1, 2]) {
       // Like a process that was killed it gives no sign of life.
       const stopped = { ...clock, every: () => () => {} };
-      createTurns({ ...options, compile: hang, clock: stopped })().catch(() => {});
+      createCompileQueue({ ...options, compile: hang, clock: stopped })().catch(() => {});
       await clock.until(() => seen.length === count);
     }
     const refuse: Compile = async (_publishing, _mayPublish, _late, deaths) => {
@@ -262,8 +263,8 @@ describe("a holder of the lease", () => {
       throw new Error("refused");
     };
     for (const ask of [
-      createTurns({ ...options, compile: refuse, clock }),
-      createTurns({ ...options, compile: refuse, clock }),
+      createCompileQueue({ ...options, compile: refuse, clock }),
+      createCompileQueue({ ...options, compile: refuse, clock }),
     ])
       await expect(clock.settled(ask())).rejects.toThrow("refused");
     expect(seen).toEqual([0, 1, 2, 0]);
@@ -348,7 +349,13 @@ describe("a compile that is late", () => {
       await moved.promise;
       return { kind: "published", version: "v", generation: 7, diagnostics: [] };
     };
-    const ask = createTurns({ store, compile, clock, diagnosticsOf: async () => [], pace: { ...pace, turnMs: 2_000 } });
+    const ask = createCompileQueue({
+      store,
+      compile,
+      clock,
+      diagnosticsOf: async () => [],
+      pace: { ...pace, turnMs: 2_000 },
+    });
     return { clock, settled, store, ask, moved, begun: () => clock.until(() => mayPublish), compiles: () => compiles };
   }
 
