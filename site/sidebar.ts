@@ -96,6 +96,7 @@ export function sidebar(): readonly Group[] {
       cli: "Commands, by theme",
       "reference/cli": "Every command",
       "reference/api": "HTTP API",
+      "reference/settings": "Every setting",
       "reference/limits": "Limits of requests",
       library: "Library",
       "diagnostics/README": "Messages",
