@@ -52,7 +52,6 @@ export function sidebar(): readonly Group[] {
       "getting-started": "Five minutes",
       concepts: "Concepts",
       README: "All pages, by task",
-      glossary: "Words",
     }),
     open("Coming from", {
       "from-istio": "Istio",
@@ -107,9 +106,7 @@ export function sidebar(): readonly Group[] {
     folded("How it works inside", {
       architecture: "Architecture",
       config: "Configuration",
-      registries: "What runs",
       proxies: "Proxies",
-      mesh: "The mesh",
       policies: "Policies",
       "/CONTRIBUTING": "Contributing",
       releasing: "Releasing",

@@ -38,7 +38,7 @@ import type { World } from "./world.ts";
  * need is worked out by `viewsOf`, once for all proxies that share it.
  *
  * @param memo keeps every index whose sources did not change since the last mesh
- * @see docs/mesh.md
+ * @see docs/architecture.md
  */
 export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
   beginRevision(memo);
