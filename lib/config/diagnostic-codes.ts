@@ -48,7 +48,6 @@ export const diagnosticCodes = {
     "injection-assumed",
     "registration-refused",
     "registry-stale",
-    "registry-unread",
     "service-entry-without-valid-address",
     "stated-endpoints-unusable",
   ],
