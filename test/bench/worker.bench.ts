@@ -47,6 +47,8 @@ interface Pushes {
   readonly services: number;
   /** How many changes follow on everything. */
   readonly rounds: number;
+  /** Of which the first is taken that suffices, in MiB; all when absent. */
+  readonly tried?: readonly number[];
 }
 
 interface Isolate {
@@ -54,13 +56,13 @@ interface Isolate {
 }
 
 /** The smallest heap in which all is published, and what was; undefined where an isolate has none that suffices. */
-export function smallestHeap(child: string, { folder, services, rounds }: Pushes) {
+export function smallestHeap(child: string, { folder, services, rounds, tried = heaps }: Pushes) {
   const turns = [
     { isolate: "warm", first: 0, last: rounds },
     { isolate: "cold", first: rounds + 1, last: rounds + 1 },
     { isolate: "cold", first: rounds + 2, last: rounds + 2 },
   ] as const;
-  for (const heapMib of heaps) {
+  for (const heapMib of tried) {
     const store = mkdtempSync(join(folder, "store-"));
     const made: (WorkerRow & Isolate)[] = [];
     const isPublished = turns.every(({ isolate, first, last }) => {
@@ -79,10 +81,11 @@ export async function workerBench({ report, services, quick }: BenchOptions): Pr
   const rows: Row[] = [];
   const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
   const rounds = quick ? 2 : pushes;
+  const tried = quick ? heaps.slice(-1) : heaps;
   try {
     const child = await bundledWorker(top);
     for (const size of quick ? services.slice(0, 1) : services) {
-      const found = smallestHeap(child, { folder: top, services: size, rounds });
+      const found = smallestHeap(child, { folder: top, services: size, rounds, tried });
       if (found === undefined) rows.push({ services: size, "heap MiB": `over ${heaps.at(-1)}` });
       for (const [name, of] of Map.groupBy(found?.made ?? [], ({ work, isolate }) => `${work}, ${isolate} isolate`))
         rows.push({
