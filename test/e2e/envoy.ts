@@ -129,17 +129,23 @@ async function readStat(admin: (path: string) => Promise<string>, name: string):
   return stats.find((stat) => stat.name === name)?.value;
 }
 
-/** Asks until the answer satisfies, at most for `timeoutMs`. @throws with what it was asked last */
+/**
+ * Asks until the answer satisfies, at most for `timeoutMs`.
+ *
+ * @param pauseMs between two questions: what is asked, an Envoy above all, is not to be busy with the answers
+ * @throws with what it was answered last
+ */
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfies: (value: T) => boolean,
   timeoutMs = 10_000,
+  pauseMs = 25,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await ask();
     if (satisfies(value)) return value;
     if (Date.now() > deadline) throw new Error(`not after ${timeoutMs} ms; last: ${JSON.stringify(value)}`);
-    await sleep(5);
+    await sleep(pauseMs);
   }
 }

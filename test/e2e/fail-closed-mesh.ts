@@ -50,6 +50,8 @@ export interface FollowedFolder {
 }
 
 const cli = await program("cli");
+/** Short: what passes while one configuration takes the place of another has to be seen. */
+const betweenStatusesMs = 5;
 const policyFile = "policy.yaml";
 /** Every listener of the gateway says in its answers how often it was published. */
 const marker = (round: number) => `apiVersion: networking.istio.io/v1alpha3
@@ -134,6 +136,7 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
         },
         (server) => server === `round-${round}`,
         30_000,
+        betweenStatusesMs,
       );
       seen.add(await status(path, headers));
       return [...seen].sort();
@@ -192,7 +195,7 @@ export async function startFolder(): Promise<FollowedFolder> {
         seen.add(answer.status);
         return answer.server;
       };
-      await eventually(server, (one) => one === `round-${round}`, 30_000);
+      await eventually(server, (one) => one === `round-${round}`, 30_000, betweenStatusesMs);
       return [...seen].sort();
     },
     async close() {

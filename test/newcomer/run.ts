@@ -51,7 +51,7 @@ async function installPortolan(): Promise<void> {
   const installed = join(scratch, "installed");
   await installPrograms(installed);
   mkdirSync(join(scratch, "bin"));
-  const ran = `NODE_COMPILE_CACHE="${scratch}/compiled" exec node "${installed}/dist/package/cli.js" "$@"`;
+  const ran = `NODE_COMPILE_CACHE="${scratch}/compiled" exec "${process.execPath}" "${installed}/dist/package/cli.js" "$@"`;
   writeFileSync(join(scratch, "bin/portolan"), `#!/bin/sh\n${ran}\n`, { mode: 0o755 });
   const npx = execFileSync("bash", ["-c", "command -v npx"], { encoding: "utf8" }).trim();
   const found = join(scratch, "npx-found-it");
