@@ -15,6 +15,7 @@ const workerRow = z.object({
   work: z.enum(["everything", "virtual-service", "endpoint"]),
   ms: z.number(),
   cpuMs: z.number(),
+  isAnalyzed: z.boolean(),
 });
 
 export type WorkerRow = z.infer<typeof workerRow>;
@@ -96,6 +97,7 @@ export async function workerBench({ report, services, quick }: BenchOptions): Pr
           ms: median(of.map(({ ms }) => ms)),
           CPU: median(of.map(({ cpuMs }) => cpuMs)),
           "CPU, most": Math.max(...of.map(({ cpuMs }) => cpuMs)),
+          analyzed: of.filter(({ isAnalyzed }) => isAnalyzed).length,
         });
     }
   } finally {
