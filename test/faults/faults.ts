@@ -10,7 +10,7 @@ import { type ActOf, acts, type Scene } from "./acts.ts";
 import { checkStore, headViolations, type Said } from "./invariants.ts";
 import { pace, textOf } from "./mesh.ts";
 import { openPlace, type Place, type PlaceName } from "./place.ts";
-import { startPublishers } from "./publishers.ts";
+import { type Publishers, startPublishers } from "./publishers.ts";
 
 export interface FaultOptions {
   /** For each place. */
@@ -50,6 +50,7 @@ const checkEvery = 6;
 export async function tryFaults({ rounds, seed, places, ...more }: FaultOptions): Promise<readonly FaultReport[]> {
   const reports: FaultReport[] = [];
   for (const name of places) {
+    if (more.signal?.aborted === true) break;
     const place = await openPlace(name);
     try {
       reports.push(await tryAt(place, rounds, seeded(seed), more));
@@ -93,7 +94,7 @@ async function tryAt(
   }
 
   try {
-    await publishedOften(publishers.acknowledged);
+    await publishedOften(publishers);
     for (; round < rounds && signal?.aborted !== true; round += 1) {
       const [name, act] = deal();
       counts[name] ??= { done: 0, refused: 0 };
@@ -169,9 +170,9 @@ function shuffled<T>(list: readonly T[], random: () => number): readonly T[] {
 }
 
 /** Nothing breaks what is not there yet. */
-async function publishedOften(acknowledged: readonly unknown[]): Promise<void> {
-  for (let waitedMs = 0; acknowledged.length < 12; waitedMs += 50) {
-    if (waitedMs > 60_000) throw new Error("no publisher publishes");
+async function publishedOften({ acknowledged, deaths }: Publishers): Promise<void> {
+  while (acknowledged.length < 12) {
+    if (deaths.length > 0) throw new Error(deaths.join("\n"));
     await sleep(50);
   }
 }
