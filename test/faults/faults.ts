@@ -83,6 +83,7 @@ async function tryAt(
   let said: Said = {};
   let [roots, mended] = [0, 0];
   let isDamaged = false;
+  let isHeadLost = false;
   let round = 0;
 
   async function check(): Promise<void> {
@@ -95,7 +96,7 @@ async function tryAt(
 
   try {
     await publishedOften(publishers);
-    for (; round < rounds && signal?.aborted !== true; round += 1) {
+    for (; round < rounds && !isHeadLost && signal?.aborted !== true; round += 1) {
       const [name, act] = deal();
       counts[name] ??= { done: 0, refused: 0 };
       if ((isDamaged && needWhole.has(name)) || name === "collecting garbage" || round % checkEvery === checkEvery - 1)
@@ -113,7 +114,10 @@ async function tryAt(
         if (!isDamaged) found.push(`refused: ${cause.message}`);
       }
       isDamaged ||= name === "a damaged blob";
-      found.push(...(await headViolations(place.store, said)), ...(await polls.ask(isDamaged)));
+      const ofHead = await headViolations(place.store, said);
+      // Nothing goes on over it; what came before is told all the same.
+      isHeadLost = ofHead.some((text) => text.startsWith("HEAD"));
+      found.push(...ofHead, ...(await polls.ask(isDamaged)));
       violations.push(...found.map((text) => `round ${round}, ${name}: ${text}`));
       if (round % 20 === 19) onProgress?.(`${place.name}: ${round + 1} rounds, ${violations.length} violations`);
     }
@@ -121,12 +125,15 @@ async function tryAt(
     await publishers.killAll();
     front.close();
   }
-  // Nothing is published over what is damaged.
-  if (isDamaged) await check();
-  // Whoever was killed has left what the next compile takes along.
-  await createRecompiler({ store: place.store, publisher: { pace } })();
-  await check();
-  violations.push(...(await headViolations(place.store, said)), ...publishers.deaths);
+  if (!isHeadLost) {
+    // Nothing is published over what is damaged.
+    if (isDamaged) await check();
+    // Whoever was killed has left what the next compile takes along.
+    await createRecompiler({ store: place.store, publisher: { pace } })();
+    await check();
+    violations.push(...(await headViolations(place.store, said)));
+  }
+  violations.push(...publishers.deaths);
   return {
     place: place.name,
     rounds: round,
