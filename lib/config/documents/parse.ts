@@ -13,6 +13,7 @@ import {
   type ToolInput,
   unfilledText,
 } from "./foreign-document.ts";
+import { hasRepeatedName } from "./json-names.ts";
 import { leftOutOfDocument } from "./left-out-document.ts";
 import { isList, type List } from "./list.ts";
 import { itemLines } from "./list-lines.ts";
@@ -130,6 +131,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     const leftOut = leftOutOfDocument(value);
     if (leftOut !== undefined) {
       diagnostics.push({ ...leftOut, origin: fileOrigin(options.file, line), path: [] });
+      others.push({ ...from, line, path, read: { value } });
       return;
     }
     const object = objectOf(value, options.file, line);
@@ -261,6 +263,9 @@ interface Unreadable {
  */
 export function readDocument(document: TextDocument, limit = maxValues): Reading {
   const json = parseJson(document.text);
+  const isChecked = limit !== Number.POSITIVE_INFINITY;
+  // JSON's parser takes the last of two values with one name; YAML's refuses both, with the line.
+  if (json !== undefined && isChecked && hasRepeatedName(document.text)) return readYaml(document, limit);
   if (json !== undefined) return checked(json, document, limit);
   const parts = document.text.trimStart().startsWith("{") ? splitJsonValues(document) : undefined;
   if (parts !== undefined && parts.length > 1) return { kind: "several", parts };

@@ -39,7 +39,7 @@ const settingsFiles: ReadonlyMap<string, string> = new Map([
   [networksFile, "the mesh's networks"],
   [settingsFile, "the folder's settings"],
 ]);
-export const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
+export const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/i;
 
 export interface SourceFile {
   /** Path below the source's root, with `/`. */
@@ -101,14 +101,14 @@ export function readFiles(
       }
     }
     if (file === meshFile) {
-      const read = readMeshConfig(text, place);
+      const read = readMeshConfig(text, place, undefined, true);
       meshConfig = read.value;
       tell(read.diagnostics);
       if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === networksFile) {
-      const read = readMeshNetworks(text, place);
+      const read = readMeshNetworks(text, place, undefined, true);
       meshNetworks = read.value;
       tell(read.diagnostics);
       if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));

@@ -100,5 +100,5 @@ spec: { jwtRules: [${rule}] }
       compared += 1;
     }
     expect(compared).toBeGreaterThan(80);
-  });
+  }, 300_000);
 });

@@ -32,10 +32,21 @@ describe("readFolder", () => {
   it("takes the YAML and JSON files at any depth by path, and no hidden ones", async () => {
     await mkdir(join(root, "sub"));
     await mkdir(join(root, ".git"));
-    for (const file of ["b.yml", "a.yaml", "sub/c.yaml", "sub/d.json", "notes.md", ".hidden.yaml", ".git/d.yaml"])
+    for (const file of [
+      "b.yml",
+      "a.yaml",
+      "sub/c.yaml",
+      "sub/d.json",
+      "sub/e.YAML",
+      "notes.md",
+      ".hidden.yaml",
+      ".git/d.yaml",
+    ])
       await writeFile(join(root, file), file);
     const files = await readFolder(root);
-    expect(files).toEqual(["a.yaml", "b.yml", "sub/c.yaml", "sub/d.json"].map((file) => ({ file, text: file })));
+    expect(files).toEqual(
+      ["a.yaml", "b.yml", "sub/c.yaml", "sub/d.json", "sub/e.YAML"].map((file) => ({ file, text: file })),
+    );
   });
 
   it("takes nothing of packages that lie below, and all of a folder that lies in one", async () => {
