@@ -40,19 +40,25 @@ export function withRegistered(
 }
 
 /** A group that names no service account is for that of Kubernetes' usual name. */
-const accountOf = ({ spec }: Config<WorkloadGroup>): string => spec.template.serviceAccount || "default";
+export const accountOf = ({ spec }: { readonly spec: Pick<WorkloadGroup, "template"> }): string =>
+  spec.template.serviceAccount || "default";
+
+/** What a WorkloadGroup says of each of its machines. */
+export function entryOfGroup({ template, metadata, probe }: WorkloadGroup, address: string) {
+  const labels = { ...template.labels, ...metadata?.labels };
+  const checked = probe === undefined ? {} : { [healthChecksAnnotation]: "true" };
+  return { labels, annotations: { ...metadata?.annotations, ...checked }, spec: { ...template, labels, address } };
+}
 
 const made = query(
   "registered entry",
   ({ entry, group }: { readonly entry: Config<WorkloadEntry>; readonly group: Config<WorkloadGroup> }): Config => {
-    const { template, metadata, probe } = group.spec;
     const { [registeredByAnnotation]: _, ...annotations } = entry.meta.annotations;
-    const labels = { ...template.labels, ...metadata?.labels };
-    const checked = probe === undefined ? {} : { [healthChecksAnnotation]: "true" };
+    const said = entryOfGroup(group.spec, entry.spec.address ?? "");
     return {
       ...entry,
-      meta: { ...entry.meta, labels, annotations: { ...metadata?.annotations, ...annotations, ...checked } },
-      spec: { ...template, labels, address: entry.spec.address },
+      meta: { ...entry.meta, labels: said.labels, annotations: { ...said.annotations, ...annotations } },
+      spec: said.spec,
       alsoMadeFrom: [keyOf(group)],
     };
   },

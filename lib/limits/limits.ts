@@ -71,7 +71,7 @@ export const limits = {
   requestMs: 30_000,
   /** HTTP/2 call, or a stream's unread write; reset. */
   callMs: 60_000,
-  /** Connection without a request; closed. Longer than Envoy's pauses between polls. */
+  /** Connection without a request, or in its TLS handshake; closed. Longer than Envoy's pauses between polls. */
   idleMs: 65_000,
   /** HTTP/1.1 connection without traffic; closed. Longer than any poll is held. */
   stallMs: 120_000,

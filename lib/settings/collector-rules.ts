@@ -6,7 +6,7 @@ const common = ["kind", "source", "allowEmpty", "takeOver"] as const;
 
 const ofKind: Readonly<Record<CollectorSettings["kind"], readonly (keyof CollectorSettings)[]>> = {
   dir: ["folder"],
-  kube: ["context", "cluster", "secretNames"],
+  kube: ["context", "cluster", "secretNames", "workloadEntries"],
   consul: ["address", "datacenters", "health"],
   mcp: ["address", "kinds", "tls", "tokenFile", "ca", "certificate", "key", "serverName"],
 };

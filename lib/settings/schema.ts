@@ -367,6 +367,11 @@ const collector = z.strictObject({
   secretNames: field(z.boolean(), "Of `kube`: collect the names of TLS secrets, never their values.", {
     usual: "false",
   }),
+  workloadEntries: field(
+    z.boolean(),
+    "Of `kube`: write WorkloadEntries of machines that register themselves into the cluster.",
+    { usual: "false" },
+  ),
   address: field(text(), "Of `consul` and `mcp`: where it answers.", { usual: "of Consul that of `consul.address`" }),
   datacenters: field(z.array(text()), "Of `consul`: datacentres to read through it.", { usual: "its own" }),
   health: field(z.enum(["any", "passing"]), "Of `consul`: leave out what does not pass, or nothing.", { usual: "any" }),

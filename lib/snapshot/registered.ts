@@ -21,6 +21,9 @@ export const maxRegistered = 1_024;
 
 export const maxRecordBytes = 4_096;
 
+/** Of what an agent says of its probe. */
+export const maxFailureBytes = 256;
+
 export interface RegisteredRecord {
   readonly namespace: string;
   readonly serviceAccount: string;
@@ -28,6 +31,11 @@ export interface RegisteredRecord {
   readonly address: string;
   /** What the agent's probe has found; absent: it has reported nothing. */
   readonly isHealthy?: boolean;
+  /** What the agent says of a probe that failed. */
+  readonly failure?: string;
+  /** When its first stream began, and when the last one ended: milliseconds since the epoch, by the server's clock. */
+  readonly connectedAtMs?: number;
+  readonly disconnectedAtMs?: number;
   /** The machine has gone, and has not come back within the grace time. */
   readonly isGone?: boolean;
   /** Tells the server that wrote it from others. */
@@ -40,6 +48,10 @@ const part = (text: string): string => hashOf(text).slice(0, 16);
 export const namespacePrefix = ({ namespace }: RegisteredRecord): string => `${registeredPrefix}${part(namespace)}-`;
 export const identityPrefix = (record: RegisteredRecord): string =>
   `${namespacePrefix(record)}${part(record.serviceAccount)}-`;
+
+/** The name of the WorkloadEntry, as Istio gives it: one that is too long loses its beginning. */
+export const entryName = ({ group, address }: RegisteredRecord): string =>
+  `${group}-${address.replaceAll(":", "-")}`.slice(-253);
 
 export const recordKey = (record: RegisteredRecord): string =>
   identityPrefix(record) + part(`${record.group}\n${record.address}`);
@@ -56,7 +68,14 @@ export function readRecord(bytes: Uint8Array): RegisteredRecord | undefined {
 
 function isRegistered(value: unknown): value is RegisteredRecord {
   if (!isRecord(value)) return false;
-  const { namespace, serviceAccount, group, address, server, isHealthy, isGone } = value;
+  const { namespace, serviceAccount, group, address, server, isHealthy, isGone, failure } = value;
+  const { connectedAtMs, disconnectedAtMs } = value;
   const isText = [namespace, serviceAccount, group, address, server].every((one) => typeof one === "string");
-  return isText && [isHealthy, isGone].every((one) => one === undefined || typeof one === "boolean");
+  const isTime = [connectedAtMs, disconnectedAtMs].every(
+    (one) => one === undefined || (Number.isInteger(one) && !Number.isNaN(new Date(Number(one)).getTime())),
+  );
+  const isSaid = failure === undefined || typeof failure === "string";
+  return (
+    isText && isTime && isSaid && [isHealthy, isGone].every((one) => one === undefined || typeof one === "boolean")
+  );
 }

@@ -8,6 +8,7 @@ import { adsBench } from "./ads.bench.ts";
 import { compareWith, problemOfFolder } from "./against.ts";
 import { agentBench } from "./agent.bench.ts";
 import { caBench } from "./ca.bench.ts";
+import { clusterBench } from "./cluster.bench.ts";
 import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { crowdBench } from "./crowd.bench.ts";
@@ -49,6 +50,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   agent: agentBench,
   edge: edgeBench,
   ca: caBench,
+  cluster: clusterBench,
   limits: limitsBench,
 };
 

@@ -52,10 +52,11 @@ describe.skipIf(lacks(helm !== undefined, "Helm: npm run test:servers builds it 
 
   it.each([
     ["portolan", []],
-    ["portolan-canary", ["--revision", "canary", "--tags", "next"]],
+    ["portolan-canary", ["--revision", "canary", "--tags", "next", "--workload-entries"]],
   ])("has the objects of `portolan install` as release %s, but for namespaces", async (release, args) => {
     const features = ["ca", "admission", "injection", "istiodService"].map((feature) => `${feature}.enabled=true`);
-    const values = args.length === 0 ? [] : ["revision=canary", "injection.tags={next}"];
+    const entries = ["compile.collectors[0].kind=kube", "compile.collectors[0].workloadEntries=true"];
+    const values = args.length === 0 ? [] : ["revision=canary", "injection.tags={next}", ...entries];
     const installed = byName(await printedInstall(...args));
     const wanted = [...installed].filter(([name]) => !name.startsWith("Namespace "));
     expect(wanted.length).toBeGreaterThan(25);

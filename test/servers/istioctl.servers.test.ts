@@ -77,6 +77,8 @@ describe.skipIf(lacks(program !== undefined, needs))(
       expect(text).toMatch(/NAME +CLUSTER +ISTIOD +VERSION +SUBSCRIBED TYPES/);
       expect(text).toMatch(/ingress\S*\.bookshop .*portolan .*\d \(CDS,LDS,EDS,RDS\)/);
       expect(code).toBe(0);
+      const experimental = await istioctl(home, "experimental", "proxy-status", ...plainly());
+      expect(experimental.text).toMatch(/ingress\S*\.bookshop .*\d \(CDS,LDS,EDS,RDS\)/);
       const { text: all } = await istioctl(home, "proxy-status", "--verbosity", "1", ...plainly());
       expect(all).toMatch(/SYNCED .*SYNCED .*SYNCED .*SYNCED/);
     });
@@ -96,6 +98,7 @@ describe.skipIf(lacks(program !== undefined, needs))(
         ["cluster", "catalog.bookshop.svc.cluster.local"],
         ["listener", "0.0.0.0"],
         ["route", "catalog"],
+        ["bootstrap", "istio-ingressgateway"],
       ] as const)
         expect((await istioctl(home, "proxy-config", kind, "--file", dump)).text).toContain(found);
       expect((await istioctl(home, "proxy-config", "endpoint", "--file", clusters())).text).toContain("HEALTHY");

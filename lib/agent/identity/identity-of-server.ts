@@ -21,10 +21,16 @@ const path = `/${typeName}/${IstioCertificateService.method.createCertificate.na
 /**
  * Asks the CA of a server for a certificate of the service account that the client's token proves, with a new key each time.
  *
+ * @param validitySeconds how long it is to be good; 0: as long as the server usually gives
  * @throws PortolanError with the server's reason
  */
-export async function identityOfServer(client: FrontClient, request: MadeRequest): Promise<Identity> {
-  const message = toBinary(IstioCertificateRequestSchema, create(IstioCertificateRequestSchema, { csr: request.csr }));
+export async function identityOfServer(
+  client: FrontClient,
+  request: MadeRequest,
+  validitySeconds: number,
+): Promise<Identity> {
+  const asked = { csr: request.csr, validityDuration: BigInt(validitySeconds) };
+  const message = toBinary(IstioCertificateRequestSchema, create(IstioCertificateRequestSchema, asked));
   const { status, body, bytes } = await client.ask({ path, body: message });
   if (status !== 200) throw new PortolanError(`the server's CA answers ${status}${reasonIn(body)}`);
   const chain = chainIn(bytes);

@@ -22,6 +22,7 @@ interface Options extends LiveOptions {
   readonly secretNames?: boolean;
   readonly writeStatus?: boolean;
   readonly rootCert?: boolean;
+  readonly workloadEntries?: boolean;
   readonly lease?: ObjectName;
 }
 
@@ -49,12 +50,14 @@ export const registerCollectKube: Register = (program, terminal) => {
       leaseName,
     )
     .option("--root-cert", "write the roots of the CA into every namespace, as ConfigMap istio-ca-root-cert")
+    .option("--workload-entries", "write WorkloadEntries of machines that register themselves into the cluster")
     .addHelpText(
       "after",
       examplesText([
         "collect kube --context prod --store s3://mesh/prod",
         "collect kube --context prod --store s3://mesh/prod --write-status",
         "collect kube --context prod --store s3://mesh/prod --root-cert",
+        "collect kube --context prod --store s3://mesh/prod --workload-entries",
         "collect kube --context west --cluster west --source west --store s3://mesh/prod",
         "collect kube --once --store mesh-store",
       ]),
@@ -70,7 +73,9 @@ export const registerCollectKube: Register = (program, terminal) => {
     const statusesTo = { client, lease: createLease({ client, namespace, name, holder }) };
     const rootCert = options.rootCert === true ? { client, roots: await rootsOfStore(options, terminal) } : undefined;
     const statuses = options.writeStatus === true ? statusesTo : undefined;
-    await runCollector(origin, what, options, terminal, { statuses, rootCert });
+    const registrations =
+      options.workloadEntries === true ? { client, store: await openThere(options.store) } : undefined;
+    await runCollector(origin, what, options, terminal, { statuses, rootCert, registrations });
   });
 };
 

@@ -1,3 +1,4 @@
+import type { RegistrationWriterOptions } from "../../collect/registrations/registration-writer.ts";
 import type { RootCertOptions } from "../../collect/root-cert/root-cert-writer.ts";
 import type { Push } from "../../collect/source-pushes.ts";
 import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
@@ -23,6 +24,8 @@ export interface CollectReport {
   serving(url: string): void;
   /** The ConfigMaps with the roots of the CA. */
   readonly ofRootCert: Required<Pick<RootCertOptions, "wrote" | "troubled">>;
+  /** The WorkloadEntries of machines that register themselves. */
+  readonly ofRegistrations: Required<Pick<RegistrationWriterOptions, "wrote" | "troubled">>;
   /** The statuses of a cluster's objects. */
   readonly ofStatuses: Required<Pick<StatusWriterOptions, "wrote" | "led" | "troubled">>;
 }
@@ -84,6 +87,17 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
           emit(reason === "" ? "root certificate well" : "root certificate trouble", reason === "" ? {} : { reason });
         else if (reason === "") terminal.err(`${label("root cert")}is in every namespace`);
         else terminal.err(`${colours.yellow("trouble".padEnd(10))}root certificate: ${reason}`);
+      },
+    },
+    ofRegistrations: {
+      wrote(count) {
+        if (json) emit("workload entries written", { count });
+        else terminal.err(`${label("machines")}${counted(count, "change")} of WorkloadEntries`);
+      },
+      troubled(reason) {
+        if (json) emit(reason === "" ? "workload entries well" : "workload entries trouble", reason ? { reason } : {});
+        else if (reason === "") terminal.err(`${label("machines")}have their WorkloadEntries`);
+        else terminal.err(`${colours.yellow("trouble".padEnd(10))}WorkloadEntries: ${reason}`);
       },
     },
     ofStatuses: {

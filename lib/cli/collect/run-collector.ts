@@ -1,5 +1,9 @@
 import { Registry } from "prom-client";
 import { createCollector } from "../../collect/collector.ts";
+import {
+  createRegistrationWriter,
+  type RegistrationWriterOptions,
+} from "../../collect/registrations/registration-writer.ts";
 import { createRootCertWriter, type RootCertOptions } from "../../collect/root-cert/root-cert-writer.ts";
 import { createStatusWriter, type StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import { noObserver } from "../../compile/telemetry/observer.ts";
@@ -20,6 +24,8 @@ export interface WritesTo {
   readonly statuses?: Pick<StatusWriterOptions, "client" | "lease"> | undefined;
   /** Where the roots of the CA are written; absent: nowhere. */
   readonly rootCert?: Pick<RootCertOptions, "client" | "roots"> | undefined;
+  /** Where WorkloadEntries of machines are written that register themselves; absent: nowhere. */
+  readonly registrations?: Pick<RegistrationWriterOptions, "client" | "store"> | undefined;
 }
 
 /**
@@ -32,7 +38,7 @@ export async function runCollector(
   what: string,
   options: LiveOptions,
   terminal: Terminal,
-  { statuses, rootCert }: WritesTo = {},
+  { statuses, rootCert, registrations }: WritesTo = {},
 ): Promise<void> {
   const { source, keyring, allowEmpty = false, takeOver = false, maxSize, port, host, staleAfter } = options;
   const report = collectReport(terminal, source, options.json === true);
@@ -45,6 +51,7 @@ export async function runCollector(
   const writer =
     statuses && createStatusWriter({ ...statuses, ...report.ofStatuses, read: (root) => place.statuses(source, root) });
   const rootCertWriter = rootCert && createRootCertWriter({ ...rootCert, ...report.ofRootCert });
+  const registrationWriter = registrations && createRegistrationWriter({ ...registrations, ...report.ofRegistrations });
   let compiling = Promise.resolve();
   const collector = createCollector({
     store: place.objects,
@@ -67,6 +74,7 @@ export async function runCollector(
     await rootCertWriter?.once();
     if (options.compile) report.compiled(await place.compile());
     await writer?.once();
+    await registrationWriter?.once();
     await telemetry?.close();
     return;
   }
@@ -82,7 +90,8 @@ export async function runCollector(
   if (server !== undefined) report.serving(server.url);
   report.following(what);
   try {
-    await Promise.all([collector.run(stop), writer?.run(stop), rootCertWriter?.run(stop)]);
+    const writers = [writer, rootCertWriter, registrationWriter];
+    await Promise.all([collector, ...writers].map((one) => one?.run(stop)));
   } finally {
     await compiling;
     await server?.close();

@@ -40,6 +40,7 @@ function installationIn(
     env: {},
     clusterDomain: "",
     secretNames: has("ClusterRole", `${name}-secret-names`),
+    workloadEntries: has("ClusterRole", `${name}-workload-entries`),
   };
 }
 

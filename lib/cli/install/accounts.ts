@@ -46,6 +46,12 @@ const istioNamespaceRules: readonly Rule[] = [
 
 const secretNameRules: readonly Rule[] = [{ apiGroups: [""], resources: ["secrets"], verbs: reads }];
 
+/** WorkloadEntries of machines that register themselves; lists of them and of their groups are the collector's already. */
+const workloadEntryRules: readonly Rule[] = [
+  { apiGroups: ["networking.istio.io"], resources: ["workloadentries"], verbs: ["create", "update", "delete"] },
+  { apiGroups: ["networking.istio.io"], resources: ["workloadentries/status"], verbs: ["patch"] },
+];
+
 /** A set of rights: for all namespaces where it has none. */
 export interface Grant {
   readonly name: string;
@@ -63,6 +69,7 @@ export function grantsOf(of: Installation): readonly Grant[] {
     { name, account: name, rules: collectorRules },
     { name, account: name, namespace: istioNamespace, rules: istioNamespaceRules },
     ...(of.secretNames ? [{ name: `${name}-secret-names`, account: name, rules: secretNameRules }] : []),
+    ...(of.workloadEntries ? [{ name: `${name}-workload-entries`, account: name, rules: workloadEntryRules }] : []),
     ...(of.features.has("admission")
       ? [
           {

@@ -19,6 +19,8 @@ export interface Installation {
   readonly clusterDomain: string;
   /** Whether the collector lists Secrets for their names, which needs a right of its own. */
   readonly secretNames: boolean;
+  /** Whether the collector writes WorkloadEntries of machines that register themselves. */
+  readonly workloadEntries: boolean;
 }
 
 const usualRevision = "default";

@@ -28,6 +28,7 @@ interface Options {
   readonly clusterDomain: string;
   readonly without?: readonly Feature[];
   readonly secretNames?: boolean;
+  readonly workloadEntries?: boolean;
   readonly takeIstiod?: boolean;
   readonly output?: "yaml" | "json";
   readonly json?: boolean;
@@ -58,6 +59,7 @@ export const registerInstall: Register = (program, terminal) => {
     .addOption(dnsName("--cluster-domain <name>", "domain of the cluster's names", "cluster.local"))
     .addOption(new Option("--without <parts...>", "leave these out").choices(features))
     .option("--secret-names", "let the collector list Secrets for their names; this right covers their values")
+    .option("--workload-entries", "let the collector write WorkloadEntries of machines that register themselves")
     .option("--take-istiod", "replace a Service istiod of others; --uninstall restores it")
     .addOption(
       new Option("-o, --output <format>", "print the objects, ask no cluster and write nothing")
@@ -156,6 +158,7 @@ function installationOf(options: Options): Installation {
     env,
     clusterDomain,
     secretNames: options.secretNames === true,
+    workloadEntries: options.workloadEntries === true,
   };
 }
 

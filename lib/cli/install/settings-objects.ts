@@ -40,13 +40,15 @@ const frontSettings = (of: Installation): Settings => ({
   },
 });
 
-const compileSettings = ({ store, secretNames }: Installation): Settings => ({
+const compileSettings = ({ store, secretNames, workloadEntries }: Installation): Settings => ({
   store,
   compile: {
     binaryForms: true,
     webhook: { host: anywhere, port: 8082, secret: secret("webhook-secret"), frontSecret: secret("front-secret") },
   },
-  collectors: [{ kind: "kube", ...(secretNames ? { secretNames } : {}) }],
+  collectors: [
+    { kind: "kube", ...(secretNames ? { secretNames } : {}), ...(workloadEntries ? { workloadEntries } : {}) },
+  ],
   health: { host: anywhere, port: 8081 },
 });
 

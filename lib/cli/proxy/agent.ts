@@ -22,6 +22,7 @@ interface Options {
   readonly roots?: string;
   readonly identityCommand?: string;
   readonly identityFromServer?: boolean;
+  readonly validity: number;
   readonly envoy: string;
   readonly drain: number;
   readonly drainUntilIdle?: boolean;
@@ -53,6 +54,12 @@ export const registerAgent: Register = (program, terminal) => {
     .option("--roots <file>", "roots that others' certificates are held against")
     .option("--identity-command <command>", "prints certificate, key and roots as JSON, as Vault and SPIRE do")
     .option("--identity-from-server", "the server's CA signs the workload's certificate; needs --token-file")
+    .option(
+      "--validity <seconds>",
+      "how long a certificate of the server's CA is to be good (default: the server's)",
+      wholeNumber(0, 366 * 86_400),
+      0,
+    )
     .option("--envoy <program>", "the Envoy to run", process.env.ENVOY ?? "envoy")
     .option("--drain <seconds>", "how long connections have to end by themselves", wholeNumber(0, 3_600), 5)
     .option("--drain-until-idle", "wait at the end until no connection is left")
@@ -129,7 +136,7 @@ async function identityOf(options: Options, front: FrontAddress): Promise<Identi
   return { kind: "files", certificate, key, roots };
 }
 
-async function ofServer({ tokenFile, snapshot }: Options, front: FrontAddress): Promise<IdentitySource> {
+async function ofServer({ tokenFile, snapshot, validity }: Options, front: FrontAddress): Promise<IdentitySource> {
   if (tokenFile === undefined || snapshot !== undefined)
     throw new PortolanError(
       "--identity-from-server needs a server, not --snapshot, and --token-file with a token of the workload's service account",
@@ -137,5 +144,5 @@ async function ofServer({ tokenFile, snapshot }: Options, front: FrontAddress): 
   // The X.509 library takes memory that an agent without this has no use for.
   const { makeCertificateRequest } = await import("../../ca/certificate-request.ts");
   const client = createFrontClient(front);
-  return { kind: "server", ask: async () => identityOfServer(client, await makeCertificateRequest()) };
+  return { kind: "server", ask: async () => identityOfServer(client, await makeCertificateRequest(), validity) };
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Collector, type CollectorState, createCollector } from "../../collect/collector.ts";
 import { createFolderCollector } from "../../collect/folder-collector.ts";
+import { createRegistrationWriter } from "../../collect/registrations/registration-writer.ts";
 import type { Log } from "../../compile/telemetry/log.ts";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
@@ -53,7 +54,24 @@ export async function followOrigin(collector: CollectorSettings, options: Follow
       }
     }
   }
-  return { state: () => ({ ...made.state(), ...(failure === "" ? {} : { failure }) }), ended: run() };
+  const writing = collector.workloadEntries === true ? writeRegistrations(collector, options) : undefined;
+  const ended = Promise.all([run(), writing]).then(() => {});
+  return { state: () => ({ ...made.state(), ...(failure === "" ? {} : { failure }) }), ended };
+}
+
+/** Writes the WorkloadEntries of machines that register themselves into the cluster. */
+async function writeRegistrations(
+  { context }: CollectorSettings,
+  { store, log, signal }: FollowOptions,
+): Promise<void> {
+  const writer = createRegistrationWriter({
+    client: (await connectCluster(context)).client,
+    store,
+    wrote: (count) => log.info({ count }, "wrote WorkloadEntries"),
+    troubled: (reason) =>
+      reason === "" ? log.info({}, "machines have their WorkloadEntries") : log.error({ reason }, "WorkloadEntries"),
+  });
+  await writer.run(signal);
 }
 
 async function collectorFor(

@@ -1,6 +1,7 @@
 /** One process that serves: by itself, or as one of several workers. */
 
 import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import type { Logger } from "pino";
 import type { CertificateAuthority } from "../../ca/certificate-authority.ts";
 import { neededSecretsKey } from "../../ca/secrets-key.ts";
@@ -99,7 +100,9 @@ export async function startFront(
   const memory = among?.worker.confirmations ?? memoryConfirmations(Date.now);
   const wanted = wantedFrom(settings.compileUrl);
   const { onWanted: trigger } = wanted;
-  const registrations = trigger && createRegistrations({ store, server: randomUUID(), trigger, onError });
+  const registrations =
+    trigger &&
+    createRegistrations({ store, server: `${settings.frontName ?? hostname()}_${randomUUID()}`, trigger, onError });
   const front = createFront({
     authority,
     registrations,

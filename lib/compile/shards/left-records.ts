@@ -1,10 +1,7 @@
-import type { ObjectStore } from "../../storage/object-store.ts";
+import type { ListedObject, ObjectStore } from "../../storage/object-store.ts";
 
 /** A record that a server has left in the store for the next compile. */
-export interface LeftRecord {
-  readonly key: string;
-  readonly modifiedMs: number;
-}
+export type LeftRecord = ListedObject;
 
 export async function recordsIn(store: ObjectStore, prefix: string): Promise<readonly LeftRecord[]> {
   const records: LeftRecord[] = [];

@@ -1,6 +1,12 @@
 import { registeredByAnnotation } from "../../config/kinds/workload-entry.ts";
 import { groupAnnotation } from "../../registry/service-entry/workload.ts";
-import { type RegisteredRecord, readRecord, registeredMs, registeredPrefix } from "../../snapshot/registered.ts";
+import {
+  entryName,
+  type RegisteredRecord,
+  readRecord,
+  registeredMs,
+  registeredPrefix,
+} from "../../snapshot/registered.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { recordsIn, withoutOld } from "./left-records.ts";
 import { listKey } from "./source-shard.ts";
@@ -33,13 +39,14 @@ export async function fillRegistered(store: ObjectStore, now: () => number): Pro
 }
 
 /** The entry without what its group says: that is added where all sources are known. */
-function entryOf({ namespace, serviceAccount, group, address, isHealthy }: RegisteredRecord): object {
+function entryOf(record: RegisteredRecord): object {
+  const { namespace, serviceAccount, group, address, isHealthy } = record;
   const conditions = [{ type: "Healthy", status: isHealthy === true ? "True" : "False" }];
   return {
     apiVersion: "networking.istio.io/v1",
     kind: "WorkloadEntry",
     metadata: {
-      name: `${group}-${address.replaceAll(":", "-")}`,
+      name: entryName(record),
       namespace,
       annotations: { [groupAnnotation]: group, [registeredByAnnotation]: serviceAccount },
     },

@@ -70,7 +70,7 @@ export function adsListeners(front: AdsServices): ReadonlyMap<string, Listener> 
             if (isFirst && caller.kind === "node")
               registration = front.registrations?.connected(caller, request.claims());
             isFirst = false;
-            if (question.typeUrl === healthUrl) registration?.health(question.errorDetail === undefined);
+            if (question.typeUrl === healthUrl) registration?.health(failureIn(question));
             yield request;
           }
         } finally {
@@ -108,6 +108,10 @@ function questionOf<I extends DescMessage>(input: I, message: Uint8Array): Messa
     throw new ConnectError(`the message cannot be read: ${String(cause)}`, Code.InvalidArgument);
   }
 }
+
+/** What an agent says of a probe that failed; undefined: it is healthy. */
+const failureIn = ({ errorDetail }: DiscoveryQuestion | DeltaQuestion): string | undefined =>
+  errorDetail === undefined ? undefined : errorDetail.message;
 
 const namesIn = (question: DiscoveryQuestion | DeltaQuestion): readonly string[] =>
   "resourceNames" in question ? question.resourceNames : question.resourceNamesSubscribe;

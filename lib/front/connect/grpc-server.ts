@@ -62,7 +62,9 @@ export function serveGrpc(
       : secureServer(
           {
             settings,
-            handshakeTimeout: limits.headersMs,
+            // When thousands come back at once, each waits for its turn: ended after a few seconds, all of them would begin again and again.
+            // A connection without a request may be kept as long, anyway.
+            handshakeTimeout: limits.idleMs,
             // What a certificate proves is decided with each request; here a client shows that it has its key.
             requestCert: front.authentication.asksForCertificates === true,
             rejectUnauthorized: false,

@@ -1,8 +1,10 @@
 /** Machines that register themselves for a WorkloadGroup while they have a stream, as istiod's WorkloadEntries do. */
 import { isIP } from "node:net";
 import { type NodeClaims, parseNodeId, textOf } from "../../snapshot/classifier.ts";
+import { cutText } from "../../snapshot/free-text.ts";
 import {
   identityPrefix,
+  maxFailureBytes,
   maxOfIdentity,
   maxOfNamespace,
   maxRecordBytes,
@@ -30,7 +32,8 @@ const usualSettleMs = 500;
 
 /** One stream of a machine. */
 export interface Registration {
-  health(isHealthy: boolean): void;
+  /** @param failure what the agent says of a probe that failed; absent: it is healthy */
+  health(failure?: string): void;
   ended(): void;
 }
 
@@ -43,7 +46,7 @@ export interface Registrations {
 
 export interface RegistrationOptions {
   readonly store: ObjectStore;
-  /** Tells this server from others, also from one before it in its place. */
+  /** Tells this server from others, also from one before it in its place; begins with a name for people. */
   readonly server: string;
   /** Has the sources compiled: a machine has come, gone, or become healthy or unhealthy. */
   readonly trigger: () => unknown;
@@ -52,6 +55,8 @@ export interface RegistrationOptions {
   readonly graceMs?: number;
   /** How long a change of health is waited for before it is written: an agent may report many. */
   readonly settleMs?: number;
+  /** Milliseconds since the epoch; the system's clock when absent. */
+  readonly now?: () => number;
 }
 
 interface Registered {
@@ -64,7 +69,7 @@ interface Registered {
 }
 
 export function createRegistrations(options: RegistrationOptions): Registrations {
-  const { store, server, trigger, onError, graceMs = usualGraceMs, settleMs = usualSettleMs } = options;
+  const { store, server, trigger, onError, graceMs = usualGraceMs, settleMs = usualSettleMs, now = Date.now } = options;
   const known = new Map<string, Registered>();
   /** One write at a time: what is counted is what the next may add to. */
   let last: Promise<unknown> = Promise.resolve();
@@ -95,16 +100,28 @@ export function createRegistrations(options: RegistrationOptions): Registrations
   async function come(key: string, one: Registered): Promise<void> {
     const found = await store.get(key);
     const before = found.kind === "found" ? readRecord(found.bytes) : undefined;
-    if (before?.isHealthy !== undefined && before.isGone !== true)
-      one.record = { isHealthy: before.isHealthy, ...one.record };
+    if (before?.isHealthy !== undefined && before.isGone !== true) one.record = { ...healthOf(before), ...one.record };
     await write(key, one);
     await trigger();
   }
 
   async function change(key: string, one: Registered): Promise<void> {
-    if (known.get(key) !== one) return;
+    if (one.streams === 0 || known.get(key) !== one) return;
     await write(key, one);
     await trigger();
+  }
+
+  /** Its last stream has ended. Nothing compiles otherwise for it: it may come back within the grace time. */
+  async function part(key: string, one: Registered): Promise<void> {
+    if (one.streams > 0 || known.get(key) !== one || one.etag === undefined) return;
+    one.record = { ...one.record, disconnectedAtMs: now() };
+    const stored = await store.put(key, bytesOf(one.record), { ifMatch: one.etag });
+    if (stored.kind === "stored") one.etag = stored.etag;
+  }
+
+  /** It has come back within the grace time. */
+  async function comeBack(key: string, one: Registered): Promise<void> {
+    if (known.get(key) === one) await write(key, one);
   }
 
   /** Where another server has written since, the machine is there. */
@@ -123,7 +140,7 @@ export function createRegistrations(options: RegistrationOptions): Registrations
 
   return {
     connected(caller, claims) {
-      const record = recordOf(server, caller, claims);
+      const record = recordOf(server, caller, claims, now());
       if (record === undefined) return undefined;
       const key = recordKey(record);
       const before = known.get(key);
@@ -139,11 +156,18 @@ export function createRegistrations(options: RegistrationOptions): Registrations
       one.streams += 1;
       clearTimeout(one.leaving);
       if (before === undefined) inTurn(() => come(key, one));
+      else if (before.streams === 1) {
+        one.record = { ...record, ...healthOf(before.record) };
+        inTurn(() => comeBack(key, one));
+      }
       let isOpen = true;
       return {
-        health(isHealthy) {
+        health(failure) {
+          const isHealthy = failure === undefined;
           if (!isOpen || one.record.isHealthy === isHealthy) return;
-          one.record = { ...one.record, isHealthy };
+          const { isHealthy: _, failure: __, ...record } = one.record;
+          const said = failure ? { failure: cutText(failure, maxFailureBytes) } : {};
+          one.record = { ...record, isHealthy, ...said };
           one.changing ??= setTimeout(() => {
             one.changing = undefined;
             inTurn(() => change(key, one));
@@ -155,6 +179,7 @@ export function createRegistrations(options: RegistrationOptions): Registrations
           isOpen = false;
           one.streams -= 1;
           if (one.streams > 0 || known.get(key) !== one) return;
+          inTurn(() => part(key, one));
           one.leaving = setTimeout(() => inTurn(() => leave(key, one)), graceMs);
           one.leaving.unref();
         },
@@ -171,16 +196,27 @@ export function createRegistrations(options: RegistrationOptions): Registrations
   };
 }
 
+const healthOf = ({ isHealthy, failure }: RegisteredRecord) => ({
+  ...(isHealthy === undefined ? {} : { isHealthy }),
+  ...(failure === undefined ? {} : { failure }),
+});
+
 const bytesOf = (record: RegisteredRecord) => new TextEncoder().encode(JSON.stringify(record));
 
 /** Of what a node says, the group and the address alone: labels, network and locality are the group's to say. */
-function recordOf(server: string, caller: Caller, claims: NodeClaims): RegisteredRecord | undefined {
+function recordOf(
+  server: string,
+  caller: Caller,
+  claims: NodeClaims,
+  connectedAtMs: number,
+): RegisteredRecord | undefined {
   const group = textOf(claims.metadata[groupMember]);
   const address = parseNodeId(claims.id)?.address ?? "";
   if (group === "" || isIP(address) === 0 || caller.kind !== "node" || caller.serviceAccount === undefined)
     return undefined;
   if (misfit(caller, claims) !== undefined) return undefined;
   const { namespace, serviceAccount } = caller;
-  const record = { namespace, serviceAccount, group, address, server };
-  return bytesOf(record).length < maxRecordBytes - 100 ? record : undefined;
+  const record = { namespace, serviceAccount, group, address, server, connectedAtMs };
+  // Room for what is added later; a control character of the failure takes six bytes of JSON.
+  return bytesOf(record).length < maxRecordBytes - 100 - 6 * maxFailureBytes ? record : undefined;
 }

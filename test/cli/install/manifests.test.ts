@@ -39,6 +39,14 @@ describe("portolan install", () => {
     expect(rulesOf(await printedInstall(), "portolan-secret-names")).toEqual([]);
   });
 
+  it("grants what workload-entries.yaml does with --workload-entries, and only then", async () => {
+    const name = "workload-entries";
+    const wanted = rulesOf(loadAll(await manifestText(`${name}.yaml`)).map(fieldsOf), `portolan-collector-${name}`);
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(rulesOf(await printedInstall("--workload-entries"), `portolan-${name}`)).toEqual(wanted);
+    expect(rulesOf(await printedInstall(), `portolan-${name}`)).toEqual([]);
+  });
+
   it.each([[[]], [["--revision", "canary", "-n", "mesh", "--istio-namespace", "control"]]])(
     "writes settings that are right, with %j",
     async (args) => {

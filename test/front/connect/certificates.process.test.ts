@@ -333,7 +333,7 @@ describe("portolan's own agent", () => {
     const tokenFile = join(folder, "token");
     await writeFile(tokenFile, token);
     const client = createFrontClient({ url: http.url, tokenFile });
-    return identityOfServer(client, await makeCertificateRequest()).finally(() => client.close());
+    return identityOfServer(client, await makeCertificateRequest(), 0).finally(() => client.close());
   };
 
   it("gets a certificate of the service account that its token proves, with a key of its own and all roots", async () => {

@@ -51,6 +51,13 @@ export function nodeFields({ status }: ApiItem): Fields {
   return filled("status", { ...pick(status, "addresses"), ...kubelet });
 }
 
+/** Whether the agent of a WorkloadEntry's machine finds it healthy; not when it looked last, which would be a change each time. */
+export function workloadEntryFields(item: ApiItem): Fields {
+  const conditions = listOf(fieldsOf(item.status).conditions).filter((one) => fieldsOf(one).type === "Healthy");
+  const kept = conditions.map((one) => pick(one, "type", "status"));
+  return { ...withoutStatus(item), ...filled("status", filled("conditions", kept)) };
+}
+
 export const noFields = (): Fields => ({});
 
 /** The addresses that a controller has found for a ServiceEntry without any. */

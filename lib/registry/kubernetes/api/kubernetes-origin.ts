@@ -128,6 +128,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     const followKind = (read: ReadKind, until: AbortSignal): Promise<void> => {
       const isRead = ({ metadata }: ApiItem): boolean =>
         read.isClusterScoped || read.only !== undefined || spaces.reads(metadata.namespace ?? "default");
+      const isKept = (item: ApiItem): boolean => isRead(item) && read.isPassedOver?.(item) !== true;
       return followCollection(
         client,
         {
@@ -139,7 +140,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
             return found;
           },
           keyOf: (item) => keyOf(read, item),
-          keep: (item) => (isRead(item) ? keep(read, item) : undefined),
+          keep: (item) => (isKept(item) ? keep(read, item) : undefined),
           streaming,
           positions,
           waits,

@@ -1,5 +1,6 @@
 import { kindSchemas } from "../../../config/kind-registry.ts";
-import type { Fields } from "../../../config/untyped.ts";
+import { isWrittenBack } from "../../../config/kinds/workload-entry.ts";
+import { type Fields, stringsOf } from "../../../config/untyped.ts";
 import type { ApiItem } from "./item.ts";
 import {
   bundleFields,
@@ -13,6 +14,7 @@ import {
   settingsFields,
   statusMetadata,
   withoutStatus,
+  workloadEntryFields,
 } from "./kept-fields.ts";
 
 /** A kind that is read from an API server, and what of it is kept. */
@@ -29,6 +31,8 @@ export interface ReadKind {
   readonly only?: { readonly namespace: string; readonly name: string };
   readonly fieldSelector?: string;
   readonly metadataOnly?: boolean;
+  /** Objects that are not kept: Portolan has written them. */
+  readonly isPassedOver?: (item: ApiItem) => boolean;
   readonly keptMetadata: (item: ApiItem) => Fields;
   /** Everything kept beside the envelope. */
   readonly keptFields: (item: ApiItem) => Fields;
@@ -107,6 +111,12 @@ export const bundleKinds: Readonly<Record<"ConfigMap" | "ClusterTrustBundle", Re
 const hasStatusOfOurs = (group: string, kind: string): boolean =>
   group.startsWith("gateway.networking.") || kind === "ServiceEntry";
 
+/** Of kinds of which more is kept than all but the status. */
+const fieldsOfKind: Readonly<Record<string, ReadKind["keptFields"]>> = {
+  ServiceEntry: serviceEntryFields,
+  WorkloadEntry: workloadEntryFields,
+};
+
 /** Ingresses, every kind of Istio's, of today and of old, and Gateway API's. */
 const configKinds: readonly ReadKind[] = kindSchemas.map(
   ({ group, kind, versions, plural, clusterScoped }): ReadKind => ({
@@ -116,7 +126,10 @@ const configKinds: readonly ReadKind[] = kindSchemas.map(
     plural,
     isClusterScoped: clusterScoped,
     keptMetadata: hasStatusOfOurs(group, kind) ? statusMetadata : keptMetadata,
-    keptFields: kind === "ServiceEntry" ? serviceEntryFields : withoutStatus,
+    keptFields: fieldsOfKind[kind] ?? withoutStatus,
+    ...(kind === "WorkloadEntry"
+      ? { isPassedOver: ({ metadata }) => isWrittenBack(stringsOf(metadata.annotations)) }
+      : {}),
   }),
 );
 

@@ -1,0 +1,192 @@
+import { causeText } from "../../config/cause-text.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { isWrittenBack } from "../../config/kinds/workload-entry.ts";
+import { type Fields, fieldsOf, stringsOf, textOf } from "../../config/untyped.ts";
+import {
+  type ApiClient,
+  type ApiFailure,
+  type ApiRequest,
+  jsonOf,
+  send,
+} from "../../registry/kubernetes/api/client.ts";
+import type { ApiItem } from "../../registry/kubernetes/api/item.ts";
+import { listItems } from "../../registry/kubernetes/api/list.ts";
+import { defaultPace, type Pace } from "../../registry/retry.ts";
+import { entryName, type RegisteredRecord } from "../../snapshot/registered.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { liveRecords } from "./live-records.ts";
+import { conditionsWith, entryObject, isElsewhere, saysSo, whyStrange, writtenOver } from "./workload-entry.ts";
+
+export interface RegistrationWriterOptions {
+  readonly client: ApiClient;
+  /** With the records of servers. */
+  readonly store: ObjectStore;
+  /** Milliseconds between looks at the records; 5,000 when absent. */
+  readonly everyMs?: number;
+  /** Milliseconds after which the objects of the server are read again, whatever was written; 60,000 when absent. */
+  readonly againMs?: number;
+  readonly pace?: Pace;
+  readonly now?: () => number;
+  /** Milliseconds since the epoch; the system's clock when absent. */
+  readonly today?: () => number;
+  /** Told after WorkloadEntries were written or deleted. */
+  readonly wrote?: (count: number) => void;
+  /** Told when something begins to go wrong, or is otherwise wrong than before; "" when all is well again. */
+  readonly troubled?: (reason: string) => void;
+}
+
+/** Writes WorkloadEntries of machines that have registered themselves into a cluster, and deletes them when the machines have gone. */
+export interface RegistrationWriter {
+  /** Until the signal says stop. */
+  run(signal: AbortSignal): Promise<void>;
+  /** @throws PortolanError where an entry was not written */
+  once(): Promise<void>;
+}
+
+/** Whose fields they are, for the server. */
+const manager = "portolan-registrations";
+const requestMs = 10_000;
+const apiVersion = "networking.istio.io/v1";
+const apply = "application/apply-patch+yaml";
+
+const entriesPath = (namespace: string): string =>
+  `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/workloadentries`;
+
+/**
+ * The records in the store decide what there is to be, so any number of these may run at a time: each object is written under the condition
+ * that it is as it was read, and what one has written the other finds. Objects that were not made for a machine are never written, nor are
+ * those that another control plane has taken over.
+ */
+export function createRegistrationWriter(options: RegistrationWriterOptions): RegistrationWriter {
+  const { client, store, everyMs = 5_000, againMs = 60_000, pace = defaultPace } = options;
+  const { now = () => performance.now(), today = Date.now } = options;
+  const read = liveRecords(store, today);
+  /** The records that nothing is left to do about, as one text. */
+  let settled: string | undefined;
+  let lookedMs = Number.NEGATIVE_INFINITY;
+  let told = "";
+
+  const ask = (path: string, request: ApiRequest = {}) =>
+    send(client, path, { ...request, signal: AbortSignal.timeout(requestMs) }).catch((cause: unknown) => {
+      throw new PortolanError(`${path} cannot be asked for: ${causeText(cause)}`, [], cause);
+    });
+
+  /** By namespace and name. @throws PortolanError where the server does not give all of them in time */
+  async function listed(kind: string, plural: string): Promise<ReadonlyMap<string, ApiItem>> {
+    const items = new Map<string, ApiItem>();
+    const keep = (item: ApiItem) => {
+      items.set(`${item.metadata.namespace ?? ""}/${item.metadata.name}`, item);
+      return undefined;
+    };
+    const resource = { path: `/apis/${apiVersion}/${plural}`, apiVersion, kind };
+    await listItems(client, resource, { pace, keep }, AbortSignal.timeout(requestMs));
+    return items;
+  }
+
+  /** @returns what became of it; `later`: somebody else has written it since it was read */
+  async function write(wanted: Fields, record: RegisteredRecord, there: ApiItem | undefined): Promise<Written> {
+    const path = entriesPath(record.namespace);
+    const { name, namespace } = fieldsOf(wanted.metadata);
+    const own = `${path}/${encodeURIComponent(textOf(name))}`;
+    let object: Fields | undefined = there;
+    let count = 0;
+    if (there === undefined || !saysSo(there, wanted)) {
+      const answer =
+        there === undefined
+          ? await ask(`${path}?fieldManager=${manager}`, { method: "POST", body: wanted })
+          : await ask(`${own}?fieldManager=${manager}`, { method: "PUT", body: writtenOver(there, wanted) });
+      if ("failure" in answer) return failed(answer.failure);
+      count = 1;
+      object = fieldsOf(await jsonOf(own, answer.response));
+    }
+    const instant = new Date(today()).toISOString().replace(/\.\d+Z$/, "Z");
+    const conditions = conditionsWith(object?.status, record, instant);
+    if (conditions === undefined) return { kind: "done", count };
+    const body = { apiVersion, kind: "WorkloadEntry", metadata: { name, namespace }, status: { conditions } };
+    const request = { method: "PATCH", contentType: apply, body } as const;
+    const answer = await ask(`${own}/status?fieldManager=${manager}&force=true`, request);
+    return "failure" in answer ? failed(answer.failure) : { kind: "done", count: 1 };
+  }
+
+  async function remove({ metadata }: ApiItem): Promise<Written> {
+    const path = `${entriesPath(metadata.namespace ?? "")}/${encodeURIComponent(metadata.name)}`;
+    const answer = await ask(path, { method: "DELETE", body: { preconditions: versionOf({ metadata }) } });
+    return "failure" in answer && answer.failure.status !== 404 ? failed(answer.failure) : { kind: "done", count: 1 };
+  }
+
+  /** @returns why entries were not written, "" where all are as they should be @throws PortolanError when nothing can be said */
+  async function pass(): Promise<string> {
+    const records = await read();
+    const text = JSON.stringify([...records]);
+    if (settled === text && now() - lookedMs <= againMs) return "";
+    settled = undefined;
+    lookedMs = now();
+    const [groups, entries] = await Promise.all([
+      listed("WorkloadGroup", "workloadgroups"),
+      listed("WorkloadEntry", "workloadentries"),
+    ]);
+    const refusals: string[] = [];
+    const wanted = new Set<string>();
+    let written = 0;
+    let isWhole = true;
+    const note = (name: string, done: Written): void => {
+      if (done.kind === "done") written += done.count;
+      else if (done.kind === "later") isWhole = false;
+      else refusals.push(`${name}: ${done.reason}`);
+    };
+    for (const record of records.values()) {
+      const { namespace, group } = record;
+      const found = groups.get(`${namespace}/${group}`);
+      const object = found && entryObject(record, found);
+      const name = `${namespace}/${entryName(record)}`;
+      const there = entries.get(name);
+      if (object === undefined || wanted.has(name)) continue;
+      wanted.add(name);
+      const strange = there && whyStrange(there, record);
+      if (strange !== undefined) note(name, { kind: "refused", reason: strange });
+      else if (there === undefined || !isElsewhere(there, record)) note(name, await write(object, record, there));
+    }
+    for (const [name, entry] of entries)
+      if (!wanted.has(name) && isWrittenBack(stringsOf(entry.metadata.annotations))) note(name, await remove(entry));
+    // What could not be written is tried again with the next look.
+    if (isWhole && refusals.length === 0) settled = text;
+    if (written > 0) options.wrote?.(written);
+    const [first] = refusals;
+    return first === undefined ? "" : `${refusals.length} WorkloadEntries were not written; the first, ${first}`;
+  }
+
+  const tell = (reason: string): void => {
+    if (reason !== told) options.troubled?.(reason);
+    told = reason;
+  };
+
+  return {
+    async run(signal) {
+      let failures = 0;
+      while (!signal.aborted) {
+        const reason = await pass().catch(causeText);
+        if (signal.aborted) return;
+        tell(reason);
+        failures = reason === "" ? 0 : failures + 1;
+        await pace.pause(failures === 0 ? everyMs : Math.max(everyMs, pace.backOff(failures)), signal);
+      }
+    },
+    async once() {
+      const reason = await pass();
+      if (reason !== "") throw new PortolanError(reason);
+    },
+  };
+}
+
+type Written =
+  | { readonly kind: "done"; readonly count: number }
+  | { readonly kind: "later" }
+  | { readonly kind: "refused"; readonly reason: string };
+
+const failed = ({ status, message }: ApiFailure): Written =>
+  status === 409 || status === 404 ? { kind: "later" } : { kind: "refused", reason: `${status} ${message}` };
+
+const versionOf = ({ metadata }: Pick<ApiItem, "metadata">): Fields => {
+  const { uid, resourceVersion } = metadata;
+  return { uid, resourceVersion };
+};
