@@ -1,5 +1,5 @@
 import { createLastSettings } from "../compile/collected/last-settings.ts";
-import { type ShardState, writeShardState } from "../compile/collected/shard-state.ts";
+import { readShardState, type ShardState, writeShardState } from "../compile/collected/shard-state.ts";
 import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { Origin } from "../registry/origin.ts";
@@ -154,6 +154,8 @@ export function createCollector(options: CollectorOptions): Collector {
         return;
       }
       const isFirst = !isFilled;
+      // A collector that starts while a part cannot be read is as old as the one before it left the source.
+      if (isFirst && !isFollowed && !writer.isAnothers()) asOfMs = await asOfBefore(heardMs);
       isFilled = true;
       if (written.sizeBytes > 0) {
         pushes += 1;
@@ -164,6 +166,12 @@ export function createCollector(options: CollectorOptions): Collector {
       if (isFirst) options.filled?.();
     }
     if (isFollowed) asOfMs = heardMs;
+  }
+
+  /** @returns 0 where the store knows of no time at which all of the origin was followed */
+  async function asOfBefore(nowMs: number): Promise<number> {
+    const before = await readShardState(store, source);
+    return Math.min(before?.asOfMs ?? 0, nowMs);
   }
 
   async function attempt(): Promise<boolean> {
