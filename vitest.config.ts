@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { TimesReporter } from "./test/times-reporter.ts";
 
 /**
@@ -10,6 +11,16 @@ const tiers = ["process", "mocked", "main", "envoy", "edge", "servers", "browser
 // Workers, and the programs that tests start, load compiled code instead of stripping types again: a command starts in half the time.
 process.env.NODE_COMPILE_CACHE ??= new URL(".cache/compiled", import.meta.url).pathname;
 
+/** They take a minute and more, most of it waiting for clocks: begun first, they leave the cores to others, and none is alone at the end. */
+const longest = /\/(?:worker-collector\.servers|worker-cost\.edge|worker-end\.edge|fail-closed\.envoy)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)));
+  }
+}
+
 const endingOf = (tier: string) => `test/**/*.${tier}.test.ts`;
 
 export default defineConfig({
@@ -20,6 +31,7 @@ export default defineConfig({
     // A second, which is usual, is an assertion on time where other work shares the machine.
     expect: { poll: { timeout: 20_000 } },
     retry: 0,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", new TimesReporter()],
     // One more than the two cores: many process tests wait.
     maxWorkers: Number(process.env.TEST_WORKERS ?? 3),

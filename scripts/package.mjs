@@ -5,42 +5,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { build } from "esbuild";
-import { ownBuild } from "../lib/cli/own-build.ts";
+import { bundlePrograms, packaged } from "./programs.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const outdir = join(root, "dist/package");
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-
-/** What is started, and what is imported; its files share what they have in common. */
-const entries = {
-  cli: "functions/cli.ts",
-  "served-front": "functions/served-front.node.ts",
-  "served-compile": "functions/served-compile.node.ts",
-  "compile-slice": "functions/compile-slice.node.ts",
-  "lay-blobs": "functions/lay-blobs.node.ts",
-  portolan: "functions/portolan.library.ts",
-  front: "functions/front.library.ts",
-};
 
 async function writeCode() {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: entries,
-    outdir,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node22",
-    external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
-    define: { portolanBuild: JSON.stringify(await ownBuild()) },
-    chunkNames: "parts/[name]-[hash]",
-    sourcemap: true,
-    metafile: true,
-    logLevel: "error",
-  });
-  const maps = Object.keys(metafile.outputs).filter((path) => path.endsWith(".map"));
+  const written = await bundlePrograms(packaged, outdir, true);
+  const maps = written.filter((path) => path.endsWith(".map"));
   for (const path of maps) withoutGenerated(join(root, path));
 }
 
@@ -57,7 +29,7 @@ function writeTypes() {
   try {
     const tsc = join(root, "node_modules/.bin/tsc");
     execFileSync(tsc, ["-p", join(root, "tsconfig.package.json"), "--outDir", emitted], { stdio: "inherit" });
-    const next = [entries.portolan, entries.front].map((entry) => entry.replace(/\.ts$/, ".d.ts"));
+    const next = [packaged.portolan, packaged.front].map((entry) => entry.replace(/\.ts$/, ".d.ts"));
     const reached = new Set(next);
     // What is added is walked too.
     for (const file of reached) {

@@ -3,6 +3,8 @@ import { createProgram } from "../lib/cli/program.ts";
 import { openApiDocument } from "../lib/front/api/schema/openapi.ts";
 import { apiReference } from "./api-reference.ts";
 import { commandReference } from "./command-reference.ts";
+import { limitsReference } from "./limits-reference.ts";
+import { settingsReference } from "./settings-reference.ts";
 
 /** A page of `docs/reference/`. */
 export interface ReferencePage {
@@ -16,5 +18,7 @@ export async function referencePages(): Promise<readonly ReferencePage[]> {
   return [
     { file: "cli.md", text: commandReference(await createProgram(silent)) },
     { file: "api.md", text: apiReference(openApiDocument("")) },
+    { file: "limits.md", text: limitsReference() },
+    { file: "settings.md", text: settingsReference() },
   ];
 }

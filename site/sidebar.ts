@@ -95,6 +95,8 @@ export function sidebar(): readonly Group[] {
       cli: "Commands, by theme",
       "reference/cli": "Every command",
       "reference/api": "HTTP API",
+      "reference/settings": "Every setting",
+      "reference/limits": "Limits of requests",
       library: "Library",
       "diagnostics/README": "Messages",
       "diagnostics/reading": "Messages of reading",

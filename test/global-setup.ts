@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { outside } from "./conformance/suites.ts";
@@ -35,6 +35,8 @@ export function setup(): () => void {
   if (!hasShared)
     console.log(`skipped, since they lie in ../shared, which is not there: ${Object.values(outside).join("; ")}`);
   const builds = mkdtempSync(join(tmpdir(), "portolan-builds-"));
+  // Some tests run a program as another user.
+  chmodSync(builds, 0o755);
   process.env.TEST_BUILDS = builds;
   return () => rmSync(builds, { recursive: true, force: true });
 }

@@ -4,28 +4,6 @@ import { describe, expect, it } from "vitest";
 
 const root = resolve(import.meta.dirname, "..");
 
-/**
- * Files, and folders, of `lib/` that no deployable entry point leads to, each with its reason. Live sources are shards, which collectors
- * fill (issue 19): what follows an origin in memory is asked for by issues 5 and 6, and is for programs of one's own. Whatever else is not
- * reached is deleted, or an oracle of the tests, and then lies under `test/`.
- */
-const unreached: Readonly<Record<string, string>> = {
-  "lib/config-store/aggregate-store.ts": "issue 5: several stores as one",
-  "lib/config-store/config-map.ts": "issue 5: part of the stores in memory",
-  "lib/config-store/directory-store.ts": "issue 5: a store that follows a folder",
-  "lib/config-store/event-handlers.ts": "issue 5: part of the stores in memory",
-  "lib/config-store/istio-config-store.ts": "issue 5: `IstioConfigStore`",
-  "lib/config-store/ledger-cache.ts": "issue 5: part of the stores in memory",
-  "lib/config-store/memory-store.ts": "issue 5: a store in memory",
-  "lib/config-store/snapshot-cache.ts": "issue 5: part of the stores in memory",
-  "lib/registry/aggregate.ts": "issue 6: several registries as one",
-  "lib/registry/change-sink.ts": "issue 6: endpoint-only changes told from full ones",
-  "lib/registry/registry.ts": "issue 6: `ServiceDiscovery`, `Controller` and `Registry`",
-};
-
-const reasonOf = (file: string): string | undefined =>
-  Object.keys(unreached).find((place) => file === place || (place.endsWith("/") && file.startsWith(place)));
-
 function filesUnder(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => /\.tsx?$/.test(name))
@@ -76,14 +54,9 @@ describe("the files of lib", () => {
   const files = filesUnder("lib");
   const reached = reachedFrom([...filesUnder("functions"), ...built]);
 
-  it("are reached from functions, or listed with the reason why not", () => {
+  it("are reached from functions", () => {
     expect(reached.size).toBeGreaterThan(400);
-    expect(files.filter((file) => !reached.has(file) && reasonOf(file) === undefined)).toEqual([]);
-  });
-
-  it("leave the list when something leads to them, or they are gone", () => {
-    const needed = new Set(files.filter((file) => !reached.has(file)).map(reasonOf));
-    expect(Object.keys(unreached).filter((place) => !needed.has(place))).toEqual([]);
+    expect(files.filter((file) => !reached.has(file))).toEqual([]);
   });
 
   it("export no function and no constant that nobody imports", () => {

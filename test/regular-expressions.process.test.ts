@@ -18,7 +18,6 @@ const exceptions: Readonly<Record<string, string>> = {
     "a type of an address has at most 253 characters by then; the definition writes it so",
   "/^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?$|[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/[A-Za-z0-9]+$/":
     "a protocol has at most 255 characters by then; the definition writes it so",
-  "/(<!-- settings -->\\n).*?(\\n<!-- end of settings -->)/s": "a page of this repository",
   '/"(tlsCertificateSdsSecretConfigs|validationContextSdsSecretConfig)":[[{]([^}\\]]*)[}\\]]/g':
     "a stored resource is JSON, in which every bracket is closed soon",
   "/^[-_.]+|[-_.]+$/g": "a label has at most 63 characters by then",

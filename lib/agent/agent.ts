@@ -1,15 +1,19 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PortolanError } from "../config/diagnostic.ts";
-import { type CoreType, coreTypes, mapTypes } from "../snapshot/resource-type.ts";
+import { mapTypes } from "../snapshot/resource-type.ts";
+import type { StreamHost } from "../streams/stream.ts";
 import { drainAndEnd } from "./envoy/drain.ts";
 import { createEnvoyKeeper, type EnvoyKeeper, oneLine } from "./envoy/envoy-keeper.ts";
-import type { EnvoyOptions, EnvoyProcess } from "./envoy/envoy-process.ts";
+import type { EnvoyOptions } from "./envoy/envoy-process.ts";
 import { createReadiness } from "./envoy/readiness.ts";
-import { isWarm } from "./envoy/warmth.ts";
-import { openTakenLog, type TakenLog, type TakenTexts, takenName } from "./files/taken-log.ts";
-import type { Holding, WholeHoldings } from "./held/holding.ts";
-import { acceptedBefore, type Source } from "./held/source.ts";
+import { openTakenLog, type TakenTexts, takenName } from "./files/taken-log.ts";
+import type { Holding } from "./held/holding.ts";
+import type { Source } from "./held/source.ts";
+import { createEnvoySteps, type EnvoySteps } from "./lead/envoy-steps.ts";
+import { type FollowedSource, followSource } from "./lead/followed-source.ts";
+import { createRefusalReport } from "./lead/refusal-report.ts";
+import { createTakenWriter } from "./lead/taken-writer.ts";
 import { createWake } from "./wake.ts";
 import { extensionSource } from "./xds/extension-polls.ts";
 import { createLeading, type Leading, type RefusedResource } from "./xds/leading.ts";
@@ -17,7 +21,6 @@ import type { LocalCalls } from "./xds/local-calls.ts";
 import type { LocalState } from "./xds/local-host.ts";
 import { createOfferMaker, type ResourceTexts } from "./xds/local-resources.ts";
 import { serveLocal } from "./xds/local-server.ts";
-import type { LocalResources, Offer } from "./xds/offer.ts";
 
 export interface AgentOptions extends EnvoyOptions {
   readonly source: Source;
@@ -71,17 +74,13 @@ export interface Agent {
 /** How often Envoy's log is looked at when nothing else happens. */
 const logMs = 2_000;
 
-/** Until something is tried again that did not come off: a write, a start, what an Envoy has ended over. */
+/** Until a start that failed is tried again. */
 const retryMs = 5_000;
 
-/** How long Envoy's clusters and listeners may take to be ready before routes are led to them all the same. */
-const warmMs = 5_000;
-const lookMs = 20;
+/** How soon an Envoy that is not live yet is looked at again. */
+const liveMs = 50;
 
-/** So many Envoys may end over one change, which is then left alone. */
-const maxVictims = 2;
-
-/** Keeps an Envoy running, and tells it over a socket what a source tells of. */
+/** Keeps an Envoy running, and gives it over a socket what a source has. */
 export function createAgent(options: AgentOptions): Agent {
   const { source, state, socket, folder, say } = options;
   const wake = createWake();
@@ -91,132 +90,14 @@ export function createAgent(options: AgentOptions): Agent {
     secrets: options.hasCertificates ? () => overStream : undefined,
     extensions: options.calls && extensionSource,
   });
+  const refusals = createRefusalReport(source, say);
   let keeper: EnvoyKeeper | undefined;
-  let refused: readonly RefusedResource[] = [];
-  let versions: Readonly<Record<CoreType, string>> | undefined;
-  /** Ends of Envoys over what is wanted now, and when it is tried again. */
-  let victims = 0;
-  let heldBackUntilMs = 0;
-  /** Whether the Envoy that runs has asked for listeners. */
-  let hasListeners = false;
-  let settledMs = 0;
-  /** What lies on disk. */
-  let written: Offer | undefined;
-  let writeAtMs = 0;
-  let writeTrouble = "";
-  let isDone = false;
-  let trouble: string | undefined;
-  let changes = 0;
+  let steps: EnvoySteps | undefined;
+  let followed: FollowedSource | undefined;
   let socketErrors = 0;
   let isStopping = false;
   /** The Envoy that was seen live. */
   let livePid: number | undefined;
-
-  /** Says what Envoy refuses, to people when it is other than before, and to the source. */
-  function tellRefused(leading: Leading): void {
-    const now = leading.refused();
-    if (now === refused && !leading.isDone()) return;
-    for (const { type, name, words } of now.filter((one) => !refused.includes(one)))
-      say(`Envoy refuses ${type} "${name}", and keeps what it has of it: ${oneLine(words)}`);
-    for (const type of coreTypes) {
-      const of = now.filter((one) => one.type === type);
-      const words = of.map((one) => one.words).join("\n");
-      const version = versions?.[type];
-      const isSaid = of.length > 0 && version !== undefined;
-      source.complain(type, isSaid ? { version, names: of.map(({ name }) => name), words } : undefined);
-      if (of.length === 0 && version !== undefined && leading.isDone()) source.accepts(type, version);
-    }
-    refused = now;
-  }
-
-  function follow(leading: Leading): void {
-    let last: WholeHoldings | undefined;
-    const before = leading.taken();
-    for (const type of coreTypes) source.accepts(type, before[type].size === 0 ? "" : acceptedBefore);
-    source.start({
-      changed(holdings) {
-        const { name_tables: names } = holdings;
-        if (names !== undefined && names !== last?.name_tables) options.onNames?.(names);
-        const isSame = last !== undefined && coreTypes.every((type) => holdings[type] === last?.[type]);
-        last = holdings;
-        if (isSame) return;
-        const { offer, unwritable } = make(mapTypes(holdings, ({ resources }) => resources));
-        versions = mapTypes(holdings, ({ version }) => version);
-        leading.want(offer, unwritable);
-        victims = 0;
-        heldBackUntilMs = 0;
-        isDone = false;
-        wake.ring();
-      },
-      trouble(why) {
-        const rest = leading.offered() === undefined ? "" : "; Envoy keeps what it has";
-        if (why !== trouble) say(`nothing new can be learnt: ${oneLine(why)}${rest}`);
-        trouble = why;
-      },
-      reached() {
-        if (trouble !== undefined) say("what is new can be learnt again");
-        trouble = undefined;
-      },
-    });
-  }
-
-  /** Envoy has ended: what it ended over is not given to the next one at once, and to the one after that not at all. */
-  function ended(leading: Leading): void {
-    hasListeners = false;
-    if (!leading.end()) return;
-    victims += 1;
-    heldBackUntilMs = performance.now() + retryMs;
-    if (victims >= maxVictims) say("Envoy ends over what is new: it is left out until something else comes");
-    else
-      say(
-        `Envoy ended while it took something new: it is started with what it had, and given it again in ${retryMs / 1_000} s`,
-      );
-    tell(leading);
-  }
-
-  function tell(leading: Leading): void {
-    const offered = leading.offered();
-    if (offered !== undefined) state.offer(offered);
-  }
-
-  /** Goes on to what is wanted as far as it goes now. @returns when to look again */
-  async function lead(leading: Leading, envoy: EnvoyProcess | undefined): Promise<number> {
-    const isBarred = victims >= maxVictims || performance.now() < heldBackUntilMs;
-    const facts = { isBarred, isServing: envoy !== undefined && (envoy.isAdopted || hasListeners) };
-    let hasMoved = leading.advance({ ...facts, isWarm: false });
-    const isWaiting = !hasMoved && !isBarred && leading.isSettled() && !leading.isDone();
-    if (isWaiting) {
-      const isReady = performance.now() > settledMs + warmMs || (await isWarm(await envoy?.admin()));
-      // What has happened meanwhile counts.
-      hasMoved = leading.isSettled() && leading.advance({ ...facts, isWarm: isReady });
-      if (!hasMoved && !isReady) return performance.now() + lookMs;
-    }
-    if (hasMoved) tell(leading);
-    if (leading.isDone() && !isDone) {
-      isDone = true;
-      changes += 1;
-    }
-    return victims < maxVictims && isBarred ? heldBackUntilMs : Number.POSITIVE_INFINITY;
-  }
-
-  /** Writes down what Envoy has taken. @returns when to try again */
-  async function keep(leading: Leading, log: TakenLog): Promise<number> {
-    const taken = leading.taken();
-    if (taken === written) return Number.POSITIVE_INFINITY;
-    if (performance.now() < writeAtMs) return writeAtMs;
-    try {
-      await log.keep(textsOf(taken));
-      written = taken;
-      writeTrouble = "";
-      return Number.POSITIVE_INFINITY;
-    } catch (cause) {
-      if (!(cause instanceof PortolanError)) throw cause;
-      if (cause.message !== writeTrouble) say(oneLine(cause.message));
-      writeTrouble = cause.message;
-      writeAtMs = performance.now() + retryMs;
-      return writeAtMs;
-    }
-  }
 
   /** Starts an Envoy where none runs, and says when one is live. @returns when to look again */
   async function keepRunning({ current, mayStart, start, startsAtMs }: EnvoyKeeper, leading: Leading): Promise<number> {
@@ -229,25 +110,36 @@ export function createAgent(options: AgentOptions): Agent {
     }
     if (livePid === envoy.pid) return Number.POSITIVE_INFINITY;
     const live = await (await envoy.admin())?.state();
-    if (live !== "LIVE") return performance.now() + 50;
+    if (live !== "LIVE") return performance.now() + liveMs;
     livePid = envoy.pid;
     say(`Envoy, process ${envoy.pid}, is live`);
     return 0;
   }
 
-  async function work(kept: EnvoyKeeper, leading: Leading, log: TakenLog): Promise<number> {
-    written = leading.taken();
-    tell(leading);
-    follow(leading);
+  interface Parts {
+    readonly kept: EnvoyKeeper;
+    readonly leading: Leading;
+    readonly advancing: EnvoySteps;
+    readonly write: () => Promise<number>;
+  }
+
+  /** Does what is to be done until the agent is stopped. @returns the exit code */
+  async function work({ kept, leading, advancing, write }: Parts): Promise<number> {
+    advancing.offer();
+    const onChange = () => {
+      advancing.wantsOther();
+      wake.ring();
+    };
+    followed = followSource(source, leading, { make, onChange, onNames: options.onNames, say });
     while (!isStopping) {
       const code = kept.gaveUp();
       if (code !== undefined) return code;
       let nextMs: number;
       try {
-        const leadMs = await lead(leading, kept.current());
-        const keepMs = await keep(leading, log);
-        tellRefused(leading);
-        nextMs = Math.min(leadMs, keepMs, await keepRunning(kept, leading));
+        const advanceMs = await advancing.advance(kept.current());
+        const writeMs = await write();
+        refusals.report(leading, followed.versions());
+        nextMs = Math.min(advanceMs, writeMs, await keepRunning(kept, leading));
       } catch (cause) {
         if (!(cause instanceof PortolanError)) throw cause;
         // Without an Envoy, and none that could be started: there is nothing that goes on.
@@ -257,9 +149,29 @@ export function createAgent(options: AgentOptions): Agent {
       }
       await wake.wait(Math.min(nextMs - performance.now(), 60_000));
     }
-    await keep(leading, log);
+    await write();
     return 0;
   }
+
+  /** What Envoy says over its stream goes to `leading`, and wakes the loop. */
+  const hostOf = (leading: Leading, advancing: EnvoySteps): StreamHost =>
+    state.host({
+      connected: () => leading.connect(),
+      knows(type, known) {
+        if (type === "listeners") advancing.hasListeners();
+        leading.knows(type, known);
+        wake.ring();
+      },
+      accepted: leading.accept,
+      settled() {
+        advancing.settled();
+        wake.ring();
+      },
+      refused(refusal) {
+        leading.refuse(refusal);
+        wake.ring();
+      },
+    });
 
   return {
     async run() {
@@ -267,33 +179,17 @@ export function createAgent(options: AgentOptions): Agent {
       if (damaged > 0)
         say(`${damaged} lines of ${takenName} were not whole: what Envoy had taken before counts in their place`);
       const leading = createLeading(make(withTexts(log.texts)).offer);
-      const hostOf = () =>
-        state.host({
-          connected: () => leading.connect(),
-          knows(type, known) {
-            if (type === "listeners") hasListeners = true;
-            leading.knows(type, known);
-            wake.ring();
-          },
-          accepted: leading.accept,
-          settled() {
-            if (!leading.isSettled()) settledMs = performance.now();
-            leading.settle();
-            wake.ring();
-          },
-          refused(refusal) {
-            leading.refuse(refusal);
-            wake.ring();
-          },
-        });
+      const advancing = createEnvoySteps(leading, state, say);
+      steps = advancing;
       const onSocketError = () => {
         socketErrors += 1;
       };
-      const server = await serveLocal(socket, hostOf, onSocketError, options.calls);
+      const server = await serveLocal(socket, () => hostOf(leading, advancing), onSocketError, options.calls);
       const timer = setInterval(() => keeper?.current()?.log.read(), logMs);
       try {
-        keeper = await createEnvoyKeeper({ ...options, onChange: wake.ring, onEnd: () => ended(leading) });
-        return await work(keeper, leading, log);
+        const kept = await createEnvoyKeeper({ ...options, onChange: wake.ring, onEnd: advancing.envoyEnded });
+        keeper = kept;
+        return await work({ kept, leading, advancing, write: createTakenWriter(log, leading, say) });
       } finally {
         isStopping = true;
         keeper?.release();
@@ -314,11 +210,12 @@ export function createAgent(options: AgentOptions): Agent {
     },
     status() {
       const envoy = keeper?.current();
+      const trouble = followed?.trouble();
       return {
         ...(envoy === undefined ? {} : { pid: envoy.pid }),
         ...(trouble === undefined ? {} : { trouble }),
-        refused: refused.map(({ type, name, words }) => ({ type, name, words })),
-        changes,
+        refused: refusals.refused().map(({ type, name, words }) => ({ type, name, words })),
+        changes: steps?.changes() ?? 0,
         starts: keeper?.starts() ?? 0,
       };
     },
@@ -334,21 +231,6 @@ export function createAgent(options: AgentOptions): Agent {
 
 /** The source of a secret that comes by the stream that everything else comes by. */
 const overStream = { ads: {}, resourceApiVersion: "V3" } as const;
-
-const textsByResources = new WeakMap<LocalResources, ReadonlyMap<string, string>>();
-
-/** The JSON of what an offer was made from. What stands in the place of something that does not exist has none. */
-function textsOf(offer: Offer): TakenTexts {
-  const of = (resources: LocalResources): ReadonlyMap<string, string> => {
-    const found = textsByResources.get(resources);
-    if (found !== undefined) return found;
-    const texts = new Map<string, string>();
-    for (const [name, { source }] of resources) if (source !== undefined) texts.set(name, source);
-    textsByResources.set(resources, texts);
-    return texts;
-  };
-  return mapTypes(offer, of);
-}
 
 const withTexts = (taken: TakenTexts): ResourceTexts =>
   mapTypes(taken, (texts) => new Map([...texts].map(([name, text]) => [name, { text }])));

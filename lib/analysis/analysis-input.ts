@@ -6,7 +6,9 @@ import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
+import type { NamedProxy } from "../config/kinds/named-proxy.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
+import type { FolderSettings } from "../config/kinds/stated-endpoints.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import { templateKinds, templateOf } from "../config/kubernetes/pod-template.ts";
 import { isSubset, type Labels } from "../config/labels.ts";
@@ -25,6 +27,8 @@ export interface AnalysisInput {
   readonly clusterIds: readonly string[];
   /** Hosts that none of the objects tells of, those of Consul: every namespace sees them. Absent: none. */
   readonly otherHosts?: readonly OtherHost[];
+  /** The folder's own settings; absent: none. */
+  readonly settings?: Pick<FolderSettings, "proxies">;
   /** What reading had to say. */
   readonly diagnostics: readonly Diagnostic[];
   /** What compiling had to say beyond that; absent: nothing was compiled. */
@@ -38,6 +42,8 @@ export interface Analysis extends AnalysisInput {
   readonly gateways: readonly Config<Gateway>[];
   readonly serviceEntries: readonly Config<ServiceEntry>[];
   readonly pods: readonly Workload[];
+  /** Proxies that settings name. */
+  readonly namedProxies: readonly NamedProxy[];
   readonly services: readonly KubernetesService[];
   readonly namespaces: readonly Workload[];
   readonly secrets: readonly ParsedObject[];
@@ -119,6 +125,7 @@ export function createAnalyses(): (input: AnalysisInput) => Analysis {
       gateways,
       serviceEntries,
       pods,
+      namedProxies: same("namedProxies", input.settings?.proxies ?? [], isSameValue),
       services,
       namespaces: same("namespaces", core("Namespace").map(workload)),
       secrets: same("secrets", core("Secret")),

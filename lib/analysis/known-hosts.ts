@@ -52,7 +52,8 @@ export function knownHosts(
   for (const { spec, meta } of entries) {
     for (const host of spec.hosts) {
       hosts.push({
-        host: fullHost(host, meta.namespace),
+        // Names in rules are completed, and an entry's host is not: nothing but its address leads to one without a dot.
+        host,
         scopes: scopesOf(spec.exportTo ?? mesh.defaultServiceExportTo, meta.namespace),
         ports: (spec.ports ?? []).map(({ number }) => number),
       });

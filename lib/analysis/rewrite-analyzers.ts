@@ -33,18 +33,33 @@ function prefixesOf({ match = [] }: HTTPRoute): readonly string[] {
 /** A slash at the end of a replacement is cut off, and so is one at the end of a prefix, unless it is all of it. */
 function* joinedInRoute(config: Config<KubernetesHTTPRoute>): Generator<Diagnostic> {
   for (const [index, { matches, filters = [] }] of config.spec.rules.entries()) {
-    if (!matches.some(({ path }) => path.type === "PathPrefix" && path.value === "/")) continue;
+    const prefixes = matches.flatMap(({ path }) =>
+      path.type === "PathPrefix" ? [path.value.replace(/(.)\/$/, "$1")] : [],
+    );
     for (const [at, { urlRewrite, requestRedirect }] of filters.entries()) {
-      const [name, filter] =
-        urlRewrite === undefined
-          ? (["requestRedirect", requestRedirect] as const)
-          : (["urlRewrite", urlRewrite] as const);
-      const to = joinedTo(filter?.path);
-      if (to === undefined) continue;
-      const path = ["spec", "rules", index, "filters", at, name, "path", "replacePrefixMatch"];
-      yield joined(config, path, { prefix: "/", to }, undefined);
+      const path = (name: string) => ["spec", "rules", index, "filters", at, name, "path", "replacePrefixMatch"];
+      const to = joinedTo(urlRewrite?.path);
+      if (to !== undefined && prefixes.includes("/"))
+        yield joined(config, path("urlRewrite"), { prefix: "/", to }, undefined);
+      yield* joinedRedirect(config, path("requestRedirect"), prefixes, requestRedirect?.path);
     }
   }
+}
+
+/** A redirect's replacement stays as it is written, and a prefix other than the root has no slash at its end. */
+function* joinedRedirect(config: Config, at: Path, prefixes: readonly string[], path: PathModifier | undefined) {
+  const to = path?.type === "ReplacePrefixMatch" ? (path.replacePrefixMatch ?? "") : "";
+  if (to === "") return;
+  const endsInSlash = to.endsWith("/");
+  if (!endsInSlash && prefixes.includes("/")) yield joined(config, at, { prefix: "/", to }, `${to}/`);
+  const below = prefixes.find((prefix) => prefix !== "/");
+  if (!endsInSlash || below === undefined) return;
+  const message = `a request for ${below}/test is redirected to ${to}/test: the slash after the prefix stays, too`;
+  const hint =
+    to === "/"
+      ? "redirect to a path other than the root, or route these requests"
+      : `write ${JSON.stringify(to.slice(0, -1))}`;
+  yield found("prefix-rewrite-joined", config, at, message, hint);
 }
 
 function joinedTo(path: PathModifier | undefined): string | undefined {

@@ -153,7 +153,7 @@ const destinationRuleHosts: Analyzer = {
   *analyze({ destinationRules, hosts, services, serviceEntries }) {
     const known = [
       ...services.map(({ name, namespace }) => fullHost(name, namespace)),
-      ...serviceEntries.flatMap(({ spec, meta }) => spec.hosts.map((host) => fullHost(host, meta.namespace))),
+      ...serviceEntries.flatMap(({ spec }) => spec.hosts),
     ];
     for (const config of destinationRules) {
       const host = fullHost(config.spec.host, config.meta.namespace);

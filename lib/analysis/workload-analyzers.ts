@@ -1,9 +1,12 @@
 import type { Config } from "../config/config.ts";
 import type { AnalysisCode } from "../config/diagnostic-codes.ts";
+import { at } from "../config/finding.ts";
 import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.ts";
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../config/kinds/envoy-filter.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
+import type { WorkloadEntry } from "../config/kinds/workload-entry.ts";
+import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
 import { isSubset, type Labels } from "../config/labels.ts";
 import { fieldsOf, listOf } from "../config/untyped.ts";
 import type { Analysis, Workload } from "./analysis-input.ts";
@@ -204,6 +207,37 @@ function hasProxy(pod: Workload): boolean {
   return containers.some((container) => fieldsOf(container).name === "istio-proxy");
 }
 
+/** What the compile says of a patch is about proxies that the filter selects; of one that selects none it says nothing. */
+const filterSelectors: Analyzer = {
+  name: "portolan.EnvoyFilterSelectorAnalyzer",
+  about: "EnvoyFilters select proxies",
+  *analyze({ ofKind, pods, namedProxies, meshConfig }) {
+    const entries = ofKind<WorkloadEntry>("WorkloadEntry").map(({ meta, spec }) => ({
+      namespace: meta.namespace,
+      labels: { ...meta.labels, ...spec.labels },
+    }));
+    const groups = ofKind<WorkloadGroup>("WorkloadGroup").map(({ meta, spec }) => ({
+      namespace: meta.namespace,
+      labels: spec.metadata?.labels ?? {},
+    }));
+    const workloads = [...pods, ...namedProxies, ...entries, ...groups];
+    for (const config of ofKind<EnvoyFilter>("EnvoyFilter")) {
+      const labels = config.spec.workloadSelector?.labels ?? {};
+      const isMeshWide = config.meta.namespace === meshConfig.rootNamespace;
+      const here = workloads.filter(({ namespace }) => isMeshWide || namespace === config.meta.namespace);
+      // Files of nothing but configuration tell of no workload.
+      if (here.length === 0 || here.some((workload) => isSubset(labels, workload.labels))) continue;
+      yield at(config.origin, {
+        code: "envoy-filter-no-match",
+        severity: "warning",
+        path: ["spec", "workloadSelector"],
+        message: `no workload ${isMeshWide ? "of the mesh" : `of namespace ${config.meta.namespace}`} has the labels ${labelText(labels)}, so no patch has an effect`,
+        hint: "correct the labels; a filter counts in its own namespace, and in all where it is in the root namespace",
+      });
+    }
+  },
+};
+
 const relative: ReadonlySet<string> = new Set(["INSERT_BEFORE", "INSERT_AFTER", "REPLACE", "REMOVE"]);
 
 const envoyFilters: Analyzer = {
@@ -263,6 +297,7 @@ function* misuses(
 export const workloadAnalyzers: readonly Analyzer[] = [
   authorization,
   envoyFilters,
+  filterSelectors,
   injection,
   lightstep,
   sidecars,

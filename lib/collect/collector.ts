@@ -1,12 +1,11 @@
-import { createLastSettings } from "../compile/collected/last-settings.ts";
-import { readShardState, type ShardState, writeShardState } from "../compile/collected/shard-state.ts";
-import { causeText } from "../config/cause-text.ts";
+import { readShardState, type ShardState } from "../compile/collected/shard-state.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { Origin } from "../registry/origin.ts";
 import { createBell, defaultPace, type Pace } from "../registry/retry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { createCollectorHealth } from "./collector-health.ts";
 import { createKnownContent } from "./known-content.ts";
-import { createTrouble } from "./trouble.ts";
+import { createSourcePushes, type Push } from "./source-pushes.ts";
 import { createShardWriter } from "./write-collected.ts";
 
 export interface CollectorOptions {
@@ -37,17 +36,6 @@ export interface CollectorOptions {
   readonly troubled?: (reason: string) => void;
 }
 
-export interface Push {
-  /** Of the source. */
-  readonly version: string;
-  /** How many objects came, changed or went. */
-  readonly changes: number;
-  /** How many there are. */
-  readonly objects: number;
-  /** What was written. */
-  readonly sizeBytes: number;
-}
-
 /** How far a collector is; what it says when asked whether it is ready. */
 export interface CollectorState extends ShardState {
   readonly source: string;
@@ -73,7 +61,6 @@ export interface Collector {
  */
 export function createCollector(options: CollectorOptions): Collector {
   const { store, source, origin, now = Date.now, pace = defaultPace, allowEmpty = false } = options;
-  const { storeRescues = false } = options;
   const bell = createBell();
   const known = createKnownContent({
     parts: origin.parts,
@@ -86,145 +73,65 @@ export function createCollector(options: CollectorOptions): Collector {
     about: origin.about,
     identity: () => origin.identity?.(),
     takeOver: options.takeOver === true,
-    storeRescues,
+    storeRescues: options.storeRescues === true,
   });
-  const lastSettings = createLastSettings();
-  let isFilled = false;
-  /** What was loaded is what lies there, as far as is known. */
-  let isLoaded = false;
-  let asOfMs = 0;
-  let pushes = 0;
-  let pushedBytes = 0;
-  let storeFailure = "";
-  let toldFailure = "";
-  let savedFailure: string | undefined;
-
-  const trouble = createTrouble();
-  const failureNow = (): string => storeFailure || trouble.of(known.failures());
-  const state = (): CollectorState => ({
+  const { pushed, filled } = options;
+  const asOfBefore = async () => (await readShardState(store, source))?.asOfMs ?? 0;
+  const pushes = createSourcePushes(known, writer, {
     source,
-    isFilled,
-    objects: known.size(),
-    pushes,
-    pushedBytes,
-    asOfMs,
-    failure: failureNow(),
+    allowEmpty,
+    now,
+    asOfBefore,
+    onLost: bell.ring,
+    pushed,
+    filled,
   });
-  const tell = (): void => {
-    const failure = failureNow();
-    if (failure === toldFailure) return;
-    toldFailure = failure;
-    options.troubled?.(failure);
-  };
-
-  /** Differences are told from what lies in the store. */
-  async function compare(): Promise<void> {
-    if (known.size() === 0 && !allowEmpty)
-      throw new PortolanError(
-        `the origin of ${source} holds nothing, and every proxy would lose what it has; --allow-empty takes it all the same`,
-      );
-    // Somebody else may have written, or taken the source away.
-    if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
-    if (!isLoaded) {
-      const load = async (entries: ReadonlyMap<string, string>) => {
-        const different = await writer.load(lastSettings.beside(entries));
-        lastSettings.loaded(different);
-        return different;
-      };
-      await known.compareWith(load, () => !writer.isAnothers());
-      isLoaded = true;
-    }
-  }
-
-  async function push(): Promise<void> {
-    if (!known.isWhole()) return;
-    // What is heard from here on may not be in what is written.
-    const heardMs = now();
-    await compare();
-    const isFollowed = known.failures().size === 0;
-    const changes = known.takeChanges();
-    if (changes.size > 0 || !isFilled) {
-      const written = await writer.write(lastSettings.among(changes), known.size() === 0).catch((cause: unknown) => {
-        known.putBack(changes);
-        throw cause;
-      });
-      if (written.kind === "lost") {
-        isLoaded = false;
-        bell.ring();
-        return;
-      }
-      const isFirst = !isFilled;
-      // A collector that starts while a part cannot be read is as old as the one before it left the source.
-      if (isFirst && !isFollowed && !writer.isAnothers()) asOfMs = await asOfBefore(heardMs);
-      isFilled = true;
-      if (written.sizeBytes > 0) {
-        pushes += 1;
-        pushedBytes += written.sizeBytes;
-        const { version, sizeBytes } = written;
-        await options.pushed?.({ version, changes: changes.size, objects: known.size(), sizeBytes });
-      }
-      if (isFirst) options.filled?.();
-    }
-    if (isFollowed) asOfMs = heardMs;
-  }
-
-  /** @returns 0 where the store knows of no time at which all of the origin was followed */
-  async function asOfBefore(nowMs: number): Promise<number> {
-    const before = await readShardState(store, source);
-    return Math.min(before?.asOfMs ?? 0, nowMs);
-  }
-
-  async function attempt(): Promise<boolean> {
-    try {
-      await push();
-      storeFailure = "";
-      return true;
-    } catch (cause) {
-      storeFailure = causeText(cause);
-      return false;
-    }
-  }
+  const health = createCollectorHealth(known, pushes, options);
 
   /** Signs of life: while everything is followed, the shard is as of now. */
   async function sayAlive(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await pace.pause(options.aliveMs ?? 10_000, signal);
       if (signal.aborted) return;
-      if (isFilled && failureNow() === "") asOfMs = now();
-      await saveState();
-      // Where nothing changes nobody would find that the source is somebody else's by now.
-      if (isFilled) bell.ring();
+      if (health.failure() === "") pushes.confirm();
+      await health.save();
+      // Where nothing changes nothing else would find that the source belongs to another origin by now.
+      if (pushes.isFilled()) bell.ring();
     }
   }
-  async function saveState(): Promise<void> {
-    if (!isFilled) return;
-    savedFailure = failureNow();
-    // Whoever cannot write it cannot write the shard either, which is told.
-    await writeShardState(store, source, { asOfMs, failure: savedFailure }).catch(() => {});
+
+  /** Pushes whenever the origin has changed, and again after a pause where that fails. */
+  async function pushChanges(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      await bell.next();
+      if (signal.aborted) return;
+      await pace.pause(options.gatherMs ?? 10, signal);
+      const done = await health.attempt(pushes.push);
+      await health.report();
+      failures = done ? 0 : failures + 1;
+      if (done) continue;
+      await pace.pause(pace.backOff(failures), signal);
+      bell.ring();
+    }
   }
 
   return {
-    state,
+    state: () => ({
+      source,
+      objects: known.size(),
+      failure: health.failure(),
+      isFilled: pushes.isFilled(),
+      ...pushes.totals(),
+    }),
     async run(signal) {
       const until = new AbortController();
       const ends = AbortSignal.any([signal, until.signal]);
       ends.addEventListener("abort", bell.ring);
       const following = origin.follow(known, ends).finally(() => until.abort());
       const living = sayAlive(ends);
-      let failures = 0;
       try {
-        while (!ends.aborted) {
-          await bell.next();
-          if (ends.aborted) break;
-          await pace.pause(options.gatherMs ?? 10, ends);
-          const done = await attempt();
-          tell();
-          if (failureNow() !== savedFailure) await saveState();
-          failures = done ? 0 : failures + 1;
-          if (done) continue;
-          await pace.pause(pace.backOff(failures), ends);
-          bell.ring();
-        }
+        await pushChanges(ends);
       } finally {
         until.abort();
         await Promise.all([following, living]);
@@ -240,11 +147,11 @@ export function createCollector(options: CollectorOptions): Collector {
         broken = cause;
         until.abort();
       });
+      const refuseFailures = (): void => {
+        if (known.failures().size > 0)
+          throw new PortolanError(`source ${source} was left as it was: ${health.failure()}`);
+      };
       try {
-        const refuseFailures = (): void => {
-          if (known.failures().size > 0)
-            throw new PortolanError(`source ${source} was left as it was: ${failureNow()}`);
-        };
         while (!known.isWhole() && !ends.aborted) {
           await bell.next();
           refuseFailures();
@@ -252,11 +159,11 @@ export function createCollector(options: CollectorOptions): Collector {
         if (broken !== undefined) throw broken;
         if (!known.isWhole())
           throw new PortolanError(`source ${source} was left as it was: it was not read to its end`);
-        await compare();
+        await pushes.compare();
         refuseFailures();
-        do await push();
-        while (!isLoaded);
-        await saveState();
+        do await pushes.push();
+        while (!pushes.isCompared());
+        await health.save();
       } finally {
         until.abort();
         await following.catch(() => {});

@@ -3,7 +3,7 @@ import { causeText } from "../config/cause-text.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { isSecret } from "../config/secrets/secret-objects.ts";
 import { readAnalysis, writeAnalysis, writeNotAnalyzed } from "../snapshot/analysis-record.ts";
-import { createSnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type FilesCompiled, worldContent } from "./compile-files.ts";
 import { createShardsReader } from "./read-shards.ts";

@@ -2,7 +2,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import { type Fields, isFields, listOf, numberOf, textOf } from "../config/untyped.ts";
 import type { CompiledStatus } from "../snapshot/compiled.ts";
 import { newestRoot, readHead } from "../snapshot/head/head.ts";
-import { createSnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
 import { addressStatuses } from "./resolved/address-statuses.ts";

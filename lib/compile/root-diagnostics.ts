@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
-import type { SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import type { SnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 
 /** What a compile said, by the root that it made. */
 export async function diagnosticsOfRoot(reader: SnapshotReader, hash: string): Promise<readonly Diagnostic[]> {

@@ -16,8 +16,7 @@ export type WriteResult =
   | { readonly kind: "missing" }
   /** Somebody else wrote since: what lies there now, and who put it there, where the store knows. */
   | { readonly kind: "conflict"; readonly current: Config | undefined; readonly winner: Commit | undefined }
-  | { readonly kind: "invalid"; readonly diagnostics: readonly Diagnostic[] }
-  | { readonly kind: "read-only"; readonly reason: string };
+  | { readonly kind: "invalid"; readonly diagnostics: readonly Diagnostic[] };
 
 /**
  * Configuration by key: kind, namespace, name. Kinds are named as `kindText` writes them. Writes of single objects are atomic; there are no transactions over several.
@@ -42,35 +41,6 @@ export interface ConfigStore {
   getResourceAtVersion(version: string, key: ConfigKey): Promise<Config | undefined>;
   /** The history behind the store, where it keeps one. */
   readonly ledger: Ledger | undefined;
-}
-
-export type ConfigEvent =
-  | { readonly kind: "add"; readonly current: Config }
-  | { readonly kind: "update"; readonly old: Config; readonly current: Config }
-  /** The object that is gone. */
-  | { readonly kind: "delete"; readonly current: Config };
-
-export type ConfigHandler = (event: ConfigEvent) => void | Promise<void>;
-
-/**
- * A store whose content is at hand, and which tells of changes.
- * @see docs/how-istio-does-it/config-stores.md#caches-and-events
- */
-export interface ConfigStoreCache extends ConfigStore {
-  /**
-   * Handlers run one after another, in the order of registration; the store is then at least as new as the event.
-   * @throws PortolanError after `run`
-   */
-  registerEventHandler(kind: string, handler: ConfigHandler): void;
-  /** Fills the store and follows its origin until the signal. */
-  run(stop: AbortSignal): Promise<void>;
-  /** True when the first content is there and all handlers have been told of it. */
-  hasSynced(): boolean;
-}
-
-/** Kinds are read-only for a reason. */
-export function readOnly(reason: string): Promise<WriteResult> {
-  return Promise.resolve({ kind: "read-only", reason });
 }
 
 /** `keyText` of the object of a kind, the kind given as `kindText` writes it. */

@@ -1,5 +1,6 @@
 /** What is to be said of whatever was thrown: its message, if it is an error. */
-export const causeText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+export const causeText = (cause: unknown): string =>
+  cause instanceof Error && cause.message !== "" ? cause.message : String(cause);
 
 /** Why `fetch` failed: it says nothing itself, and its cause does. */
 export const fetchTrouble = (cause: unknown): string =>

@@ -1,6 +1,6 @@
 /**
  * Every code that a diagnostic may carry, by the page of `docs/diagnostics/` that explains it. A code is public API: it is
- * never used again for something else, and a new one comes with its entry (what it means, an example, what to do).
+ * never used again for something else. A new one comes with its entry, and with an example in `test/docs/examples/`.
  */
 export const diagnosticCodes = {
   /** Reading configuration, and keeping what was read. */
@@ -48,7 +48,6 @@ export const diagnosticCodes = {
     "injection-assumed",
     "registration-refused",
     "registry-stale",
-    "registry-unread",
     "service-entry-without-valid-address",
     "stated-endpoints-unusable",
   ],

@@ -4,8 +4,9 @@ export interface GroupVersion {
   readonly version: string;
 }
 
+/** Of an apiVersion with two slashes, which none has, the rest is the version: an unknown one of a known group. */
 export function groupVersion(apiVersion: string): GroupVersion {
-  const slash = apiVersion.lastIndexOf("/");
+  const slash = apiVersion.indexOf("/");
   return slash < 0
     ? { group: "", version: apiVersion }
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };

@@ -8,6 +8,7 @@ import { groupVersion } from "./group-version.ts";
 import { schemaOf } from "./kind-registry.ts";
 import type { KindSchema } from "./kind-schema.ts";
 import { structureFindings } from "./kubernetes/structure.ts";
+import { envelopeRules } from "./rules/envelope.ts";
 import { metadataRules } from "./rules/metadata.ts";
 
 export interface ReadOptions {
@@ -17,6 +18,8 @@ export interface ReadOptions {
   readonly namespace?: string;
   /** `refuse` when absent. */
   readonly unknownFields?: "refuse" | "ignore";
+  /** The object came from a server, which has checked its metadata. False when absent. */
+  readonly isFromServer?: boolean;
   /** `free`: names of objects are not checked, as in a program's own memory and in what another server names; only an API server does. `checked` when absent. */
   readonly names?: "checked" | "free";
   /** Whether a `jwks` may hold symmetric keys; `refuse` when absent. */
@@ -62,6 +65,7 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     ? []
     : [
         ...metadataRules(object, schema, options.names === "free"),
+        ...envelopeFindings(object, options),
         ...kubernetesFindings(object, schema, version, unknownFields),
         ...reading.findings,
         ...(schema.noEffect === undefined ? [] : [info([], schema.noEffect)]),
@@ -72,6 +76,12 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     ? undefined
     : { meta, spec: reading.spec, ...(object.status === undefined ? {} : { status: object.status }), origin };
   return { value, diagnostics: located(findings, parsed, origin, options.sourceOf) };
+}
+
+function envelopeFindings(object: ParsedObject, options: ReadOptions): readonly Finding[] {
+  const found = envelopeRules(object, options.isFromServer === true);
+  if (options.unknownFields !== "ignore") return found;
+  return found.map(({ path, message, hint, code }) => warning(path, message, hint, code));
 }
 
 /** Kubernetes' own kinds have more fields than are read here; which ones, its own table says. */

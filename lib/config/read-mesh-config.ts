@@ -9,10 +9,12 @@ import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import type { ProxyHeaders } from "./kinds/mesh-proxy-config.ts";
+import { distance } from "./nearest-name.ts";
 import { camelFieldName, readSpec } from "./read-spec.ts";
 import { legacyMeshSettingsRules } from "./rules/legacy/legacy-mesh-settings.ts";
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
+import { fieldsAt } from "./schema/message.ts";
 import { fieldsOf, isFields } from "./untyped.ts";
 
 /** Settings of the mesh as they were read. */
@@ -29,15 +31,18 @@ export interface ReadSettings<Spec> extends Stage<Spec> {
  *
  * @param text undefined: it is gone
  * @param before the last valid text; absent: none is known
+ * @param isInFolder whether it is a file of a folder: then a field with a slip is an error
  * @see istio 1.30.3 pilot/pkg/serviceregistry/util/meshwatcher/collection.go, which keeps the last valid settings as a whole
  */
 export function readMeshConfig(
   text: string | undefined,
   file = "mesh.yaml",
   before?: string,
+  isInFolder = false,
 ): ReadSettings<MeshConfig> {
   return readMesh(text, file, before, {
     kind: "MeshConfig",
+    isInFolder,
     schema: meshConfig,
     fallback: defaultMeshConfig,
     complete(written) {
@@ -62,9 +67,11 @@ export function readMeshNetworks(
   text: string | undefined,
   file = "networks.yaml",
   before?: string,
+  isInFolder = false,
 ): ReadSettings<MeshNetworks> {
   return readMesh(text, file, before, {
     kind: "MeshNetworks",
+    isInFolder,
     schema: meshNetworks,
     fallback: noMeshNetworks,
     complete: (written) => ({ spec: written, findings: [...meshNetworksRules(written)] }),
@@ -129,6 +136,8 @@ interface SettingsKind<Written, Spec> {
   readonly kind: string;
   readonly schema: z.ZodType<Written>;
   readonly fallback: Spec;
+  /** A file of a folder, which is read as strictly as its objects are; a cluster's may be of a newer release. */
+  readonly isInFolder: boolean;
   readonly complete: (written: Written) => { readonly spec: Spec; readonly findings: readonly Finding[] };
 }
 
@@ -161,7 +170,7 @@ function readMesh<Written, Spec>(
     return { ...instead, diagnostics: [at(origin, finding)] };
   }
   const { spec, findings: found } = readRaw(loaded.raw, of);
-  const findings = lastRaw === undefined ? found : withMisspelt(found, loaded.raw, lastRaw);
+  const findings = lastRaw === undefined ? withSlips(found, loaded.raw, of) : withMisspelt(found, loaded.raw, lastRaw);
   const diagnostics = located(findings, text, origin);
   if (spec !== undefined && errorsOf(findings).length === 0) return { value: spec, diagnostics, isUsable: true };
   const mixed = readRaw(withFieldsOf(lastRaw, loaded.raw, findings), of).spec;
@@ -219,6 +228,39 @@ function withMisspelt(findings: readonly Finding[], now: unknown, before: unknow
     return error(path, message, `${hint} ${stay}; if both are meant, make them one after the other`, code);
   });
 }
+
+/**
+ * The findings, with an error for each unknown field of a folder that is a known one with a slip, or holds what belongs beside it: where
+ * nothing is known that was valid before, the defaults would open what such a field closes.
+ */
+function withSlips<Written>(
+  findings: readonly Finding[],
+  now: unknown,
+  { schema, isInFolder }: Pick<SettingsKind<Written, unknown>, "schema" | "isInFolder">,
+): readonly Finding[] {
+  if (!isInFolder) return findings;
+  return findings.map((finding) => {
+    const { code, path, message } = finding;
+    const name = path.at(-1);
+    if (code !== "unknown-field" || typeof name !== "string") return finding;
+    const known = fieldsAt(schema, path.slice(0, -1));
+    const there = path.slice(0, -1).reduce(memberOf, now);
+    const meant = known.find((field) => isSlipOf(name, field));
+    if (meant !== undefined)
+      return isNone(memberOf(there, meant)) ? error(path, message, `did you mean "${meant}"?`, code) : finding;
+    const isAround = wrappers.has(name) && Object.keys(fieldsOf(memberOf(there, name))).length > 0;
+    return isAround ? error(path, message, `write what it holds without "${name}" around it`, code) : finding;
+  });
+}
+
+/** What settings stand below elsewhere: in the ConfigMap, and in an IstioOperator. */
+const wrappers: ReadonlySet<string> = new Set(["mesh", "meshConfig", "meshNetworks"]);
+
+/** At most two letters apart, as a newer release's field may be near an older one by more; the case of letters aside. */
+const isSlipOf = (written: string, field: string): boolean =>
+  field.length > 4 &&
+  written.length < 64 &&
+  distance(written.replaceAll("_", "").toLowerCase(), field.toLowerCase()) <= 2;
 
 /** Settings in which top-level fields with errors are as they were before, or absent where they were. */
 export function withFieldsOf(before: unknown, now: unknown, findings: readonly Finding[]): unknown {

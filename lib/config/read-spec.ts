@@ -121,7 +121,9 @@ function edited(value: unknown, { rename, below }: Edits): unknown {
   const copy: Record<string, unknown> = {};
   for (const [name, part] of Object.entries(value)) {
     const to = rename(name);
-    if (to !== undefined) copy[to] = member(name, part);
+    // Of a field that is written in two ways neither may be lost without a word: one of them stays unknown.
+    const isTwice = to !== undefined && to !== name && (Object.hasOwn(value, to) || Object.hasOwn(copy, to));
+    if (to !== undefined) copy[isTwice ? name : to] = member(name, part);
   }
   return copy;
 }

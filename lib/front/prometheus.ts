@@ -163,31 +163,25 @@ function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | undefined> 
 
 function mountLookupFacts(registry: Registry, lookupFacts: NonNullable<PrometheusOptions["lookupFacts"]>): void {
   const facts = oncePerScrape(lookupFacts);
-  new Gauge({
-    name: "portolan_resolver_age_seconds",
-    help: "Seconds since what a host was asked for was last read, or was first asked for in vain.",
-    labelNames: ["kind", "host"],
+  type Lookup = Awaited<ReturnType<typeof lookupFacts>>[number];
+  const shared = (name: string, help: string, valueOf: (lookup: Lookup) => number) => ({
+    name,
+    help,
+    labelNames: ["kind", "host"] as const,
     registers: [registry],
     // Processes that serve as one front read one store.
-    aggregator: "max",
-    async collect() {
+    aggregator: "max" as const,
+    /** A gauge and a counter are both at 0 after a reset. */
+    async collect(this: Pick<Gauge<"kind" | "host">, "reset" | "inc">) {
       const now = (await facts()) ?? [];
       this.reset();
-      for (const { kind, host, ageSeconds } of now) this.set({ kind, host }, ageSeconds);
+      for (const lookup of now) this.inc({ kind: lookup.kind, host: lookup.host }, valueOf(lookup));
     },
   });
-  new Counter({
-    name: "portolan_resolver_failures_total",
-    help: "Attempts to read something of a host that failed.",
-    labelNames: ["kind", "host"],
-    registers: [registry],
-    aggregator: "max",
-    async collect() {
-      const now = (await facts()) ?? [];
-      this.reset();
-      for (const { kind, host, failed } of now) this.inc({ kind, host }, failed);
-    },
-  });
+  const age = "Seconds since what a host was asked for was last read, or was first asked for in vain.";
+  new Gauge(shared("portolan_resolver_age_seconds", age, ({ ageSeconds }) => ageSeconds));
+  const failures = "Attempts to read something of a host that failed.";
+  new Counter(shared("portolan_resolver_failures_total", failures, ({ failed }) => failed));
 }
 
 function mountHeadFacts(registry: Registry, headFacts: NonNullable<PrometheusOptions["headFacts"]>): void {

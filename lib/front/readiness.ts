@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { rootAt } from "../snapshot/head/head.ts";
-import type { SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import type { SnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 import { settledWithin } from "../snapshot/worlds/load-cache.ts";
 import { createElapsed } from "./heads/head-clock.ts";
 import type { Heads } from "./heads/heads.ts";

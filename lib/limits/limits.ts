@@ -5,121 +5,121 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * The limits of every transport: REST v3 and v1, Connect, gRPC-Web, gRPC, webhooks, objects. `docs/security.md` says what
- * happens at each; a test holds its table and these figures together. Names end in their unit; others count things.
+ * The limits of every transport: REST v3 and v1, Connect, gRPC-Web, gRPC, webhooks, objects. The comments are the rows of
+ * `docs/reference/limits.md`: of what, and after a semicolon what happens beyond the limit. Names end in their unit.
  */
 export const limits = {
-  /** Body of a poll, as read and as decompressed. Envoy's own are 60 to 77 KB. */
+  /** Poll, as read and decompressed. Envoy's own have 60 to 77 KB. */
   pollBytes: 1 * MiB,
-  /** Body of a delta request, which names what its reader has. */
+  /** Delta request. */
   deltaBytes: 4 * MiB,
-  /** A request for a certificate. A signing request for RSA with 4096 bits has 1,700 bytes. */
+  /** Certificate request. RSA with 4096 bits needs 1,700 bytes. */
   csrBytes: 64 * KiB,
-  /** Body of a request to compile. */
+  /** Compile request. */
   noticeBytes: 64 * KiB,
-  /** Body of an AdmissionReview, which holds an object twice: API servers take 3 MiB. */
+  /** AdmissionReview. */
   reviewBytes: 8 * MiB,
-  /** Body of a forge's webhook: pushes of thousands of commits. */
+  /** Forge webhook. */
   deliveryBytes: 4 * MiB,
-  /** Body of a pushed source. */
+  /** Pushed source; YAML aliases count written out (422). */
   sourceBytes: 32 * MiB,
-  /** Files of a pushed source: each costs a file or an object of the store, however little is in it. */
+  /** Files of a pushed source. */
   sourceFiles: 20_000,
-  /** A repository's archive at a commit, compressed. */
+  /** Repository archive, compressed; 422, source unchanged. */
   archiveBytes: 64 * MiB,
   /** The same, decompressed. */
   archiveUnpackedBytes: 512 * MiB,
-  /** Its headers besides one for each entry: pax records and long names. 64 MiB of them take 3 seconds to parse. */
+  /** Its pax records and long names. */
   archiveHeaderBytes: 32 * MiB,
-  /** Files, folders and links in it. Its files of configuration are also bounded by `sourceFiles` and `sourceBytes`. */
+  /** Its files, folders and links. */
   archiveEntries: 200_000,
-  /** One request to a repository's host, to the last byte of its answer. */
+  /** One request to a repository's host; 504. */
   fetchMs: 25_000,
-  /** Labels of the nodes that a pushed canary is for, as JSON. */
+  /** Labels of a pushed canary, as JSON; 422. */
   labelBytes: 4 * KiB,
-  /** Objects of a source that a collector fills; files of another one. */
+  /** Objects or files of a source; 422, or `unreadable-source`. */
   sourceObjects: 1_000_000,
-  /** Texts of a source, as one compile reads it: those of its objects, or of its files. */
+  /** Texts of a source in one compile; the same. */
   sourceTextBytes: 1024 * MiB,
-  /** What lies in the store of a source that is filled over HTTP, with what it held before; an object counts as 4 KiB at least. */
+  /** Stored source filled over HTTP, at least 4 KiB an object; run `portolan gc` or split it. */
   sourceStoredBytes: 8192 * MiB,
-  /** Body of an object under `/objects/`. */
+  /** Write to `/objects/`. */
   objectBytes: 8 * MiB,
-  /** All bodies being read at a time. */
+  /** All bodies being read; the slowest gets no room. */
   bodiesBytes: 128 * MiB,
-  /** Lists and objects in each other in a body. Protobuf's own readers stop here too. */
+  /** Nesting; invalid. Protobuf's own readers stop here too. */
   depth: 100,
 
-  /** Id of a node, and its cluster. */
+  /** Node id, cluster; invalid. */
   idBytes: 1 * KiB,
-  /** All that is said of a node besides its list of extensions, as JSON. */
+  /** Node without extensions, as JSON; invalid. */
   nodeBytes: 64 * KiB,
-  /** Name of a resource, a version, a nonce, a type URL. */
+  /** Resource name, version, nonce, type URL; invalid. */
   nameBytes: 1 * KiB,
-  /** Different names that one request may ask for. */
+  /** Different names in a request; invalid. */
   names: 10_000,
-  /** Resources that a delta request may say it has. */
+  /** Resources that a delta request lists; invalid. */
   knownResources: 100_000,
-  /** Path and query of a v1 request. */
+  /** Path and query of v1; 414. */
   urlBytes: 4 * KiB,
-  /** All headers of a request. */
+  /** Headers of a request; 431, over HTTP/2 a reset. */
   headerBytes: 16 * KiB,
 
-  /** Until the headers of a request are there. */
+  /** Until headers are read; 408. */
   headersMs: 10_000,
-  /** Until all of a request is there. */
+  /** Until the request is read; 408, over HTTP/2 a reset. */
   requestMs: 30_000,
-  /** From the start of a gRPC call to the end of its answer. */
+  /** HTTP/2 call, or a stream's unread write; reset. */
   callMs: 60_000,
-  /** How long a connection without a request is kept. Longer than Envoy's pauses between polls. */
+  /** Connection without a request; closed. Longer than Envoy's pauses between polls. */
   idleMs: 65_000,
-  /** How long a connection lives on which nothing moves. Longer than any poll is held. */
+  /** HTTP/1.1 connection without traffic; closed. Longer than any poll is held. */
   stallMs: 120_000,
-  /** Connections of each server. */
+  /** Connections per server; closed. */
   connections: 8_192,
-  /** Calls at a time on one HTTP/2 connection. */
+  /** Concurrent calls per HTTP/2 connection; refused. */
   streams: 100,
-  /** gRPC calls at a time on all connections. */
+  /** Concurrent HTTP/2 calls, health streams, reflection; refused. */
   calls: 1_024,
-  /** Discovery streams at a time on all connections. */
+  /** Concurrent discovery streams; refused. */
   discoveryStreams: 8_192,
-  /** How long one of them may go on: then its reader connects again, with a proof of who it is that is good by then. */
+  /** Life of a discovery stream; ended, to authenticate again. */
   streamMs: 3_600_000,
-  /** How often a connection with such a stream is asked whether somebody is there, and how long it may take to answer. */
+  /** Between pings, and until the answer; closed. */
   keepAliveMs: 30_000,
 
-  /** Answers that lie in memory whole until their readers have them. */
+  /** Answers in memory; polls are streamed in chunks, binary ones wait, others get no room. */
   answersBytes: 128 * MiB,
-  /** Answers that are kept whole for others who ask for the same. */
+  /** Cache of poll answers; evicts the oldest. */
   sharedBytes: 16 * MiB,
-  /** Polls that are known again by their bytes. */
+  /** Cache of poll bodies; evicts. */
   knownPollBytes: 16 * MiB,
-  /** Tokens that were verified lately, of each issuer. */
+  /** Cache of verified tokens per issuer, one minute; evicts. */
   tokenBytes: 8 * MiB,
-  /** Polls that are held, 4 KiB each and what is remembered of their nodes; others are answered at once. */
+  /** Held polls, 4 KiB each and node; answered at once. */
   heldBytes: 64 * MiB,
-  /** What a discovery stream remembers of its reader. 10,000 names with their versions take a fifth. */
+  /** State of a discovery stream; gRPC status 8. 10,000 names with their versions take a fifth. */
   streamBytes: 16 * MiB,
-  /** What all of them remember. */
+  /** State of all streams; gRPC status 8. */
   watchedBytes: 512 * MiB,
-  /** What is remembered of answers that nodes have not confirmed. */
+  /** Unconfirmed answers; evicts. */
   refusalBytes: 4 * MiB,
-  /** How long a node that asks no more is remembered for its refusals. */
+  /** Since such a node's last request; evicts. */
   refusalMs: 900_000,
-  /** Refusals that `/refusals` explains. */
+  /** Entries of `/refusals`, newest first. */
   refusals: 100,
-  /** What is remembered of the versions that nodes have. */
+  /** Versions of nodes, 100 resources each; evicts. */
   statusBytes: 32 * MiB,
-  /** Nodes in one answer of `/status/nodes`. */
+  /** Nodes in `/status/nodes`; `more` counts the rest. */
   statusNodes: 10_000,
-  /** An answer of the API that the console reads. */
+  /** Answer under `/api/`; 400. */
   apiBytes: 2 * MiB,
-  /** Requests to it that are answered at a time. */
+  /** Concurrent requests under `/api/`; no room. */
   apiCalls: 8,
-  /** Roots of long ago that delta requests name, read at a time: some megabytes each in a large mesh. */
+  /** Old roots read at a time for deltas; waits. */
   olderRoots: 4,
-  /** Lists of extensions that are known again. Those of an Envoy take 120 to 160 KB. */
+  /** Cache of extension lists; evicts. An Envoy's list has 120 to 160 KB. */
   extensionBytes: 2 * MiB,
-  /** URLs that `/cache_stats` counts. */
+  /** URLs of `/cache_stats`; evicts. */
   countedUrlBytes: 4 * MiB,
 } as const;

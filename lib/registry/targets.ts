@@ -1,6 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Assembly } from "./assembly.ts";
-import { instancesOf } from "./discovery.ts";
 import { selectablePod } from "./kubernetes/pod-workload.ts";
 import {
   type KubernetesTarget,
@@ -14,6 +13,7 @@ import type { Service, ServiceTarget } from "./service.ts";
 import type { EntryIndex } from "./service-entry/entry-index.ts";
 import { entryTargets } from "./service-entry/entry-targets.ts";
 import type { SelectableWorkload } from "./service-entry/workload.ts";
+import { instancesOf } from "./service-instances.ts";
 
 /** What targets are found in. */
 export interface TargetParts<I extends TargetIndex = TargetIndex>

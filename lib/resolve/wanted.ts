@@ -3,8 +3,8 @@ import type { WantedModule } from "../config/kinds/wasm-module.ts";
 import { fieldsOf, isFields, jsonIn, listOf } from "../config/untyped.ts";
 import { newestRoot, readHead } from "../snapshot/head/head.ts";
 import type { Trust } from "../snapshot/head/signatures.ts";
+import { createSnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 import type { Head } from "../snapshot/root.ts";
-import { createSnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Lookup, lookupName } from "./lookup-name.ts";
 

@@ -19,7 +19,7 @@ export function overEnvironment(settings: Settings, env: Environment): Settings 
     const next = withField(result, field.path, valueOf(field, text));
     if (!settingsSchema.safeParse(next).success)
       throw new PortolanError(
-        `${name} ${field.isSecret ? "" : `is ${JSON.stringify(text)}; it `}may be ${field.type.replaceAll("`", "")} (docs/settings.md, ${field.path.join(".")})`,
+        `${name} ${field.isSecret ? "" : `is ${JSON.stringify(text)}; it `}may be ${field.type.replaceAll("`", "")} (docs/reference/settings.md, ${field.path.join(".")})`,
       );
     result = next;
   }

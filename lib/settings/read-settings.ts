@@ -91,10 +91,10 @@ function withoutSecrets(finding: Finding): Finding {
   if (code !== "invalid-value") return finding;
   const secrets = settingsFields().filter(({ isSecret }) => isSecret);
   if (secrets.some(({ path: secret }) => isWithin(path, secret)))
-    return { ...finding, message: "must be a text that is not empty, or what docs/settings.md lists for it" };
+    return { ...finding, message: "must be a text that is not empty, or what docs/reference/settings.md lists for it" };
   // A key may stand where the fields are to stand of which one is the key.
   if (secrets.some(({ path: secret }) => isWithin(secret, path)))
-    return { ...finding, message: "must hold the fields that docs/settings.md lists" };
+    return { ...finding, message: "must hold the fields that docs/reference/settings.md lists" };
   return finding;
 }
 

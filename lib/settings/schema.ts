@@ -246,7 +246,7 @@ const compile = z.strictObject({
   }),
   workers: field(
     wholeNumber(1, 64),
-    "Threads of a compile. With two, one compiles, and in the first compile of a process that finds nothing to go on from the other writes to the store what is made so far. With more, each compiles some classes of a large world, in slices.",
+    "Threads of a compile. With two, the second writes to the store while the first compiles, in a compile that reuses nothing. With more, each compiles a slice of a large mesh.",
     { env: ["PORTOLAN_COMPILE_WORKERS"], usual: "1" },
   ),
   slices: field(

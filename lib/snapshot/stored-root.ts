@@ -1,7 +1,8 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { readRoot } from "./format.ts";
+import type { BlobSource } from "./reader/blobs.ts";
+import { createSnapshotReader } from "./reader/snapshot-reader.ts";
 import type { StoredRoot } from "./root.ts";
-import { type BlobSource, createSnapshotReader } from "./snapshot-reader.ts";
 
 /**
  * A root as its blob has it. Nothing that it names is read.

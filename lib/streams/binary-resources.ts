@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { LoadedSegment } from "../snapshot/reader/loaded.ts";
 import type { SegmentRef } from "../snapshot/root.ts";
-import type { LoadedSegment } from "../snapshot/snapshot-reader.ts";
 import type { SelectedPart } from "./select-resources.ts";
 import type { TreeReader } from "./tree-reader.ts";
 

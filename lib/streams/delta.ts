@@ -1,6 +1,6 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import { wireVersion } from "../snapshot/parts-version.ts";
-import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
+import type { LoadedTree } from "../snapshot/reader/loaded.ts";
 import type { ChangedResource, Differences } from "./differences.ts";
 import { findResource } from "./select-resources.ts";
 import type { TreeReader } from "./tree-reader.ts";

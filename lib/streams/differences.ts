@@ -1,6 +1,6 @@
 import { wireVersion } from "../snapshot/parts-version.ts";
+import type { LoadedTree } from "../snapshot/reader/loaded.ts";
 import type { SegmentRef } from "../snapshot/root.ts";
-import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
 import type { TreeReader } from "./tree-reader.ts";
 

@@ -1,6 +1,6 @@
 import { wireVersion } from "../snapshot/parts-version.ts";
+import type { LoadedTree } from "../snapshot/reader/loaded.ts";
 import { isWildcard, type ResourceType } from "../snapshot/resource-type.ts";
-import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
 import { deltaByNames } from "./delta.ts";
 import type { ChangedResource, Differences, GoneResource } from "./differences.ts";
 import { changedMap, changedSet, type NameMap, namesIn, noNames, valueOf } from "./name-map.ts";

@@ -1,8 +1,9 @@
 import { hashOf } from "../snapshot/blob.ts";
 import { wireVersion } from "../snapshot/parts-version.ts";
+import type { LoadedRoot, LoadedTree } from "../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 import { isWildcard, type ResourceType, type ShapeName } from "../snapshot/resource-type.ts";
 import type { SegmentRef } from "../snapshot/root.ts";
-import type { LoadedRoot, LoadedTree, SnapshotReader } from "../snapshot/snapshot-reader.ts";
 
 /** Who asks for what. */
 export interface ResourceQuestion {

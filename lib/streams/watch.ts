@@ -1,4 +1,4 @@
-import type { LoadedTree } from "../snapshot/snapshot-reader.ts";
+import type { LoadedTree } from "../snapshot/reader/loaded.ts";
 import type { GoneResource } from "./differences.ts";
 import { mentionedNames } from "./mentioned-names.ts";
 import { changedMap, changedSet, type NameMap, type NameSet, nameSet, namesIn, noNames, valueOf } from "./name-map.ts";

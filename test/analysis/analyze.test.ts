@@ -778,6 +778,59 @@ describe("analyze", () => {
       expect(told(fine)).toEqual([]);
   });
 
+  it("says of an EnvoyFilter that its labels select nothing, where workloads or proxies are known", () => {
+    const filter = (namespace: string) =>
+      of("EnvoyFilter", "f", "{workloadSelector: {labels: {app: a}}, configPatches: []}", namespace);
+    const told = (...texts: readonly string[]) =>
+      messages({ text: docs(...texts) }).flatMap(({ code, path }) =>
+        code === "envoy-filter-no-match" ? [path.join(".")] : [],
+      );
+    const inShop = pod("a-1", "app: a").replace("namespace: default", "namespace: shop");
+    expect(told(filter("default"), pod("b-1", "app: b"))).toEqual(["spec.workloadSelector"]);
+    expect(told(filter("istio-system"), pod("b-1", "app: b"))).toEqual(["spec.workloadSelector"]);
+    expect(told(filter("default"), pod("b-1", "app: b"), inShop)).toEqual(["spec.workloadSelector"]);
+    expect(told(filter("istio-system"), inShop)).toEqual([]);
+    expect(told(filter("default"), inShop)).toEqual([]);
+    const entry = of("WorkloadEntry", "e", "{address: 10.0.0.1, labels: {app: a}}");
+    expect(told(filter("default"), pod("b-1", "app: b"), entry)).toEqual([]);
+    const settings = "proxies: [{id: x, namespace: default, labels: {app: a}}]";
+    const read = readFiles([
+      { file: "a.yaml", text: docs(filter("default"), pod("b-1", "app: b")) },
+      { file: "portolan.yaml", text: settings },
+    ]);
+    expect(analyze({ ...read, clusterIds: [] }).filter(({ code }) => code === "envoy-filter-no-match")).toEqual([]);
+  });
+
+  it("completes hosts of rules, and none of a ServiceEntry, as the compile does", () => {
+    const entry = of(
+      "ServiceEntry",
+      "e",
+      "{hosts: [one], resolution: STATIC, ports: [{number: 80, name: http, protocol: HTTP}]}",
+    );
+    const rule = of("DestinationRule", "d", "{host: one}");
+    const codes = (...texts: readonly string[]) => messages({ text: docs(...texts) }).map(({ code }) => code);
+    const toOne = of("VirtualService", "v", `{hosts: [a.b], ${route("host: one")}}`);
+    expect([codes(entry, rule), codes(entry, toOne)]).toEqual([["IST0174"], ["IST0101"]]);
+    const whole = entry.replace("[one]", "[one.default.svc.cluster.local]");
+    expect([codes(whole, rule), codes(whole, toOne)]).toEqual([[], []]);
+  });
+
+  it("says how a redirected prefix is joined to what follows it", () => {
+    const redirect = (prefix: string, to: string) =>
+      messages({
+        text: object(
+          "gateway.networking.k8s.io/v1",
+          "HTTPRoute",
+          "name: r, namespace: default",
+          `spec: {rules: [{matches: [{path: {type: PathPrefix, value: ${prefix}}}], filters: [{type: RequestRedirect, requestRedirect: {path: {type: ReplacePrefixMatch, replacePrefixMatch: ${to}}}}]}]}`,
+        ),
+      }).flatMap(({ code, message }) => (code === "prefix-rewrite-joined" ? [message.split(":")[0]] : []));
+    expect(redirect("/moved", "/")).toEqual(["a request for /moved/test is redirected to //test"]);
+    expect(redirect("/moved/", "/new/")).toEqual(["a request for /moved/test is redirected to /new//test"]);
+    expect(redirect("/", "/foo")).toEqual(["a request for /test is sent on as /footest"]);
+    expect([redirect("/", "/foo/"), redirect("/moved", "/new")]).toEqual([[], []]);
+  });
+
   it("sorts by level, code and place", () => {
     const found = messages({ text: docs(...cases.slice(0, 20).map(({ text }) => text)) });
     const rank = { error: 0, warning: 1, info: 2 };

@@ -165,6 +165,7 @@ export async function agentBench({ report, quick }: BenchOptions): Promise<void>
           () => admins[kind](version),
           (text) => text !== had[at],
           20_000,
+          5,
         );
         return performance.now();
       });

@@ -11,7 +11,6 @@ import { storedText } from "../../lib/config/object-json.ts";
 import { openLedger } from "../../lib/config-store/ledger/ledger.ts";
 import type { LedgerStore } from "../../lib/config-store/ledger/ledger-port.ts";
 import { createLedgerStore } from "../../lib/config-store/ledger-store.ts";
-import { createMemoryStore } from "../../lib/config-store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
@@ -55,11 +54,6 @@ async function ledgerUpdate(size: number, yard: Timing): Promise<Row> {
     "objects written": (count.objects - before.objects) / writes,
     "bytes written": Math.round((count.bytes - before.bytes) / writes),
   };
-}
-
-async function storeMemory(configs: readonly Config[]): Promise<void> {
-  const store = createMemoryStore();
-  for (const config of configs) await store.create(config);
 }
 
 async function storeLedger(configs: readonly Config[]): Promise<void> {
@@ -130,7 +124,6 @@ export async function configBench({ report, yard, services, quick }: BenchOption
     await row(`parse ${(yaml.length / 1e6).toFixed(1)} MB of block YAML`, () =>
       parseStream(yaml, { file: "input.yaml" }),
     );
-    await row(`store its ${sorted.configs.length} configs in memory`, () => storeMemory(sorted.configs));
     await row(`store its ${sorted.configs.length} configs in a ledger`, () => storeLedger(sorted.configs));
     await row("read, validate and store all of it in a ledger", () => readAndStore(json));
     for (const [what, run] of analyses(json)) await row(what, run);

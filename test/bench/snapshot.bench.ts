@@ -11,7 +11,7 @@ import { byCodePoint } from "../../lib/config/diagnostic.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import { type CompiledResource, type CompiledWorld, resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { diffWorlds } from "../../lib/snapshot/worlds/diff-worlds.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { fileStore } from "../../lib/storage/files.ts";

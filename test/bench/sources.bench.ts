@@ -221,6 +221,7 @@ async function changeRoutes(
       () => answerOf(port),
       (text) => text === `round ${round}`,
       60_000,
+      5,
     );
     inForce.push(performance.now() - startMs);
     const found = await eventually(

@@ -1,6 +1,6 @@
 /**
- * The compile function in the memory of a Worker: everything, and then changes in the same isolate, in the smallest heap in which all of
- * them are published. It is bundled as a Worker is, since programs that are loaded file by file take more.
+ * The compile function in the memory of a Worker: everything, then changes in the same isolate, then one in each of two cold isolates, in
+ * the smallest heap in which all of them are published. It is bundled as a Worker is, since programs that are loaded file by file take more.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +15,7 @@ const workerRow = z.object({
   work: z.enum(["everything", "virtual-service", "endpoint"]),
   ms: z.number(),
   cpuMs: z.number(),
+  isAnalyzed: z.boolean(),
 });
 
 export type WorkerRow = z.infer<typeof workerRow>;
@@ -22,6 +23,7 @@ export type WorkerRow = z.infer<typeof workerRow>;
 /** In MiB; the last is what an isolate of 128 MB has at most. */
 const heaps = [64, 80, 96, 112, 118];
 
+/** Changes in one isolate. */
 const pushes = 50;
 const editor = new URL("./worker-edit.ts", import.meta.url).pathname;
 
@@ -46,16 +48,32 @@ interface Pushes {
   readonly services: number;
   /** How many changes follow on everything. */
   readonly rounds: number;
+  /** Of which the first is taken that suffices, in MiB; all when absent. */
+  readonly tried?: readonly number[];
+}
+
+interface Isolate {
+  readonly isolate: "warm" | "cold";
 }
 
 /** The smallest heap in which all is published, and what was; undefined where an isolate has none that suffices. */
-export function smallestHeap(child: string, { folder, services, rounds }: Pushes) {
-  for (const heapMib of heaps) {
+export function smallestHeap(child: string, { folder, services, rounds, tried = heaps }: Pushes) {
+  const turns = [
+    { isolate: "warm", first: 0, last: rounds },
+    { isolate: "cold", first: rounds + 1, last: rounds + 1 },
+    { isolate: "cold", first: rounds + 2, last: rounds + 2 },
+  ] as const;
+  for (const heapMib of tried) {
     const store = mkdtempSync(join(folder, "store-"));
-    const printed = printedIn(heapMib, child, [store, String(rounds), editor, String(services)]);
-    if (printed === undefined) continue;
-    const lines = printed.trim().split("\n");
-    return { heapMib, made: lines.map((line) => workerRow.parse(JSON.parse(line))) };
+    const made: (WorkerRow & Isolate)[] = [];
+    const isPublished = turns.every(({ isolate, first, last }) => {
+      const args = [store, String(first), String(last), editor, String(services)];
+      const printed = printedIn(heapMib, child, args, "heap");
+      for (const line of printed?.trim().split("\n") ?? [])
+        made.push({ isolate, ...workerRow.parse(JSON.parse(line)) });
+      return printed !== undefined;
+    });
+    if (isPublished) return { heapMib, made };
   }
   return undefined;
 }
@@ -64,27 +82,27 @@ export async function workerBench({ report, services, quick }: BenchOptions): Pr
   const rows: Row[] = [];
   const top = mkdtempSync(join(tmpdir(), "portolan-bench-"));
   const rounds = quick ? 2 : pushes;
+  const tried = quick ? heaps.slice(-1) : heaps;
   try {
     const child = await bundledWorker(top);
     for (const size of quick ? services.slice(0, 1) : services) {
-      const found = smallestHeap(child, { folder: top, services: size, rounds });
+      const found = smallestHeap(child, { folder: top, services: size, rounds, tried });
       if (found === undefined) rows.push({ services: size, "heap MiB": `over ${heaps.at(-1)}` });
-      for (const work of found === undefined ? [] : workerRow.shape.work.options) {
-        const of = found?.made.filter((row) => row.work === work) ?? [];
+      for (const [name, of] of Map.groupBy(found?.made ?? [], ({ work, isolate }) => `${work}, ${isolate} isolate`))
         rows.push({
           services: size,
           "heap MiB": found?.heapMib ?? 0,
-          work,
+          work: name,
           times: of.length,
           ms: median(of.map(({ ms }) => ms)),
           CPU: median(of.map(({ cpuMs }) => cpuMs)),
           "CPU, most": Math.max(...of.map(({ cpuMs }) => cpuMs)),
+          analyzed: of.filter(({ isAnalyzed }) => isAnalyzed).length,
         });
-      }
     }
   } finally {
     rmSync(top, { recursive: true });
   }
-  report.table("Everything and then changes, one after the other, in one isolate of the compile function", rows);
+  report.table("Everything and then changes, one after the other, in isolates of the compile function", rows);
   report.rows("worker", rows);
 }

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { program } from "../programs.ts";
 import { runPortolan } from "./run-portolan.ts";
 
-const cli = fileURLToPath(new URL("../../functions/cli.ts", import.meta.url));
+const cli = await program("cli");
 
 let folder = "";
 beforeEach(async () => {

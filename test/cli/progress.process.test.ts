@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { program } from "../programs.ts";
 
-const cli = fileURLToPath(new URL("../../functions/cli.ts", import.meta.url));
+const cli = await program("cli");
 const progress = new URL("../../lib/cli/progress.ts", import.meta.url).href;
 const memory = new URL("../../lib/storage/memory.ts", import.meta.url).href;
 const samples = fileURLToPath(new URL("../../samples/bookshop", import.meta.url));

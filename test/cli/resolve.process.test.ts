@@ -7,9 +7,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fieldsOf } from "../../lib/config/untyped.ts";
 import { freePort } from "../free-port.ts";
+import { program } from "../programs.ts";
 import { type Issuer, openIssuer } from "../resolve/issuer.ts";
 
-const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
 
 let issuer: Issuer;
 let folder: string;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type CollectorOptions, createCollector, type Push } from "../../lib/collect/collector.ts";
+import { type CollectorOptions, createCollector } from "../../lib/collect/collector.ts";
+import type { Push } from "../../lib/collect/source-pushes.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
 import { readShardState } from "../../lib/compile/collected/shard-state.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";

@@ -3,7 +3,7 @@ import type { Room } from "../../lib/compile/recompile/recompiled.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
 import { newestRoot, readHead } from "../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { reachableFrom } from "../../lib/snapshot/upkeep/reachable.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { certificate } from "./certificate.ts";

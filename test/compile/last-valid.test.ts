@@ -7,7 +7,7 @@ import { sha256 } from "../../lib/config/canonical-json.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { noFolder, readAgain } from "../../lib/config/folder/last-valid.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 
 const service = (name: string) => `apiVersion: v1

@@ -6,8 +6,8 @@ import { readShard } from "../../lib/compile/shards/read-shard.ts";
 import { mustRefuseClosed } from "../../lib/compile/shards/refuse-closed.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { refusalsIn, refusalsText } from "../../lib/snapshot/refusals.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 

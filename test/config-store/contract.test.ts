@@ -1,18 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import type { Config } from "../../lib/config/config.ts";
-import { type KindSchema, kindSchema } from "../../lib/config/kind-schema.ts";
-import { aggregateStores } from "../../lib/config-store/aggregate-store.ts";
-import type { ConfigStore } from "../../lib/config-store/config-store.ts";
 import { createLedgerStore } from "../../lib/config-store/ledger-store.ts";
-import { createMemoryStore } from "../../lib/config-store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { aConfig } from "../config/a-config.ts";
-
-const stores: readonly (readonly [string, () => ConfigStore])[] = [
-  ["memory", () => createMemoryStore()],
-  ["a ledger", () => createLedgerStore(memoryStore(), { prefix: "config", author: "test", now: () => 0 })],
-];
 
 const rule = (name: string, host: string, namespace = "default") =>
   aConfig("DestinationRule", name, `{host: ${host}}`, namespace);
@@ -22,7 +12,9 @@ const revised = (config: Config, resourceVersion: string): Config => ({
 });
 const specs = (configs: readonly Config[]) => configs.map(({ meta, spec }) => [`${meta.namespace}/${meta.name}`, spec]);
 
-describe.each(stores)("a store in %s", (_name, open) => {
+const open = () => createLedgerStore(memoryStore(), { prefix: "config", author: "test", now: () => 0 });
+
+describe("a store of objects", () => {
   it("gives back what was created, and lists it by namespace and name", async () => {
     const store = open();
     for (const config of [rule("b", "b"), rule("a", "a"), rule("a", "c", "another")]) await store.create(config);
@@ -84,9 +76,7 @@ describe.each(stores)("a store in %s", (_name, open) => {
   });
 });
 
-describe("a store in a ledger", () => {
-  const open = () => createLedgerStore(memoryStore(), { prefix: "config", author: "test", now: () => 0 });
-
+describe("a ledger", () => {
   it("has one version for one content, whatever happened before", async () => {
     const [one, other] = [open(), open()];
     await one.create(rule("a", "a"));
@@ -112,36 +102,5 @@ describe("a store in a ledger", () => {
       revision: 2,
     });
     expect(await store.list("DestinationRule")).toHaveLength(3);
-  });
-});
-
-describe("kinds of one name in two groups", () => {
-  const shape = z.object({ host: z.string() });
-  const described = { versions: ["v1"], plural: "gateways", schema: shape, rules: () => [] };
-  const kinds = ["networking.istio.io", "gateway.networking.k8s.io"].map((group) =>
-    kindSchema({ kind: "Gateway", group, ...described }),
-  );
-  const gateway = ({ group }: KindSchema, host: string): Config => {
-    const { meta, origin } = rule("gw", "a");
-    return { meta: { ...meta, group, kind: "Gateway" }, spec: { host }, origin };
-  };
-
-  it("are kept apart by a store, and asked for as kubectl would", async () => {
-    const store = createMemoryStore({ schemas: kinds, validate: false });
-    for (const kind of kinds) expect(await store.create(gateway(kind, kind.group))).toMatchObject({ kind: "written" });
-    const texts = ["Gateway", "Gateway.gateway.networking.k8s.io"];
-    const found = await Promise.all(texts.map((kind) => store.get(kind, "gw", "default")));
-    expect(found.map((config) => config?.spec)).toEqual(kinds.map(({ group }) => ({ host: group })));
-    expect(await Promise.all(texts.map(async (kind) => (await store.list(kind)).length))).toEqual([1, 1]);
-    await store.delete("Gateway", "gw", "default");
-    expect(await store.get("Gateway.gateway.networking.k8s.io", "gw", "default")).toBeDefined();
-  });
-
-  it("are both had by joined stores", async () => {
-    const stores = kinds.map((kind) => createMemoryStore({ schemas: [kind], validate: false }));
-    for (const store of stores) for (const kind of store.schemas) await store.create(gateway(kind, "a"));
-    const joined = aggregateStores(stores);
-    expect(joined.schemas).toHaveLength(2);
-    expect(await joined.list("Gateway")).toHaveLength(1);
   });
 });

@@ -66,7 +66,7 @@ describe("reading a list whose items are faulty", () => {
   });
 
   it("reports any number of items that were left out without a list of arguments that is too long", () => {
-    const leftOut = documentLeftOut({ message: "is left out", hint: "" });
+    const leftOut = documentLeftOut({ message: "is left out", hint: "" }, []);
     const { diagnostics } = read(list(130_000, () => `- ${leftOut}\n`));
     expect(diagnostics.length).toBe(130_000);
   });

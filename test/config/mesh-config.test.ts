@@ -50,6 +50,33 @@ describe("readMeshConfig", () => {
   });
 
   it.each([
+    "OutboundTrafficPolicy: { mode: REGISTRY_ONLY }",
+    "outboundTrafficPolcy: { mode: REGISTRY_ONLY }",
+    "outbound_trafic_policy: { mode: REGISTRY_ONLY }",
+    "mesh: { outboundTrafficPolicy: { mode: REGISTRY_ONLY } }",
+    "meshConfig: { outboundTrafficPolicy: { mode: REGISTRY_ONLY } }",
+    "defaultConfig: { proxyMetdata: { A: b } }",
+  ])(
+    "refuses a field of a folder's file that is a known one with a slip, since the defaults would count: %s",
+    (text) => {
+      const { diagnostics, isUsable } = readMeshConfig(text, "mesh.yaml", undefined, true);
+      expect([isUsable, diagnostics.map(({ severity, code }) => `${severity} ${code}`)]).toEqual([
+        false,
+        ["error unknown-field"],
+      ]);
+      expect(readMeshConfig(text).isUsable).toBe(true);
+    },
+  );
+
+  it.each(["newestThing: { a: b }", "outboundTrafficPolicy: {}\noutboundTrafficPolicy2: { mode: REGISTRY_ONLY }"])(
+    "takes another unknown field of a folder's file for one of a newer release: %s",
+    (text) => {
+      const { diagnostics, isUsable } = readMeshConfig(text, "mesh.yaml", undefined, true);
+      expect([isUsable, diagnostics.map(({ severity }) => severity)]).toEqual([true, ["warning"]]);
+    },
+  );
+
+  it.each([
     ["connectTimeout: 2h", "connectTimeout"],
     ["proxyListenPort: 70000", "proxyListenPort"],
     ["trustDomain: ''", "trustDomain"],

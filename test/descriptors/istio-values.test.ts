@@ -33,7 +33,9 @@ describe("the value of a patch", () => {
     for (const one of taken) {
       const { json, problems } = read(one);
       const isEmptyAny = problems.some(({ reason }) => reason.startsWith("is empty"));
-      if (isEmptyAny || isWithoutHost(JSON.stringify(one.value))) continue;
+      // Istio passes on whatever stands in a TypedStruct. Envoy reads it as the type that it names.
+      const isRefusedStruct = JSON.stringify(one.value).includes(".TypedStruct") && problems.some(isFatal);
+      if (isEmptyAny || isRefusedStruct || isWithoutHost(JSON.stringify(one.value))) continue;
       expect(json, JSON.stringify(one.value)).toEqual(one.json);
     }
   });

@@ -68,7 +68,7 @@ export function pagesNamedInPassing(): readonly Citation[] {
     textOf(file)
       .split("\n")
       .flatMap((text, index) =>
-        [...text.matchAll(/(?<!\]\()\b(?:docs|reference|design)\/[\w./-]+\.md(?:#[\w-]+)?/g)].map(
+        [...text.matchAll(/(?<!\]\(|\/)\b(?:docs|reference|design)\/[\w./-]+\.md(?:#[\w-]+)?/g)].map(
           ([target]): Citation => ({ file, line: index + 1, target }),
         ),
       ),

@@ -8,7 +8,7 @@ import type { Diagnostic } from "../../lib/config/diagnostic.ts";
 import { diagnosticCodes } from "../../lib/config/diagnostic-codes.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { saidBy } from "../compile/said-by.ts";
-import { type Entry, entriesOf, worldOfExamples } from "./diagnostic-pages.ts";
+import { type Entry, type Example, entriesOf, examplesOf, worldOfExamples } from "./diagnostic-pages.ts";
 
 const lib = resolve(import.meta.dirname, "../../lib");
 const world = worldOfExamples();
@@ -28,9 +28,10 @@ function saidOf(steps: readonly (readonly SourceFile[])[]): readonly Diagnostic[
 }
 
 describe("the reference of messages", () => {
-  it("gives each declared code one entry, on the page of its room, in order", () => {
+  it("gives each declared code one entry and one section of examples, on the page of its room, in order", () => {
     for (const [page, codes] of Object.entries(diagnosticCodes)) {
       expect({ page, codes: entriesOf(page).map(({ code }) => code) }).toEqual({ page, codes });
+      expect({ page, codes: examplesOf(page).map(({ code }) => code) }).toEqual({ page, codes });
     }
   });
 
@@ -43,7 +44,7 @@ describe("the reference of messages", () => {
   });
 
   it("explains each code that no folder can provoke, and gives an example of every other", () => {
-    const without = entries.filter(({ steps }) => steps.length === 0);
+    const without = sections.filter(({ steps }) => steps.length === 0);
     expect(without.filter(({ whyNot }) => whyNot === undefined).map(({ code }) => code)).toEqual([]);
   });
 
@@ -61,11 +62,13 @@ describe("the reference of messages", () => {
 });
 
 const entries: readonly Entry[] = Object.keys(diagnosticCodes).flatMap((page) => entriesOf(page));
-const examples = entries.filter(({ steps }) => steps.length > 0);
+const sections: readonly Example[] = Object.keys(diagnosticCodes).flatMap((page) => examplesOf(page));
+const severitiesOf = new Map(entries.map(({ code, severities }) => [code, severities]));
+const examples = sections.filter(({ steps }) => steps.length > 0);
 const saidOfExamples = new Map<string, readonly Diagnostic[]>();
 
 /** Compiled once, whichever test asks first. */
-function saidOfExample({ code, steps }: Entry): readonly Diagnostic[] {
+function saidOfExample({ code, steps }: Example): readonly Diagnostic[] {
   const said = saidOfExamples.get(code) ?? saidOf(steps);
   saidOfExamples.set(code, said);
   return said;
@@ -76,7 +79,7 @@ describe("the examples of messages", () => {
     const said = saidOfExample(example);
     const found = said.filter((one) => one.code === example.code);
     expect(found.length, said.map((one) => `${one.code} ${one.message}`).join("\n")).toBeGreaterThan(0);
-    expect(example.severities).toContain(found[0]?.severity);
+    expect(severitiesOf.get(example.code)).toContain(found[0]?.severity);
   });
 
   /** A change of words shows in review. `npx vitest run test/docs/diagnostics.test.ts -u` writes the file. */

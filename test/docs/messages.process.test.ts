@@ -12,5 +12,5 @@ describe("messages, help and labels", () => {
       .filter(({ text }) => !exceptions.test(text) && bannedIn(text).length > 0)
       .map(({ where, text }) => `${where}: ${bannedIn(text).join(", ")}: ${text}`);
     expect(complaints).toEqual([]);
-  });
+  }, 300_000);
 });

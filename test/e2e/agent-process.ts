@@ -3,9 +3,10 @@ import { chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { program } from "../programs.ts";
 import { envoyPath } from "./envoy.ts";
 
-const source = new URL("../../functions/agent.node.ts", import.meta.url).pathname;
+const bundled = await program("agent");
 
 /** A `portolan agent` as a process of its own, with an Envoy that it runs. */
 export interface AgentProcess {
@@ -30,7 +31,7 @@ export interface AgentProcessOptions {
   readonly bootstrap: object;
   /** Kept for the next agent; a new one by default. */
   readonly folder?: string;
-  /** What is run; the source by default. */
+  /** What is run; the agent as it is published by default. */
   readonly entry?: string;
   /** Of Node, before what is run. */
   readonly nodeFlags?: readonly string[];
@@ -46,7 +47,7 @@ export const agentFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "portol
 export async function startAgent({
   bootstrap,
   args,
-  entry = source,
+  entry = bundled,
   nodeFlags = [],
   ...more
 }: AgentProcessOptions): Promise<AgentProcess> {

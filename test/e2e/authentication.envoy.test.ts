@@ -2,12 +2,13 @@ import { execFile } from "node:child_process";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { program } from "../programs.ts";
 import { shopHost, withWeights } from "./bookshop.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
 import { type GuardedShop, openGuardedShop } from "./guarded-shop.ts";
 import { movedTo, startTraffic } from "./traffic.ts";
 
-const server = new URL("../../functions/server.node.ts", import.meta.url).pathname;
+const server = await program("server");
 let guarded: GuardedShop;
 let envoy: RunningEnvoy;
 

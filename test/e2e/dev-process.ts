@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { program } from "../programs.ts";
 
-const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
 
 /** `portolan dev` on a folder, as a process of its own. @returns when it serves */
 export async function startDev(

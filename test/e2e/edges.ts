@@ -17,6 +17,7 @@ import { s3Store } from "../../lib/storage/s3.ts";
 import { freePort } from "../free-port.ts";
 import { LambdaEnvironments } from "../integration/lambda-environments.ts";
 import { lambdaFunctions } from "../integration/lambda-functions.ts";
+import { program } from "../programs.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import { startBridge } from "./lambda-bridge.ts";
 import { type Platform, startPlatform } from "./platform.ts";
@@ -127,9 +128,8 @@ export async function lambdaEdge(more: Readonly<Record<string, string>> = {}): P
 export async function nodeEdge(): Promise<Edge> {
   const directory = await mkdtemp(join(tmpdir(), "portolan-node-"));
   const port = await freePort();
-  const entry = new URL("../../functions/server.node.ts", import.meta.url).pathname;
   const env = { ...process.env, PORTOLAN_STORE: directory, PORT: String(port) };
-  const child = spawn(process.execPath, [entry], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(process.execPath, [await program("server")], { env, stdio: ["ignore", "ignore", "inherit"] });
   const exit = new Promise((resolve) => child.once("exit", resolve));
   const store = fileStore(directory);
   const recompile = createRecompiler({ store, sources: ["main"], world: { ...defaultWorldOptions, legacyApi: "0.8" } });

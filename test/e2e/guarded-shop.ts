@@ -7,10 +7,11 @@ import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
 import { freePort } from "../free-port.ts";
+import { program } from "../programs.ts";
 import { type Bookshop, openBookshop } from "./bookshop.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
 
-const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
+const [cli, serverProgram] = [await program("cli"), await program("server")];
 
 /** The bookshop behind a front that asks who reads, follows signed HEADs only, and serves secrets; all by the command line. */
 export interface GuardedShop {
@@ -49,7 +50,7 @@ export async function openGuardedShop(
   const keyring = { PORTOLAN_KEYRING: join(folder, "keys.json"), PORTOLAN_SECRETS_KEY: secretsKey };
   const env = { ...process.env, ...keyring, ...environment.portolan };
   const portolan = async (...args: readonly string[]) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [entry("cli.ts"), ...args], { env });
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], { env });
     return stdout.trim();
   };
   const push = () => portolan("push", shop.folder, "--store", join(folder, "store"));
@@ -72,7 +73,7 @@ export async function openGuardedShop(
   const frontUrl = `http://127.0.0.1:${port}`;
   const logged: string[] = [];
   const startFront = async () => {
-    const server = spawn(process.execPath, [entry("server.node.ts")], {
+    const server = spawn(process.execPath, [serverProgram], {
       env: { ...process.env, ...settings, ...environment.front },
       stdio: ["ignore", "pipe", "inherit"],
     });

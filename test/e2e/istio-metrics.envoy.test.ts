@@ -139,6 +139,29 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
+/** Labels without which Kiali leaves a series out (`graph/telemetry/istio/istio.go`). */
+const required =
+  "source_workload_namespace source_workload source_canonical_service source_canonical_revision destination_service_namespace destination_service destination_service_name destination_workload_namespace destination_workload destination_canonical_service destination_canonical_revision request_protocol response_code response_flags".split(
+    " ",
+  );
+
+const isKnown = (label: string | undefined): boolean => label !== undefined && label !== "" && label !== "unknown";
+
+/** Why Kiali would leave a series out of its graph (`IsBadSourceTelemetry` and `IsBadDestTelemetry`); empty: it is an edge. */
+function leftOut({ metric }: Found): readonly string[] {
+  const { source_cluster: from, destination_cluster: written, destination_service_namespace: space } = metric;
+  const absent = required.filter((label) => metric[label] === undefined);
+  const isKnownSource = isKnown(metric.source_workload_namespace);
+  const isNamed = isKnown(metric.source_workload) || isKnown(metric.source_canonical_service);
+  const to = !isKnown(written) && isKnown(from) && isKnown(space) ? from : written;
+  return [
+    ...absent.map((label) => `no label ${label}`),
+    ...(isKnownSource && !isNamed ? ["a namespace without workload and app"] : []),
+    ...(isKnownSource && from !== undefined && !isKnown(from) ? ["a source in no cluster"] : []),
+    ...(isKnown(space) && to !== undefined && !isKnown(to) ? ["a service in no cluster"] : []),
+  ];
+}
+
 const by =
   "source_cluster,source_workload_namespace,source_workload,source_canonical_service,source_canonical_revision," +
   "destination_cluster,destination_service_namespace,destination_service,destination_service_name," +
@@ -168,6 +191,41 @@ describe.skipIf(lacks(hasPrometheus, "Prometheus: apt-get install prometheus, on
       expect(pick(found, "destination_service_namespace", "destination_workload", "request_protocol")).toEqual([
         { destination_service_namespace: "mtls", destination_workload: "unknown", request_protocol: "http" },
       ]);
+    });
+
+    it.each([
+      ["from outside", 'reporter="destination",source_workload="unknown",destination_workload_namespace="mtls"'],
+      [
+        "from another namespace",
+        'reporter="source",source_workload_namespace!="other",source_workload!="unknown",destination_service_namespace="mtls"',
+      ],
+      ["of a namespace", 'reporter="source",source_workload_namespace="mtls"'],
+    ])("have all that Kiali asks of an edge of its graph: %s", async (_, labels) => {
+      const found = await eventually(
+        () => query(`round(sum(rate(istio_requests_total{${labels}}[30s])) by (${by}),0.001) > 0`),
+        (edges) => edges.length > 0,
+        30_000,
+      );
+      expect(found.map(leftOut)).toEqual(found.map(() => []));
+    });
+
+    it.each([
+      [
+        "a service",
+        'destination_service_name="orders",destination_service_namespace="mtls"',
+        ["source", "destination"],
+      ],
+      ["a workload, inbound", 'destination_workload_namespace="mtls",destination_workload="orders"', ["destination"]],
+      ["a workload, outbound", 'source_workload_namespace="mtls",source_workload="gateway"', ["source"]],
+    ])("give Kiali the health of %s", async (_, labels, reporters) => {
+      const found = await eventually(
+        () => query(`rate(istio_requests_total{${labels}}[30s]) > 0`),
+        (rates) => reporters.every((one) => rates.some(({ metric }) => metric.reporter === one)),
+        30_000,
+      );
+      expect(
+        found.filter(({ metric }) => metric.response_code === undefined || metric.request_protocol !== "http"),
+      ).toEqual([]);
     });
 
     it("count what was refused where it was seen, as the client sees it", async () => {

@@ -14,12 +14,13 @@ import type { Publishing } from "../../lib/snapshot/publish.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { freePort } from "../free-port.ts";
+import { program } from "../programs.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 export const host = "web.example.com";
 
-const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
 const gatewayLabels = "{app: gateway, istio: gateway}";
 
 /** The gateway, and how it treats traffic. @param name of the configuration, which each route's header says */

@@ -8,6 +8,9 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
+/** Of each loop, between an answer and the next request: some hundred requests a second, beside which a change has cores to come on. */
+const pauseMs = 8;
+
 /** Sends requests through a listener all the time, a few side by side, over kept connections. */
 export function startTraffic(
   port: number,
@@ -38,7 +41,7 @@ export function startTraffic(
     while (running) {
       const answer = await once();
       counts.set(answer, (counts.get(answer) ?? 0) + 1);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   });
   return {

@@ -14,7 +14,7 @@ import {
   unpin,
 } from "../../lib/snapshot/head/head-operations.ts";
 import { recoverHead } from "../../lib/snapshot/head/recover-head.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { collectables } from "../../lib/snapshot/upkeep/collectables.ts";
 import { reachableFrom } from "../../lib/snapshot/upkeep/reachable.ts";

@@ -1,10 +1,11 @@
 /** What may never happen, whatever is done to a store. */
 import { remakeWorlds, sourceProblems } from "../../lib/compile/remake-worlds.ts";
 import { readShard } from "../../lib/compile/shards/read-shard.ts";
+import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { cohortsOf, lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import { type HistoryEntry, readHistory } from "../../lib/snapshot/head/history.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import type { Head } from "../../lib/snapshot/root.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { readLedger } from "../../lib/snapshot/upkeep/gc-ledger.ts";
 import { repair } from "../../lib/snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -24,8 +25,10 @@ const latestStepMs = 26_000;
 
 /** What HEAD breaks of what operators were told, and of time. */
 export async function headViolations(store: ObjectStore, said: Said): Promise<readonly string[]> {
-  const head = (await readHead(store))?.head;
-  if (head === undefined) return ["HEAD is gone"];
+  const read = await readHead(store).catch(reasonOf);
+  if (typeof read === "string") return [read];
+  if (read === undefined) return ["HEAD is gone"];
+  const { head } = read;
   const nowMs = (await store.time?.()) ?? Date.now();
   const ways = [head, ...cohortsOf(head)];
   const farMs = Math.max(...ways.map(({ steps }) => Date.parse(steps.at(-1)?.at ?? "") - nowMs));
@@ -33,6 +36,11 @@ export async function headViolations(store: ObjectStore, said: Said): Promise<re
     ...(farMs > latestStepMs ? [`a step is put off by ${Math.round(farMs / 1_000)} s`] : []),
     ...saidViolations(head, said),
   ];
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof PortolanError)) throw cause;
+  return cause.message;
 }
 
 function saidViolations(head: Head, { pinned, canary }: Said): readonly string[] {

@@ -3,6 +3,9 @@
 /** Short, so that many steps are under way while things break. */
 export const pace = { settleMs: 150, retentionMs: 150 };
 
+/** How long a publisher rests at most between two publishes: without a rest three of them leave the acts no time on two cores. */
+export const restMs = 400;
+
 export const textOf = (source: string, number: number): string => `apiVersion: v1
 kind: Service
 metadata: { name: ${source}, namespace: shop }

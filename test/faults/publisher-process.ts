@@ -7,7 +7,7 @@ import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { openStore } from "../../lib/storage/open-store.ts";
-import { pace, textOf } from "./mesh.ts";
+import { pace, restMs, textOf } from "./mesh.ts";
 import type { Answer } from "./publishers.ts";
 
 const [source = "", first = "0", aheadMs = "0", where = "", endpoint] = process.argv.slice(2);
@@ -25,5 +25,5 @@ for (let number = Number(first); ; number += 1) {
     if (!(cause instanceof PortolanError)) throw cause;
     say({ kind: "failed", reason: cause.message });
   }
-  await sleep(Math.random() * 80);
+  await sleep(Math.random() * restMs);
 }

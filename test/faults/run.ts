@@ -34,9 +34,9 @@ else {
   ];
   const names = [...new Set(reports.flatMap((report) => Object.keys(report.acts)))].sort();
   const table = new Table({
-    head: ["", ...places],
+    head: ["", ...reports.map(({ place }) => place)],
     style: { head: [], border: [] },
-    colAligns: ["left", "right", "right"],
+    colAligns: ["left", ...reports.map(() => "right" as const)],
   });
   table.push(
     ...names.map((name) =>

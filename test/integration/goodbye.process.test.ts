@@ -9,10 +9,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { nodeOf } from "../front/fixtures.ts";
+import { program } from "../programs.ts";
 import { lacks } from "../skip.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 
-const entry = new URL("../../functions/server.node.ts", import.meta.url).pathname;
+const entry = await program("server");
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();

@@ -10,8 +10,9 @@ import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_
 import { RouteDiscoveryService } from "../../gen/envoy/service/route/v3/rds_pb.ts";
 import { SnapshotService } from "../../gen/portolan/v1/snapshot_service_pb.ts";
 import { freePort } from "../free-port.ts";
+import { program } from "../programs.ts";
 
-const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
+const [cli, serverProgram] = [await program("cli"), await program("server")];
 const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
 const node = { id: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", cluster: "x" };
 const closing: (() => unknown)[] = [];
@@ -19,11 +20,11 @@ let grpcUrl = "";
 
 beforeAll(async () => {
   const store = await mkdtemp(join(tmpdir(), "portolan-grpc-"));
-  const push = spawn(process.execPath, [entry("cli.ts"), "push", samples, "--store", store, "--binary-forms"]);
+  const push = spawn(process.execPath, [cli, "push", samples, "--store", store, "--binary-forms"]);
   expect(await new Promise((resolve) => push.once("exit", resolve))).toBe(0);
   const [port, grpcPort] = [await freePort(), await freePort()];
   const env = { ...process.env, PORTOLAN_STORE: store, PORT: String(port), PORTOLAN_GRPC_PORT: String(grpcPort) };
-  const server = spawn(process.execPath, [entry("server.node.ts")], { env, stdio: "ignore" });
+  const server = spawn(process.execPath, [serverProgram], { env, stdio: "ignore" });
   const exit = new Promise((resolve) => server.once("exit", resolve));
   closing.push(
     () => server.kill("SIGTERM"),

@@ -11,8 +11,9 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClusterDiscoveryService } from "../../gen/envoy/service/cluster/v3/cds_pb.ts";
 import { freePort } from "../free-port.ts";
+import { program } from "../programs.ts";
 
-const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
+const [cli, serverProgram] = [await program("cli"), await program("server")];
 const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
 const node = { id: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", cluster: "x" };
 
@@ -73,7 +74,7 @@ const programs: readonly (readonly [string, () => Promise<Started>])[] = [
     "portolan dev",
     async () => {
       const port = await freePort();
-      const args = [entry("cli.ts"), "dev", samples, "--port", String(port), "--store", join(folder, "dev")];
+      const args = [cli, "dev", samples, "--port", String(port), "--store", join(folder, "dev")];
       return start(args, {}, [port]);
     },
   ],
@@ -81,11 +82,11 @@ const programs: readonly (readonly [string, () => Promise<Started>])[] = [
     "the server",
     async () => {
       const store = join(folder, "server");
-      const push = spawn(process.execPath, [entry("cli.ts"), "push", samples, "--store", store, "--binary-forms"]);
+      const push = spawn(process.execPath, [cli, "push", samples, "--store", store, "--binary-forms"]);
       expect(await new Promise((resolve) => push.once("exit", resolve))).toBe(0);
       const ports = [await freePort(), await freePort()];
       const env = { PORTOLAN_STORE: store, PORT: String(ports[0]), PORTOLAN_GRPC_PORT: String(ports[1]) };
-      return start([entry("server.node.ts")], env, ports);
+      return start([serverProgram], env, ports);
     },
   ],
 ];
@@ -184,7 +185,7 @@ describe("the server with several workers", () => {
   it("ends in order when it is told to while some of them are still starting", async () => {
     const port = await freePort();
     const env = { PORTOLAN_STORE: join(folder, "empty"), PORT: String(port), PORTOLAN_WORKERS: "4" };
-    const { end } = await start([entry("server.node.ts")], env, [port]);
+    const { end } = await start([serverProgram], env, [port]);
     expect((await end()).code).toBe(0);
   }, 90_000);
 });

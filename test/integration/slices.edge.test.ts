@@ -10,7 +10,7 @@ import { slicesPrefix } from "../../lib/compile/slices/records.ts";
 import { sha256 } from "../../lib/config/canonical-json.ts";
 import { listIn } from "../../lib/config/untyped.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";

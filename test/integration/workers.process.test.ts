@@ -9,10 +9,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { fileStore } from "../../lib/storage/files.ts";
+import { program } from "../programs.ts";
 import { lacks } from "../skip.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 
-const entry = new URL("../../functions/server.node.ts", import.meta.url).pathname;
+const entry = await program("server");
 const node = { id: "sidecar~10.0.0.5~web-0.shop~shop.svc.cluster.local", metadata: { NAMESPACE: "shop" } };
 const world = (round: string) =>
   worldOf(

@@ -12,6 +12,7 @@ import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { writtenPublications } from "../../lib/snapshot/head/lost-head.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import { program } from "../programs.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -48,9 +49,10 @@ beforeAll(async () => {
   await git("init", "-q", "-b", "main");
   await git("add", "-A");
   await git("commit", "-q", "-m", "shop");
-  // The package as it would be installed: this tree.
+  // The package as it would be installed.
+  const cli = await program("cli");
   await mkdir(join(folder, "bin"));
-  const npx = `#!/bin/sh\n[ "$1 $2" = "--yes portolan@0.2.0" ] || exit 9\nshift 2\nexec "${process.execPath}" "${root}functions/portolan.mjs" "$@"\n`;
+  const npx = `#!/bin/sh\n[ "$1 $2" = "--yes portolan@0.2.0" ] || exit 9\nshift 2\nexec "${process.execPath}" "${cli}" "$@"\n`;
   await writeFile(join(folder, "bin/npx"), npx);
   await chmod(join(folder, "bin/npx"), 0o755);
 });

@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rejections, shopHost, startGateway, withWeights } from "../e2e/bookshop.ts";
 import { eventually, type RunningEnvoy } from "../e2e/envoy.ts";
 import { failures, startTraffic, type Traffic } from "../e2e/traffic.ts";
+import { program } from "../programs.ts";
 import { type ApiServer, openApiServer } from "./api-server.ts";
 import { installIstioKinds } from "./custom-resources.ts";
 import { type CutProxy, openCutProxy } from "./cut-proxy.ts";
 import { type LiveShop, openLiveShop } from "./live-shop.ts";
 import { hasApiServer } from "./server-binaries.ts";
 
-const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
 
 /** `portolan dev --kube` as a process of its own, with all that it tells. */
 async function startLiveDev(kubeconfig: string, store: string) {

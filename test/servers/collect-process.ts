@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { program } from "../programs.ts";
 
-const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
 
 /** `portolan collect …` as a process of its own. */
 export interface CollectProcess {

@@ -4,7 +4,7 @@ import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { defaultPace, type Pace } from "../../lib/registry/retry.ts";
 import { newestRoot, readHead } from "../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import type { TrustBundles } from "../../lib/snapshot/trust-bundle.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { certificate } from "../compile/certificate.ts";

@@ -11,7 +11,7 @@ import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { newestRoot, readHead } from "../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { type ApiServer, openApiServer } from "./api-server.ts";
 import { installIstioKinds } from "./custom-resources.ts";

@@ -8,8 +8,9 @@ import { isFields } from "../../lib/config/untyped.ts";
 import { environmentOf, overEnvironment, withFiles } from "../../lib/settings/environment.ts";
 import { settingsFields, settingsJsonSchema } from "../../lib/settings/fields.ts";
 import { readSettings } from "../../lib/settings/read-settings.ts";
-import { schemaText, withSettingsTable } from "../../lib/settings/reference.ts";
+import { schemaText } from "../../lib/settings/reference.ts";
 import type { Settings } from "../../lib/settings/schema.ts";
+import { settingsReference } from "../../site/settings-reference.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const fileOf = (name: string): string => readFileSync(join(root, name), "utf8");
@@ -115,7 +116,7 @@ describe("the environment", () => {
 
   it("is refused by name where it says what its field cannot, and no secret is told", () => {
     expect(() => overEnvironment({}, { PORT: "eighty" })).toThrow(
-      'PORT is "eighty"; it may be 0 to 65535 (docs/settings.md, front.port)',
+      'PORT is "eighty"; it may be 0 to 65535 (docs/reference/settings.md, front.port)',
     );
     expect(() => overEnvironment({}, { PORTOLAN_SOURCE_SECRETS: "hunter2" })).toThrow(
       /^PORTOLAN_SOURCE_SECRETS may be/,
@@ -151,8 +152,8 @@ describe("the environment", () => {
 describe("the reference", () => {
   it("is what the schema says: node scripts/settings.mjs writes both files", () => {
     expect(fileOf("settings.schema.json")).toBe(schemaText());
-    expect(withSettingsTable(fileOf("docs/settings.md"))).toBe(fileOf("docs/settings.md"));
-    expect(fileOf("docs/settings.md")).toContain("`front.port`");
+    expect(fileOf("docs/reference/settings.md")).toBe(settingsReference());
+    expect(fileOf("docs/reference/settings.md")).toContain("| `front.port` |");
   });
 
   it("describes every field", () => {

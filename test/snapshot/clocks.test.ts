@@ -4,7 +4,7 @@ import { headTimeMs } from "../../lib/snapshot/head/clock.ts";
 import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
 import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { diffWorlds } from "../../lib/snapshot/worlds/diff-worlds.ts";
 import { loadWorldLike } from "../../lib/snapshot/worlds/load-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { blobsIn } from "../../lib/snapshot/blob-groups.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { reachableFrom } from "../../lib/snapshot/upkeep/reachable.ts";
 import { createWorldEncoder } from "../../lib/snapshot/worlds/encode-world.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";

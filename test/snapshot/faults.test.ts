@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { readHistory } from "../../lib/snapshot/head/history.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

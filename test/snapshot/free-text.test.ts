@@ -3,7 +3,7 @@ import { blobKey, jsonBlob } from "../../lib/snapshot/blob.ts";
 import { cutText, maxFreeTextBytes } from "../../lib/snapshot/free-text.ts";
 import { readHistory } from "../../lib/snapshot/head/history.ts";
 import { moveHead } from "../../lib/snapshot/head/move-head.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

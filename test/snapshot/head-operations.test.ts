@@ -11,7 +11,7 @@ import {
 import { isSigned, signHead } from "../../lib/snapshot/head/signatures.ts";
 import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { blobKey } from "../../lib/snapshot/blob.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { type BlobSource, createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import type { BlobSource } from "../../lib/snapshot/reader/blobs.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { worldOf } from "./worlds.ts";
 

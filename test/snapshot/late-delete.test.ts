@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { blobKey } from "../../lib/snapshot/blob.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { reachableFrom } from "../../lib/snapshot/upkeep/reachable.ts";

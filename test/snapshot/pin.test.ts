@@ -5,7 +5,7 @@ import { abortCanary, promoteCanary, rollback, setCanary, unpin } from "../../li
 import { statusOf } from "../../lib/snapshot/head/head-status.ts";
 import { readHistory } from "../../lib/snapshot/head/history.ts";
 import { createPublisher, type Publishing } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

@@ -14,7 +14,7 @@ import { blobKey, hashOf, headKey } from "../../lib/snapshot/blob.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
 import { createPublisher, type Publisher } from "../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

@@ -113,8 +113,7 @@ export function createFrontClient({ url, ...files }: FrontAddress): FrontClient 
     async open(path, signal) {
       const begun = await begin({ path, signal });
       return new Promise((resolve, reject) => {
-        const fail = (cause: unknown) => reject(new PortolanError(causeText(cause), [], cause));
-        begun.once("error", fail);
+        begun.once("error", (cause) => reject(failed(cause)));
         begun.once("response", (response) => {
           if (response.statusCode === 200) return resolve(response);
           response.destroy();
@@ -130,10 +129,11 @@ export function createFrontClient({ url, ...files }: FrontAddress): FrontClient 
   };
 }
 
+const failed = (cause: unknown) => new PortolanError(causeText(cause), [], cause);
+
 function settle(begun: ClientRequest, body: FrontRequest["body"], timeoutMs: number): Promise<FrontReply> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: unknown) =>
-      reject(new PortolanError(cause instanceof Error ? cause.message || String(cause) : String(cause), [], cause));
+    const fail = (cause: unknown) => reject(failed(cause));
     const timer = setTimeout(() => begun.destroy(new Error(`no answer in ${timeoutMs / 1_000} s`)), timeoutMs);
     begun.once("close", () => clearTimeout(timer));
     begun.once("error", fail);

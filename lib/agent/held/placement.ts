@@ -12,8 +12,9 @@ import {
   textOf,
 } from "../../snapshot/classifier.ts";
 import { isIstioClass } from "../../snapshot/proxy-build.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Root } from "../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 
 /**
  * Classes that a front may find for a node, the likeliest first: by its projection, by its names in the node index, the default of its

@@ -1,8 +1,8 @@
 import { createBudget } from "../../limits/budget.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { LoadedTree } from "../../snapshot/reader/loaded.ts";
 import { type CoreType, coreTypes, type ResourceType } from "../../snapshot/resource-type.ts";
-import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import { createDifferences } from "../../streams/differences.ts";
 import type { Sources } from "../../streams/due.ts";
 import { namesIn, valueOf } from "../../streams/name-map.ts";

@@ -1,9 +1,9 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { concatBytes } from "../../snapshot/blob.ts";
 import type { CompiledResource } from "../../snapshot/compiled.ts";
+import type { LoadedTree } from "../../snapshot/reader/loaded.ts";
 import type { SegmentRef } from "../../snapshot/root.ts";
 import type { ResourceSpan } from "../../snapshot/segment.ts";
-import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import { createTreeEncoder, versionOfTree } from "../../snapshot/worlds/encode-tree.ts";
 import type { TreeReader } from "../../streams/tree-reader.ts";
 import type { LocalResources } from "./offer.ts";

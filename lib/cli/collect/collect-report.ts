@@ -1,5 +1,5 @@
-import type { Push } from "../../collect/collector.ts";
 import type { RootCertOptions } from "../../collect/root-cert/root-cert-writer.ts";
+import type { Push } from "../../collect/source-pushes.ts";
 import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { causeText } from "../../config/cause-text.ts";

@@ -8,7 +8,7 @@ import { findInTree } from "../../config-store/ledger/merkle-tree.ts";
 import { splitEntry } from "../../registry/packed-object.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { readHistory } from "../../snapshot/head/history.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { versionOf } from "./served-version.ts";
 

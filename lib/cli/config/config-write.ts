@@ -133,8 +133,6 @@ export function refusalText(result: WriteResult): string {
     }
     case "invalid":
       return result.diagnostics.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
-    case "read-only":
-      return result.reason;
     case "written":
       return "written";
   }

@@ -6,7 +6,7 @@ import { type Diagnostic, keyText, type Origin } from "../../config/diagnostic.t
 import { readFiles } from "../../config/folder/directory.ts";
 import { newestRoot, readHead } from "../../snapshot/head/head.ts";
 import { readHistory } from "../../snapshot/head/history.ts";
-import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { versionOf } from "./served-version.ts";
 

@@ -2,7 +2,7 @@ import { placesOf } from "../../compile/places.ts";
 import { type Config, keyOf } from "../../config/config.ts";
 import { keyText, PortolanError } from "../../config/diagnostic.ts";
 import { newestRoot, readHead } from "../../snapshot/head/head.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Terminal } from "../terminal.ts";
 import { nameOf } from "./config-print.ts";

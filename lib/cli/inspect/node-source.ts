@@ -1,7 +1,7 @@
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type NodeResources, nodeResources } from "../../trace/node-resources.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import { openThere } from "../named-store.ts";

@@ -5,7 +5,7 @@ import { recordedIn } from "../../front/nodes/node-records.ts";
 import type { NodeState, ResourceState } from "../../front/nodes/node-state.ts";
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { storeForms } from "../../storage/store-location.ts";
 import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";

@@ -1,7 +1,7 @@
 import { type Places, placesOf } from "../../compile/places.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 
 /** Says of refusals where the objects behind each suspect stood in the version that is refused. */

@@ -63,4 +63,4 @@ export async function settingsIn(file: string): Promise<Settings> {
 }
 
 export const wrongSettings = (file: string, diagnostics: readonly Diagnostic[]): string =>
-  `${file} has ${counted(errorsOf(diagnostics).length, "error")}; docs/settings.md lists its fields`;
+  `${file} has ${counted(errorsOf(diagnostics).length, "error")}; docs/reference/settings.md lists its fields`;

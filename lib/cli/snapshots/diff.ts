@@ -8,7 +8,7 @@ import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { namedPods } from "../../snapshot/node-names.ts";
-import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import { loadWorldLike } from "../../snapshot/worlds/load-world.ts";
 import { restoreWorld } from "../../snapshot/worlds/restore-world.ts";

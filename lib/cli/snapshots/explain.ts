@@ -3,8 +3,8 @@ import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-object
 import { PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
 import { pathText } from "../../config/path-text.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import {
   type Cause,

@@ -1,7 +1,7 @@
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead, rootAt, servedConfiguration } from "../../snapshot/head/head.ts";
 import { configurationIn, type HistoryEntry, ledAll, readChanges, readHistory } from "../../snapshot/head/history.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
 import { nothingPublished } from "./nothing-published.ts";

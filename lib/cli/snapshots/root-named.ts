@@ -2,7 +2,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { rootNamedIn } from "../../snapshot/head/root-named.ts";
-import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { nothingPublished } from "./nothing-published.ts";
 

@@ -16,9 +16,9 @@ import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../s
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
 import { type HistoryEntry, publicationOf, readHistory } from "../../snapshot/head/history.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { refusalsIn, refusalsText, toldWithInstead } from "../../snapshot/refusals.ts";
 import type { Pin } from "../../snapshot/root.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type LastCollection, lastCollection } from "../../snapshot/upkeep/gc-ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { namedHere } from "../config/placed-messages.ts";

@@ -76,7 +76,7 @@ function readFromServer(
 ): Stage<Config | undefined> {
   const names = kind === "mcp" ? "free" : "checked";
   const as = (unknownFields: NonNullable<ReadOptions["unknownFields"]>) =>
-    readConfig(parsed, { unknownFields, names, inlineSymmetricKeys, acceptUnknownTypes: true });
+    readConfig(parsed, { unknownFields, names, isFromServer: true, inlineSymmetricKeys, acceptUnknownTypes: true });
   const { key } = fromOldSpelling(parsed).origin;
   if (protects(key)) return as("refuse");
   const read = as("ignore");

@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { RecompileOptions } from "../recompile/recompiled.ts";
 import { createRecompiler } from "../recompile.ts";
-import type { Compile } from "../triggers/turns.ts";
+import type { Compile } from "../triggers/compile-job.ts";
 import { type HeldVersions, nothingHeld } from "./held-sources.ts";
 import { createIsolatedCompile } from "./isolated-compile.ts";
 

@@ -7,7 +7,7 @@ import type { Recompiled } from "../recompile/recompiled.ts";
 import { publishedVersions } from "../shards/published-versions.ts";
 import { createUnreadSources } from "../shards/unread-sources.ts";
 import { sourceVersions } from "../slices/source-versions.ts";
-import type { Compile } from "../triggers/turns.ts";
+import type { Compile } from "../triggers/compile-job.ts";
 import { changesInSource } from "./changes-in-source.ts";
 import {
   type HeldSource,

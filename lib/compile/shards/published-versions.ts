@@ -1,5 +1,5 @@
 import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
-import type { BlobSource } from "../../snapshot/snapshot-reader.ts";
+import type { BlobSource } from "../../snapshot/reader/blobs.ts";
 import { storedRoot } from "../../snapshot/stored-root.ts";
 
 /**

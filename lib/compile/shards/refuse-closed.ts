@@ -52,7 +52,7 @@ function closesSomething(name: string, closed: readonly ClosedObject[], content:
     (one): Diagnostic => ({
       ...closedDiagnostic(one, rootNamespace),
       severity: "error",
-      hint: "correct the object; --accept-closed publishes it all the same, and closes what it selects",
+      hint: "correct the object, or render a template or a patch first; --accept-closed publishes it all the same, and closes what it selects",
     }),
   );
   return new PortolanError(

@@ -1,20 +1,23 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { createMemo, forget, type Memo } from "../../incremental/memo.ts";
+import { eachClass } from "../../mesh/classes/enter-classes.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";
 import { blobsIn } from "../../snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { resourceTypes } from "../../snapshot/resource-type.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { readStored, recordOfRoot } from "../../snapshot/standing/read-stored.ts";
 import { createBlobCheck } from "../../snapshot/upkeep/blob-check.ts";
 import { createWorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { writeBlobs } from "../../snapshot/write-blobs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { units } from "../../xds/units.ts";
 import { besideAndClasses, type CountedWorld, compileCounted } from "../compile.ts";
 import { countLoaded, createWorldLoader, type LoadedWorld, viewsIn } from "../compile-files.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import { faultlessFiles, standingOf } from "../standing/open-standing.ts";
+import { type Standing, unitsThatStand } from "../standing/standing.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import { joinSlices } from "./join-slices.ts";
 import { planId, type SlicePlan, sourceNamesIn, standingKeyOf, worldOptionsIn } from "./plan.ts";
@@ -47,10 +50,11 @@ export async function compileInRoom(store: ObjectStore, plan: SlicePlan, options
   // Only a root that says how it was made says which secrets its parts name.
   const making = { key: key ?? planId(plan), found: key === undefined ? undefined : newest, staged };
   const laid = new Set<string>();
-  const roots: string[] = [];
-  for await (const world of worldsOf(store, plan, making)) roots.push(await write(store, world, laid));
-  const isLeft = readsAll ? undefined : await ifWhole(partsOf(store, newest));
-  const { world } = await staged("join", () => joinSlices(store, roots, { isLeft }));
+  const slices: (CompiledWorld | string)[] = [];
+  for await (const { world, isAll } of worldsOf(store, plan, making))
+    slices.push(isAll && !readsAll ? world : await write(store, world, laid));
+  const isLeft = readsAll || laid.size === 0 ? undefined : await ifWhole(partsOf(store, newest));
+  const { world } = await staged("join", () => joinSlices(store, slices, { isLeft }));
   if (key !== undefined) return { world, laid };
   const { made: _ofThePlan, ...beside } = world;
   return { world: beside, laid };
@@ -64,23 +68,48 @@ interface Making {
   readonly staged: Staged;
 }
 
-/** What belongs to no class, then slice after slice of the classes. Each is made when it is asked for. */
-async function* worldsOf(store: ObjectStore, plan: SlicePlan, making: Making): AsyncGenerator<CompiledWorld, void> {
+interface MadeWorld {
+  readonly world: CompiledWorld;
+  /** It has all classes, and nothing follows. */
+  readonly isAll: boolean;
+}
+
+/**
+ * What belongs to no class, then slice after slice of the classes. Each is made when it is asked for. Where little is to be made of all, it is
+ * one world.
+ */
+async function* worldsOf(store: ObjectStore, plan: SlicePlan, making: Making): AsyncGenerator<MadeWorld, void> {
   const { key, found, staged } = making;
   const memo = createMemo();
   const { counted, before } = await count(store, plan, { ...making, memo });
   forget(memo);
   const stored = found === undefined || before === undefined ? undefined : await ifWhole(readStored(store, found, key));
   const standing = stored === undefined || before === undefined ? undefined : standingOf(stored, before);
-  const [beside, classes] = besideAndClasses(counted);
   const reuse = { key, standing };
-  yield compileCounted(beside, createMemo(), staged, reuse).value;
-  for (let index = 0; index < plan.of; index += 1) {
+  const make = (part: CountedWorld): CompiledWorld => compileCounted(part, createMemo(), staged, reuse).value;
+  const { of } = plan;
+  if (Math.round(of * shareToMake(counted, standing)) <= 1) {
+    yield { world: make(counted), isAll: true };
+    return;
+  }
+  const [beside, classes] = besideAndClasses(counted);
+  yield { world: make(beside), isAll: false };
+  for (let index = 0; index < of; index += 1) {
     // Views make something when they are asked, and remember it here.
     forget(memo);
-    const slice = { ...classes, classes: classesOfSlice(classes.classes, { index, of: plan.of }, createMemo()) };
-    yield compileCounted(slice, createMemo(), staged, reuse).value;
+    const slice = { ...classes, classes: classesOfSlice(classes.classes, { index, of }, createMemo()) };
+    yield { world: make(slice), isAll: false };
   }
+}
+
+/** Which part of all answers does not stand, from 0 to 1. */
+function shareToMake({ classes }: CountedWorld, standing: Standing | undefined): number {
+  if (standing === undefined || classes.ids.length === 0) return 1;
+  const stand = eachClass(classes).map(({ id, views }) => {
+    const before = standing.classes.get(id);
+    return before === undefined ? 0 : unitsThatStand(views, before).length;
+  });
+  return 1 - stand.reduce((sum, count) => sum + count, 0) / (units.length * classes.ids.length);
 }
 
 /** @returns undefined for what is missing or damaged: it would save work, and nothing else depends on it */

@@ -3,7 +3,7 @@ import { createMemo, forget, type Memo } from "../../incremental/memo.ts";
 import { blobsIn } from "../../snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { readHead, rootsOfHead } from "../../snapshot/head/head.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { createBlobCheck } from "../../snapshot/upkeep/blob-check.ts";
 import { reachableFrom } from "../../snapshot/upkeep/reachable.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";

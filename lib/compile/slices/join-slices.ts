@@ -1,7 +1,8 @@
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { blobOfKey } from "../../snapshot/blob.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
-import { type BlobSource, createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { BlobSource } from "../../snapshot/reader/blobs.ts";
+import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { isPart, unreadPart } from "../../snapshot/standing/read-stored.ts";
 import { type Made, readRecord } from "../../snapshot/standing/standing-record.ts";
 import type { EncodedWorld } from "../../snapshot/worlds/encode-world.ts";

@@ -1,20 +1,20 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { createPacker } from "../../snapshot/packs/write-packs.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
-import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { createAnalyst } from "../analyst.ts";
 import { staleSources } from "../collected/stale-sources.ts";
 import { createCompileHere } from "../isolation/compile-here.ts";
 import type { Recompiled, RecompileOptions } from "../recompile/recompiled.ts";
 import { diagnosticsOfRoot } from "../root-diagnostics.ts";
 import { noObserver } from "../telemetry/observer.ts";
-import { createTurns, type TurnsOptions } from "./turns.ts";
+import { type CompileQueueOptions, createCompileQueue } from "./compile-queue.ts";
 
 /** @param askedMs when that was asked for, in milliseconds since the epoch; absent: now */
 export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Promise<Recompiled>;
 
 /**
- * A compiler that all triggers of a store share with those of other processes; see `createTurns`.
+ * A compiler that all triggers of a store share with those of other processes; see `createCompileQueue`.
  *
  * @param options.compile compiles in another process; absent: it is done in this one
  * @param options.writesPacks whether readers of the store are spared requests; worth it where each of them takes milliseconds; false
@@ -22,8 +22,8 @@ export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Prom
  */
 export function createLeasedCompiler(
   options: RecompileOptions &
-    Pick<TurnsOptions, "pace" | "clock" | "onError" | "onTakenOver"> &
-    Partial<Pick<TurnsOptions, "compile">> & { readonly writesPacks?: boolean },
+    Pick<CompileQueueOptions, "pace" | "clock" | "onError" | "onTakenOver"> &
+    Partial<Pick<CompileQueueOptions, "compile">> & { readonly writesPacks?: boolean },
 ): LeasedCompiler {
   const { store, now = Date.now, observer = noObserver } = options;
   const analyst = createAnalyst(store, { world: options.world, mostBytes: options.room?.analyzedBytes });
@@ -35,11 +35,11 @@ export function createLeasedCompiler(
     const names = (await reader.root(root)).root.sources.map(({ name }) => name);
     return [...(await diagnosticsOfRoot(reader, root)), ...(await staleSources(store, names, now()))];
   };
-  const turns = createTurns({ ...options, compile, diagnosticsOf });
+  const request = createCompileQueue({ ...options, compile, diagnosticsOf });
   const pack = createPacker(store);
   return async (publishing, askedMs) => {
     observer.asked(askedMs);
-    const told = await turns(publishing);
+    const told = await request(publishing);
     // What was published stands, whatever comes of packs and of the analysers.
     if (writesPacks && told.kind === "published") await pack(told).catch(onError);
     await analyst.record().catch(onError);

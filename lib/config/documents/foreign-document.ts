@@ -5,16 +5,23 @@ import { fieldsOf, isFields } from "../untyped.ts";
 /** Why a document of a folder holds no object, when it is right where it stands. */
 export type ForeignDocument = Pick<Diagnostic, "code" | "severity" | "message" | "hint">;
 
+/** What other files of a folder say of a file: that another program reads it, as a patch, as the values or as a template of a chart. */
+export type ToolInput = "kustomize" | "chart-values" | "chart-template";
+
 /** An action of a Helm template, in or outside of quotes. */
 const helmAction =
   /\{\{-?\s*(?:[.$]|\/\*|(?:include|template|define|block|if|else|end|range|with|toYaml|tpl|quote|default|printf|required|lookup)\b)/;
 
-/** Of a text that cannot be read as it is, or whose names are no names. */
-export function helmTemplate(text: string): ForeignDocument | undefined {
+/**
+ * Of a text that cannot be read as it is, or whose names are no names.
+ *
+ * @param input of its file; in a chart a template is where it belongs
+ */
+export function helmTemplate(text: string, input?: ToolInput): ForeignDocument | undefined {
   if (!helmAction.test(text)) return undefined;
   return {
     code: "helm-template",
-    severity: "error",
+    severity: input === "chart-template" ? "info" : "error",
     message: "is a Helm template: what it holds is only known when it is rendered",
     hint: "render the chart, and let this folder hold the result: helm template NAME CHART > rendered.yaml",
   };
@@ -22,6 +29,12 @@ export function helmTemplate(text: string): ForeignDocument | undefined {
 
 const kustomization = /(?:^|\/)kustomization\.ya?ml$/i;
 const chart = /(?:^|\/)Chart\.ya?ml$/;
+
+/** Of a document whose file another program reads, as other files say; undefined where that depends on the document. */
+export function documentOfInput(input: ToolInput | undefined): ForeignDocument | undefined {
+  if (input === "kustomize") return kustomizeFile;
+  return input === "chart-values" ? chartValues : undefined;
+}
 
 /** Of a value that was read, but is no object: what other programs read, and what no cluster is meant to. */
 export function foreignDocument(value: unknown, file: string, isYtt = () => false): ForeignDocument | undefined {
@@ -31,7 +44,8 @@ export function foreignDocument(value: unknown, file: string, isYtt = () => fals
   if (isKustomization(value, file)) return kustomizeInput;
   const { apiVersion, kind, metadata, $patch }: { readonly [field: string]: unknown } = { ...value };
   if ($patch !== undefined) return kustomizePatch;
-  if (isYtt()) return unfilled("ytt", "ytt -f FOLDER > rendered.yaml");
+  if (isYtt()) return unfilled("ytt", yttCommand);
+  if (apiVersion === "v1" && kind === "Config") return toolsInput(kind, apiVersion);
   if (typeof apiVersion === "string" && typeof kind === "string" && isForeignGroup(apiVersion)) {
     const name = fieldsOf(metadata).name;
     if (typeof name !== "string" || name === "") return toolsInput(kind, apiVersion);
@@ -71,20 +85,22 @@ const toolGroups: ReadonlySet<string> = new Set([
   "eksctl.io",
   "skaffold",
   "audit.k8s.io",
-  "apiserver.config.k8s.io",
-  "kubelet.config.k8s.io",
-  "kubeproxy.config.k8s.io",
 ]);
+
+/** The same, of Kubernetes' own programs. */
+const componentConfig = /\.config\.k8s\.io$/;
+
+const isToolsGroup = (group: string): boolean => toolGroups.has(group) || componentConfig.test(group);
 
 /** Whether an API group is another system's: neither Kubernetes' own nor Istio's. */
 const isForeignGroup = (apiVersion: string): boolean => {
   const { group } = groupVersion(apiVersion);
-  return toolGroups.has(group) || (group.includes(".") && !/(?:^|\.)(?:k8s|istio)\.io$/.test(group));
+  return isToolsGroup(group) || (group.includes(".") && !/(?:^|\.)(?:k8s|istio)\.io$/.test(group));
 };
 
 /** Of an object that a program reads from a file, and no cluster holds; undefined for any other. */
 export function toolsObject(apiVersion: string, kind: string): ForeignDocument | undefined {
-  return toolGroups.has(groupVersion(apiVersion).group) ? toolsInput(kind, apiVersion) : undefined;
+  return isToolsGroup(groupVersion(apiVersion).group) ? toolsInput(kind, apiVersion) : undefined;
 }
 
 const toolsInput = (kind: string, apiVersion: string): ForeignDocument => ({
@@ -99,6 +115,19 @@ export const hasYttMark = (text: string): boolean => /(?:^|\s)#@/.test(text);
 
 /** A variable as Flux's substitution and envsubst write it. */
 const variable = /\$\{[A-Za-z_][^{}\n]{0,200}\}/;
+const everyVariable = new RegExp(variable, "g");
+
+/**
+ * Of a text that cannot be read: whether it is a template of ytt, or can be read once its variables are filled in.
+ *
+ * @param isReadable of a text
+ */
+export function unfilledText(text: string, isReadable: (text: string) => boolean): ForeignDocument | undefined {
+  if (hasYttMark(text)) return unfilled("ytt", yttCommand);
+  const [name] = variable.exec(text) ?? [];
+  if (name === undefined || !isReadable(text.replaceAll(everyVariable, "0"))) return undefined;
+  return unfilled(name, fillCommand);
+}
 
 /**
  * Of an object that has faults: whether it is a patch for Kustomize, or every fault stands where a variable of a template will be filled in.
@@ -111,12 +140,15 @@ export function unfilledObject(
   isYtt = () => false,
 ): ForeignDocument | undefined {
   if (hasPatchDirective(object)) return kustomizePatch;
-  if (isYtt()) return unfilled("ytt", "ytt -f FOLDER > rendered.yaml");
+  if (isYtt()) return unfilled("ytt", yttCommand);
   const names = values.map((value) => (typeof value === "string" ? variable.exec(value)?.[0] : undefined));
   const [first] = names;
   if (first === undefined || names.includes(undefined)) return undefined;
-  return unfilled(first, "flux build kustomization NAME --path FOLDER > rendered.yaml, or envsubst");
+  return unfilled(first, fillCommand);
 }
+
+const yttCommand = "ytt -f FOLDER > rendered.yaml";
+const fillCommand = "flux build kustomization NAME --path FOLDER > rendered.yaml, or envsubst";
 
 const unfilled = (what: string, command: string): ForeignDocument => ({
   code: "unfilled-variables",
@@ -140,6 +172,18 @@ const kustomizePatch: ForeignDocument = {
   severity: "info",
   message: "is a patch for Kustomize, and is passed over",
   hint: "let this folder hold Kustomize's output instead: kubectl kustomize FOLDER > all.yaml",
+};
+
+const kustomizeFile: ForeignDocument = {
+  ...kustomizePatch,
+  message: "is named by a kustomization.yaml as a patch or another input, and is passed over",
+};
+
+const chartValues: ForeignDocument = {
+  code: "not-an-object",
+  severity: "info",
+  message: "holds values of the Helm chart beside it, and is passed over",
+  hint: "let this folder hold the rendered chart: helm template NAME CHART > rendered.yaml",
 };
 
 const noObject: ForeignDocument = {

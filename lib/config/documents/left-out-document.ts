@@ -7,9 +7,15 @@ export type LeftOutReason = Pick<Diagnostic, "message" | "hint">;
 /** Its only field. */
 const field = "internal.portolan.dev/left-out-document";
 
-/** What stands in place of a document that is left out whole, since a secret may stand in it: one line of JSON. */
-export const documentLeftOut = ({ message, hint }: LeftOutReason): string =>
-  JSON.stringify({ [field]: { message, hint } });
+/**
+ * What stands in place of a document that is left out whole, since a secret may stand in it: one line of JSON.
+ *
+ * @param objects what is known of those that fail closed, as such objects are written
+ */
+export const documentLeftOut = (
+  { message, hint }: LeftOutReason,
+  objects: readonly Readonly<Record<string, string>>[],
+): string => JSON.stringify({ [field]: { message, hint, ...(objects.length === 0 ? {} : { objects }) } });
 
 /** @returns undefined for anything but what `documentLeftOut` wrote */
 export function leftOutOfDocument(value: unknown): (LeftOutReason & Pick<Diagnostic, "code" | "severity">) | undefined {

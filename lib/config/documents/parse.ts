@@ -4,7 +4,16 @@ import { moreHint, worstOf } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import { isFields } from "../untyped.ts";
 import { expansionOf, mayHoldAlias } from "./expansion.ts";
-import { type ForeignDocument, foreignDocument, hasYttMark, helmTemplate } from "./foreign-document.ts";
+import {
+  documentOfInput,
+  type ForeignDocument,
+  foreignDocument,
+  hasYttMark,
+  helmTemplate,
+  type ToolInput,
+  unfilledText,
+} from "./foreign-document.ts";
+import { hasRepeatedName } from "./json-names.ts";
 import { leftOutOfDocument } from "./left-out-document.ts";
 import { isList, type List } from "./list.ts";
 import { itemLines } from "./list-lines.ts";
@@ -37,6 +46,8 @@ export interface ObjectSource {
   readonly path: readonly (string | number)[];
   /** Whether the document is a template of ytt: its whole text is searched, when it is first asked of any part of it; absent: not. */
   readonly isYtt?: () => boolean;
+  /** What is to be said of the object instead of reading it, as other files of its folder say; absent: nothing. */
+  readonly foreign?: ForeignDocument;
 }
 
 export interface ParsedStream extends Stage<readonly ParsedObject[]> {
@@ -63,6 +74,8 @@ export interface ParseOptions {
   readonly maxSize?: number;
   /** It was read before, and nothing was wrong with it: how deep it is and how much it expands to is not looked at. False when absent. */
   readonly isFaultless?: boolean;
+  /** What other files say of this one; absent: nothing. */
+  readonly input?: ToolInput;
 }
 
 const defaultMaxSize = 256 * 1024 * 1024;
@@ -104,6 +117,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     diagnostics.push({ ...about, origin: fileOrigin(options.file, line), path: [] });
   };
   const sourceOf: SourceOf = (object) => sources.get(object);
+  const ofInput = documentOfInput(options.input);
   const maxSize = options.maxSize ?? defaultMaxSize;
   const limit = options.isFaultless === true ? Number.POSITIVE_INFINITY : maxValues;
   if (text.length > maxSize) {
@@ -117,19 +131,20 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     const leftOut = leftOutOfDocument(value);
     if (leftOut !== undefined) {
       diagnostics.push({ ...leftOut, origin: fileOrigin(options.file, line), path: [] });
+      others.push({ ...from, line, path, read: { value } });
       return;
     }
     const object = objectOf(value, options.file, line);
-    if (typeof object === "string" || object.metadata.name.includes("{{") || object.$patch !== undefined) {
-      const foreign = from.template() ?? foreignDocument(value, options.file, from.isYtt);
-      if (foreign !== undefined || typeof object === "string") {
-        tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
-        others.push({ ...from, line, path, read: { value } });
-        return;
-      }
+    const isOdd = typeof object === "string" || object.metadata.name.includes("{{") || object.$patch !== undefined;
+    const template = isOdd || options.input === "chart-template" ? from.template() : undefined;
+    const foreign = template ?? (isOdd ? (ofInput ?? foreignDocument(value, options.file, from.isYtt)) : undefined);
+    if (foreign !== undefined || typeof object === "string") {
+      tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
+      others.push({ ...from, line, path, read: { value } });
+      return;
     }
     objects.push(object);
-    sources.set(object, { document, locator, path, isYtt });
+    sources.set(object, { document, locator, path, isYtt, ...(ofInput === undefined ? {} : { foreign: ofInput }) });
   };
   const addItems = (list: List, from: OpenDocument, line: number, path: ObjectSource["path"]) => {
     const lines = path.length === 0 ? itemLines(from.document) : [];
@@ -141,7 +156,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     }
   };
   const read = (document: TextDocument) => {
-    const from = openDocument(document);
+    const from = openDocument(document, options.input);
     const reading = readDocument(document, limit);
     if (reading.kind === "several") {
       for (const part of reading.parts) read(part);
@@ -149,7 +164,12 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     }
     if (reading.kind === "unreadable") {
       const broken = unreadableDocument(reading.message, "nothing of this document was read");
-      tell(reading.line, from.template() ?? broken);
+      const unfilled = () =>
+        unfilledText(document.text, (text) => readDocument({ ...document, text }).kind === "value");
+      tell(
+        reading.line,
+        from.template() ?? ofInput ?? (reading.excess === undefined ? unfilled() : undefined) ?? broken,
+      );
       const excess = reading.excess === undefined ? {} : { excess: reading.excess };
       others.push({ ...from, line: reading.line, path: [], ...excess });
       return;
@@ -177,14 +197,14 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
 /** What is worked out once for a document, however many items it has. */
 type OpenDocument = Pick<OtherText, "document" | "locator" | "template"> & Required<Pick<ObjectSource, "isYtt">>;
 
-function openDocument(document: TextDocument): OpenDocument {
+function openDocument(document: TextDocument, input?: ToolInput): OpenDocument {
   let searched: { readonly found: ForeignDocument | undefined } | undefined;
   let ytt: boolean | undefined;
   return {
     document,
     locator: createLocator(document),
     template: () => {
-      searched ??= { found: helmTemplate(document.text) };
+      searched ??= { found: helmTemplate(document.text, input) };
       return searched.found;
     },
     isYtt: () => {
@@ -243,6 +263,9 @@ interface Unreadable {
  */
 export function readDocument(document: TextDocument, limit = maxValues): Reading {
   const json = parseJson(document.text);
+  const isChecked = limit !== Number.POSITIVE_INFINITY;
+  // JSON's parser takes the last of two values with one name; YAML's refuses both, with the line.
+  if (json !== undefined && isChecked && hasRepeatedName(document.text)) return readYaml(document, limit);
   if (json !== undefined) return checked(json, document, limit);
   const parts = document.text.trimStart().startsWith("{") ? splitJsonValues(document) : undefined;
   if (parts !== undefined && parts.length > 1) return { kind: "several", parts };

@@ -93,8 +93,9 @@ function hintOf(kind: string, meant: GroupKind | undefined): string {
   return meant.kind === kind ? `${kind} is a kind of ${meant.group || "v1"}` : `did you mean ${meant.kind}?`;
 }
 
-/** At most two letters apart: groups of different makers share much of their names. */
+/** At most two letters apart, since groups of different makers share much of their names; or both of Istio's. */
 function isNearly(group: string, known: string): boolean {
+  if (known.endsWith(".istio.io") && /\bistio\b/i.test(group)) return true;
   return Math.abs(group.length - known.length) <= 2 && distance(group, known) <= 2;
 }
 

@@ -7,8 +7,10 @@ import { schemaOf } from "../kind-registry.ts";
 import type { PeerAuthentication } from "../kinds/peer-authentication.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { closedAnnotation, closedProxiesAnnotation, httpOnlyAnnotation } from "../made-annotations.ts";
+import { nearestName } from "../nearest-name.ts";
 import { metaOf, type ReadOptions } from "../read-config.ts";
-import { isFields } from "../untyped.ts";
+import { envelopeFields } from "../rules/envelope.ts";
+import { fieldsOf, isFields } from "../untyped.ts";
 import { closeAuthorization, denyAll } from "./close-authorization.ts";
 import { closeBackendTls, closeDestinationRule } from "./close-connections.ts";
 import { closePatches } from "./close-patches.ts";
@@ -47,6 +49,33 @@ const meshKinds: ReadonlySet<string> = new Set(["MeshPolicy", "RbacConfig", "Clu
 export const isSecurityKind = ({ group, kind }: Pick<ConfigKey, "group" | "kind">): boolean =>
   group === securityGroup && securityKinds.has(kind);
 
+export interface CloseOptions extends ReadOptions {
+  /** Nobody can say in which namespace the object is: it closes the whole mesh. False when absent. */
+  readonly isPlaceUnknown?: boolean;
+}
+
+/** What is wrong with the namespace of an object, or with a field that was meant to name it. */
+const isAboutNamespace = ({ code, path: [root, field] }: Diagnostic): boolean =>
+  root === "metadata" &&
+  (field === "namespace" || (code === "unknown-field" && nearestName(String(field), ["namespace"]) !== undefined));
+
+/** The fields of an envelope; what stands beside them is taken for a field of the spec. */
+const envelope: ReadonlySet<string> = new Set(envelopeFields);
+
+/** The spec, with the fields that stand beside it, and its errors. Under a misspelt name it is the spec all the same. */
+function withFieldsBeside({ origin: _origin, ...object }: ParsedObject, errors: readonly Diagnostic[]) {
+  const beside = Object.entries(object).filter(([name]) => !envelope.has(name));
+  if (beside.length === 0) return { spec: object.spec, errors };
+  const isSpec = ([name, value]: readonly [string, unknown]) =>
+    isFields(value) && nearestName(name, ["spec"]) !== undefined;
+  const [, meant = JSON.stringify(object)] = beside.find(isSpec) ?? [];
+  const spec = object.spec === undefined ? meant : { ...Object.fromEntries(beside), ...fieldsOf(object.spec) };
+  const moved = errors.map((one) =>
+    envelope.has(String(one.path[0])) ? one : { ...one, path: ["spec", ...one.path] },
+  );
+  return { spec, errors: moved };
+}
+
 /**
  * What closes the workloads that a refused object was to protect.
  *
@@ -57,14 +86,15 @@ export const isSecurityKind = ({ group, kind }: Pick<ConfigKey, "group" | "kind"
 export function closeObject(
   object: ParsedObject,
   diagnostics: readonly Diagnostic[],
-  options: ReadOptions = {},
+  options: CloseOptions = {},
 ): ClosedObject | undefined {
-  const errors = errorsOf(diagnostics);
-  const key = meantKey(object, errors);
+  const found = errorsOf(diagnostics);
+  const key = meantKey(object, found);
   if (key === undefined) return undefined;
-  const { spec } = object;
+  const { spec, errors } = withFieldsBeside(object, found);
   const read = readTarget(spec, errors);
-  const made = createMaker(object, key, read, options);
+  const { isPlaceUnknown = found.some(isAboutNamespace) } = options;
+  const made = createMaker(object, key, read, { ...options, isPlaceUnknown });
   switch (key.kind) {
     case "AuthorizationPolicy": {
       if (isDryRun(object.metadata.annotations)) return undefined;
@@ -155,11 +185,13 @@ function closeLegacyPolicy(spec: unknown, made: ReturnType<typeof createMaker>):
 
 type Made = readonly [kind: string, spec: unknown, annotations?: Readonly<Record<string, string>>];
 
-function createMaker(object: ParsedObject, key: ConfigKey, read: ReadTarget, options: ReadOptions) {
-  const namespace = meshKinds.has(key.kind) ? "" : key.namespace || options.namespace || "default";
+function createMaker(object: ParsedObject, key: ConfigKey, read: ReadTarget, options: CloseOptions) {
+  const { isPlaceUnknown = false } = options;
+  const isMeshWide = isPlaceUnknown || meshKinds.has(key.kind);
+  const namespace = isMeshWide ? "" : key.namespace || options.namespace || "default";
   // What legacy policies are about is named by services.
   const isRead = read.isRead && !key.group.startsWith("authentication.");
-  const origin = { ...object.origin, key: { ...key, namespace: meshKinds.has(key.kind) ? key.namespace : namespace } };
+  const origin = { ...object.origin, key: { ...key, namespace: isMeshWide ? key.namespace : namespace } };
   const configOf = ([kind, spec, annotations = {}]: Made, isBeside: boolean): Config => {
     const schema = schemaOf(kind === key.kind ? key.group : securityGroup, kind);
     if (schema === undefined) throw new Error(`no schema of ${kind}`);

@@ -66,7 +66,7 @@ export function closedDiagnostic(closed: ClosedObject, rootNamespace: string): D
     origin: closed.origin,
     path: [],
     message: `is refused, and no valid form of it is known, so it fails closed: ${closingText(closed, rootNamespace)}`,
-    hint: "correct the object, or delete it",
+    hint: "correct the object or delete it; render a template or a patch first",
   };
 }
 
@@ -82,7 +82,7 @@ export function openDiagnostic(closed: ClosedObject, rootNamespace: string): Dia
     origin: closed.origin,
     path: [],
     message: `is refused and left out, since securityFailure is open: nothing of it protects ${targetText(closed, rootNamespace)}`,
-    hint: "correct the object, or delete it",
+    hint: "correct the object or delete it; render a template or a patch first",
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Diagnostic, errorsOf, fileOrigin } from "../diagnostic.ts";
+import type { ToolInput } from "../documents/foreign-document.ts";
 import { type ParsedObject, parseStream } from "../documents/parse.ts";
 import { closeUnreadable } from "../fail-closed/close-unreadable.ts";
 import type { ClosedObject } from "../fail-closed/closed-object.ts";
@@ -10,6 +11,7 @@ import { readMeshConfig, readMeshNetworks } from "../read-mesh-config.ts";
 import { objectsInSettings } from "./objects-in-settings.ts";
 import { readFolderSettings } from "./read-folder-settings.ts";
 import { isConfig, type SortedObjects, sortObjects } from "./sort-objects.ts";
+import { toolInputOf, toolInputsOf } from "./tool-inputs.ts";
 
 /** Everything that a folder says. */
 export interface LoadedDirectory extends SortedObjects {
@@ -37,7 +39,7 @@ const settingsFiles: ReadonlyMap<string, string> = new Map([
   [networksFile, "the mesh's networks"],
   [settingsFile, "the folder's settings"],
 ]);
-export const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
+export const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/i;
 
 export interface SourceFile {
   /** Path below the source's root, with `/`. */
@@ -53,6 +55,8 @@ export interface SourceFile {
 export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
   /** Put before a file's name in origins. */
   readonly under?: string;
+  /** What other files say of a file, by its path; absent: as those that are read together say. */
+  readonly inputOf?: (path: string) => ToolInput | undefined;
 }
 
 /**
@@ -61,9 +65,10 @@ export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
  */
 export function readFiles(
   files: readonly SourceFile[],
-  { under = "", ...options }: DirectoryOptions = {},
+  { under = "", inputOf, ...options }: DirectoryOptions = {},
 ): LoadedDirectory {
   const { isFaultless = false } = options;
+  const inputs = inputOf === undefined ? toolInputsOf(files) : undefined;
   const diagnostics: Diagnostic[] = [];
   // A file may have more of them than a call takes arguments.
   const tell = (found: readonly Diagnostic[]) => {
@@ -96,14 +101,14 @@ export function readFiles(
       }
     }
     if (file === meshFile) {
-      const read = readMeshConfig(text, place);
+      const read = readMeshConfig(text, place, undefined, true);
       meshConfig = read.value;
       tell(read.diagnostics);
       if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
       continue;
     }
     if (file === networksFile) {
-      const read = readMeshNetworks(text, place);
+      const read = readMeshNetworks(text, place, undefined, true);
       meshNetworks = read.value;
       tell(read.diagnostics);
       if (!read.isUsable) unusableSettings.push(...errorsOf(read.diagnostics));
@@ -116,7 +121,9 @@ export function readFiles(
       for (const one of errorsOf(read.diagnostics)) unusableSettings.push(one);
       continue;
     }
-    const stream = parseStream(text, { file: place, isFaultless });
+    const path = root + file;
+    const input = inputs === undefined ? inputOf?.(path) : toolInputOf(inputs, path);
+    const stream = parseStream(text, { file: place, isFaultless, ...(input === undefined ? {} : { input }) });
     tell(stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {

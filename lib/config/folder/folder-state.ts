@@ -1,9 +1,11 @@
 import { type Diagnostic, identityText, type Origin } from "../diagnostic.ts";
+import type { ToolInput } from "../documents/foreign-document.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import type { ClosedObject } from "../fail-closed/closed-object.ts";
 import { clusterFile, isSettings, type LoadedDirectory, type SourceFile } from "./directory.ts";
 import type { FileKeys, FolderKeys } from "./folder-keys.ts";
 import type { FolderLists, Lists } from "./folder-lists.ts";
+import type { ToolInputs } from "./tool-inputs.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
 export interface FolderTexts {
@@ -33,6 +35,7 @@ export interface FolderState {
   /** All files by their names: put together when they are first asked for, since who only goes over them needs none. */
   readonly files: () => FilesByName;
   readonly kept: readonly KeptState[];
+  readonly inputs: ToolInputs;
   readonly keys: FolderKeys;
   readonly said: FolderLists;
 }
@@ -66,6 +69,8 @@ export interface FileState {
   readonly text: string;
   readonly halfSaved: boolean;
   readonly problem: string | undefined;
+  /** As which other files of the folder had it read; undefined: as what it says itself. */
+  readonly input: ToolInput | undefined;
   read(): ReadFile;
 }
 
@@ -85,9 +90,12 @@ export const keyOf = ({ origin }: Placed): string => identityText(origin.key);
 
 export const keysIn = ({ keys }: ReadFile): readonly string[] => [...keys.configs, ...keys.objects];
 
-/** What is said of objects that are refused: errors, and that variables of a template are not filled in yet. */
+/** Codes of infos that are said of templates: what a file held before may be what it is to hold. */
+const templateCodes: ReadonlySet<string> = new Set(["unfilled-variables", "helm-template"]);
+
+/** What is said of objects that are refused: errors, and that a template is not filled in yet. */
 export const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] =>
-  diagnostics.filter(({ severity, code }) => severity === "error" || code === "unfilled-variables");
+  diagnostics.filter(({ severity, code }) => severity === "error" || templateCodes.has(code));
 
 /** The keys of what an error refuses: an object whose kind or group is misspelt stands for the one that it is meant to be. */
 export function refusedKeys({ code, origin }: Diagnostic): readonly string[] {

@@ -20,6 +20,7 @@ import { isHalfSaved } from "./half-saved.ts";
 import { keptAfter } from "./kept-forms.ts";
 import { readerOf } from "./read-file.ts";
 import { withNewNames } from "./renamed-files.ts";
+import { areSameInputs, noToolInputs, toolInputOf, toolInputsOf } from "./tool-inputs.ts";
 
 /** @param under put before the names of files in origins: where the folder lies among others */
 export const emptyFolder = (under: string): FolderState => ({
@@ -27,6 +28,7 @@ export const emptyFolder = (under: string): FolderState => ({
   parts: [],
   files: () => new Map(),
   kept: [],
+  inputs: noToolInputs,
   keys: createFolderKeys(() => []),
   said: createFolderLists(() => []),
 });
@@ -50,18 +52,23 @@ export function readAgain(
   const previous = withNewNames(earlier, files);
   const before = previous.files();
   const keptIn = keptByFile(previous);
+  const texts = files.map(({ file, text, problem }) => {
+    const last = before.get(file);
+    const half = halfSaves && problem === undefined && last !== undefined && isHalfSaved(last.text, text);
+    const whole = last !== undefined && (half || problem !== undefined) ? last.text : text;
+    return { file, text: whole, halfSaved: half, problem };
+  });
+  const inputs = toolInputsOf(texts, previous.inputs);
   const now = new Map(
-    files.map(({ file, text, problem }): readonly [string, FileState] => {
-      const last = before.get(file);
-      const half = halfSaves && problem === undefined && last !== undefined && isHalfSaved(last.text, text);
-      const whole = last !== undefined && (half || problem !== undefined) ? last.text : text;
-      const read = readerOf(keptIn(file), last, { file, text: whole });
-      return [file, { text: whole, halfSaved: half, problem, read }];
+    texts.map(({ file, ...state }): readonly [string, FileState] => {
+      const input = toolInputOf(inputs, file);
+      const read = readerOf(keptIn(file), before.get(file), { file, text: state.text }, false, input);
+      return [file, { ...state, input, read }];
     }),
   );
   const folders = unreadableFolders(files);
   for (const [file, state] of before) if (!now.has(file) && isHidden(file, folders)) now.set(file, state);
-  return { ...ofParts(previous, [folderPart([...now])]), kept: keptAfter(previous, now) };
+  return { ...ofParts(previous, [folderPart([...now])]), inputs, kept: keptAfter(previous, now) };
 }
 
 /**
@@ -75,22 +82,28 @@ export function folderOf(
   previous: FolderState = noFolder,
   isFaultless: (file: string) => boolean = () => false,
 ): FolderState {
-  const known = new Map(previous.parts.map((part) => [part.given, part]));
-  const there = new Set(runs);
+  const inputs = toolInputsOf(files, previous.inputs);
+  // Where other files are inputs of tools, every file is looked at.
+  const reused = areSameInputs(inputs, previous.inputs) ? previous.parts : [];
+  const known = new Map(reused.map((part) => [part.given, part]));
+  const there = new Set(reused.length === 0 ? [] : runs);
   const keptIn = keptByFile(previous);
   // Of parts that changed; a file that stands elsewhere now is read anew.
   const before = filesByName(previous.parts.filter(({ given }) => given === undefined || !there.has(given)));
   const stateOf = ({ file, text, halfSaved = false, problem }: FolderFile): FileState => {
     const last = before.get(file);
-    const isSame = last?.text === text && last.halfSaved === halfSaved && last.problem === problem;
+    const input = toolInputOf(inputs, file);
+    const isSame =
+      last?.text === text && last.halfSaved === halfSaved && last.problem === problem && last.input === input;
     if (isSame) return last;
-    const read = readerOf(keptIn(file), last, { file, text }, isFaultless(previous.under + file));
-    return { text, halfSaved, problem, read };
+    const read = readerOf(keptIn(file), last, { file, text }, isFaultless(previous.under + file), input);
+    return { text, halfSaved, problem, input, read };
   };
   const partOf = (run: readonly FolderFile[]): FolderPart =>
     known.get(run) ?? folderPart([...new Map(run.map((file) => [file.file, stateOf(file)]))], run);
   return {
     ...ofParts(previous, runs.map(partOf)),
+    inputs,
     kept: kept.map(({ key, file, text }) => {
       const read = readerOf(keptIn(file), previous.files().get(file), { file, text });
       // Stores of before have them as they were written.
@@ -110,7 +123,7 @@ function keptByFile({ under, kept }: FolderState): (file: string) => Pick<Folder
   return (file) => ({ under, kept: byFile.get(file) ?? [] });
 }
 
-function ofParts(previous: FolderState, parts: readonly FolderPart[]): Omit<FolderState, "kept"> {
+function ofParts(previous: FolderState, parts: readonly FolderPart[]): Omit<FolderState, "kept" | "inputs"> {
   let byName: FilesByName | undefined;
   return {
     under: previous.under,

@@ -22,7 +22,7 @@ export function createReadAhead(): ReadAhead {
       if (files === undefined) return;
       const read = readerOf(noFolder, undefined, { file, text });
       read();
-      files.set(file, [file, { text, halfSaved: false, problem, read }]);
+      files.set(file, [file, { text, halfSaved: false, problem, input: undefined, read }]);
     },
     take() {
       const taken = [...(files?.values() ?? [])];

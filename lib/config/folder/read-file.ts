@@ -1,3 +1,4 @@
+import type { ToolInput } from "../documents/foreign-document.ts";
 import { readFiles, type SourceFile } from "./directory.ts";
 import { sameKeys } from "./folder-keys.ts";
 import { type FileState, type FolderState, keyOf, type Placed, type ReadFile } from "./folder-state.ts";
@@ -7,15 +8,17 @@ import { type FileState, type FolderState, keyOf, type Placed, type ReadFile } f
  *
  * @param inPlace the file as it was
  * @param isFaultless as `ReadOptions` has it
+ * @param input what other files say of it
  */
 export function readerOf(
   { under, kept }: Pick<FolderState, "under" | "kept">,
   inPlace: FileState | undefined,
   { file, text }: Pick<SourceFile, "file" | "text">,
   isFaultless = false,
+  input?: ToolInput,
 ): () => ReadFile {
-  if (inPlace?.text === text) return inPlace.read;
-  const known = kept.find((form) => form.file === file && form.text === text);
+  if (inPlace?.text === text && inPlace.input === input) return inPlace.read;
+  const known = input !== undefined ? undefined : kept.find((form) => form.file === file && form.text === text);
   if (known !== undefined) return known.read;
   let before = inPlace?.read;
   let read: ReadFile | undefined;
@@ -25,6 +28,7 @@ export function readerOf(
       // Types that are not known are accepted, or not, where the world is made.
       const anew = readFiles([{ file, text }], {
         under,
+        inputOf: () => input,
         isFaultless,
         inlineSymmetricKeys: "allow",
         acceptUnknownTypes: true,

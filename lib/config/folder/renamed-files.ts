@@ -22,10 +22,13 @@ export function withNewNames(previous: FolderState, files: readonly SourceFile[]
   const before = previous.files();
   const names = newNames(before, files);
   if (names.size === 0) return previous;
-  const renamed = <T extends Pick<FileState, "text" | "read">>(file: string, state: T): T => {
+  const renamed = <T extends Pick<FileState, "text" | "read"> & Partial<Pick<FileState, "input">>>(
+    file: string,
+    state: T,
+  ): T => {
     const name = names.get(file);
     if (name === undefined) return state;
-    const read = readerOf(previous, before.get(name), { file: name, text: state.text });
+    const read = readerOf(previous, before.get(name), { file: name, text: state.text }, false, state.input);
     return { ...state, read };
   };
   const now = new Map(Array.from(before, ([file, state]) => [names.get(file) ?? file, renamed(file, state)] as const));

@@ -61,6 +61,12 @@ export function sortObjects(parsed: readonly ParsedObject[], given: ReadOptions 
       refuse(object, leftOut);
       continue;
     }
+    const foreign = options.sourceOf?.(object)?.foreign;
+    if (foreign !== undefined) {
+      diagnostics.push(at(object.origin, { ...foreign, path: [] }));
+      refuse(object, []);
+      continue;
+    }
     const { group } = groupVersion(object.apiVersion);
     const kubernetes = kubernetesKindOf(group, object.kind);
     if (isConfig(object)) {

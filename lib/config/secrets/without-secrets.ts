@@ -1,9 +1,10 @@
 /** Takes secrets out of the texts of a source, which is stored in clear text. */
 import type { Diagnostic } from "../diagnostic.ts";
-import { documentLeftOut } from "../documents/left-out-document.ts";
+import { documentLeftOut, type LeftOutReason } from "../documents/left-out-document.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { replaceIn } from "../documents/replace.ts";
 import { splitDocuments } from "../documents/split-documents.ts";
+import { shownObjects } from "../fail-closed/shown-objects.ts";
 import { type SourceFile, settingsFile } from "../folder/directory.ts";
 import { readFolderSettings } from "../folder/read-folder-settings.ts";
 import { withoutFields } from "./left-out.ts";
@@ -68,7 +69,7 @@ function withoutSecretsIn(file: SourceFile, options: SearchOptions): SourceFile 
     if (isClean(found)) return text === file.text ? file : { ...file, text };
     const next = turn < maxTurns ? withoutFound(text, found) : text;
     // Whatever could not be taken out alone takes the whole text with it.
-    if (next === text) return { ...file, text: `${documentLeftOut(unsearched)}\n` };
+    if (next === text) return { ...file, text: `${leftOut(unsearched, text)}\n` };
     text = next;
   }
 }
@@ -86,13 +87,27 @@ function withoutFound(text: string, { inObjects, inOthers, between }: FoundSecre
     ...inObjects.flatMap(({ object, source, found }) =>
       source === undefined ? [] : [{ ...source, text: textWithout(object, found) }],
     ),
-    ...inOthers.map(({ other: { document, path }, found }) => ({ document, path, text: leftOutFor(found) })),
+    ...inOthers.map(({ other: { document, path }, found }) => ({
+      document,
+      path,
+      text: leftOutFor(found, document.text),
+    })),
   ];
-  if (replaced.length > 0) return replaceIn(text, replaced, documentLeftOut(unsearched));
+  if (replaced.length > 0) return replaceIn(text, replaced, leftOut(unsearched, text));
   return between.reduce((from, found) => withoutLine(from, found), text);
 }
 
-const leftOutFor = ([found]: readonly Diagnostic[]): string => documentLeftOut(found ?? unsearched);
+const leftOutFor = ([found]: readonly Diagnostic[], text: string): string => leftOut(found ?? unsearched, text);
+
+/** What stands in place of a text: kinds and namespaces are left of it, so that what fails closed does. */
+function leftOut(reason: LeftOutReason, text: string): string {
+  const { kinds, namespaces } = shownObjects(text);
+  const objects = kinds.flatMap(({ group, kind }) => {
+    const object = { apiVersion: group, kind };
+    return namespaces.length === 0 ? [object] : namespaces.map((namespace) => ({ ...object, namespace }));
+  });
+  return documentLeftOut(reason, objects);
+}
 
 function textWithout(object: ParsedObject, found: readonly Diagnostic[]): string {
   if (isSecret(object)) {
@@ -101,7 +116,7 @@ function textWithout(object: ParsedObject, found: readonly Diagnostic[]): string
   }
   // Without its name it would be no object.
   const isNameless = found.some(({ path: [field, member] }) => field === "metadata" && member === "name");
-  return isNameless ? leftOutFor(found) : withoutFields(object, found);
+  return isNameless ? leftOutFor(found, JSON.stringify(object)) : withoutFields(object, found);
 }
 
 /** @param found in a comment, which goes with those that follow it, or in a document that no reader sees all of, which is left out */
@@ -112,7 +127,9 @@ function withoutLine(text: string, found: Diagnostic): string {
   for (; isCommented(lines[at]); at += 1) lines[at] = withoutComment(lines[at] ?? "");
   if (at > line - 1) return lines.join("\n");
   const document = splitDocuments(text).findLast((one) => one.line <= line);
-  return document === undefined ? text : replaceIn(text, [{ document, path: [], text: leftOutFor([found]) }], "");
+  return document === undefined
+    ? text
+    : replaceIn(text, [{ document, path: [], text: leftOutFor([found], document.text) }], "");
 }
 
 const comment = /(?:^|\s)#/;

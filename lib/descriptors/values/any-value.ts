@@ -42,7 +42,7 @@ export function readAny(
     noteType(name, at, list);
     return hideMessage({ ...fields, "@type": url });
   }
-  if (schema.typeName.endsWith(".TypedStruct")) noteTypedStruct(fields, path, list);
+  if (schema.typeName.endsWith(".TypedStruct")) noteTypedStruct(fields, path, { list, read, depth });
   const isWrapped = hasValueField(schema.typeName);
   if (isWrapped && fields.value === undefined)
     return none(path, `needs a "value" beside its @type ${name}`, "write what the message holds as value");
@@ -69,12 +69,19 @@ function noteType(name: string, at: ValuePath, list: ProblemList): void {
   }
 }
 
-/** Envoy looks for the extension of the type that such a struct names. */
-function noteTypedStruct(fields: Members, path: ValuePath, list: ProblemList): void {
+/** Envoy looks for the extension of the type that such a struct names, and reads the struct as its configuration. */
+function noteTypedStruct(
+  fields: Members,
+  path: ValuePath,
+  { list, read, depth }: { readonly list: ProblemList; readonly read: ReadMessage; readonly depth: number },
+): void {
   const field = fields.typeUrl === undefined ? "type_url" : "typeUrl";
   const url = fields[field];
   const name = typeof url === "string" ? url.slice(url.lastIndexOf("/") + 1) : "";
   if (isGoneType(name)) noteType(name, [...path, field], list);
+  const schema = registry.getMessage(name);
+  // It is passed on as it is written, whatever is read of it.
+  if (schema !== undefined && isMembers(fields.value)) read(schema, fields.value, [...path, "value"], depth + 1);
 }
 
 /** What stands under `value` in an Any, as Istio's decoder has it. */

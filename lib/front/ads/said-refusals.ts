@@ -1,5 +1,5 @@
 import type { Limits } from "../../limits/limits.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { findResource } from "../../streams/select-resources.ts";
 import type { SentAnswer } from "../../streams/watch.ts";
 import { beginningOf } from "../excess.ts";

@@ -1,6 +1,7 @@
 import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { dueOf, type Sources } from "../../streams/due.ts";
 import type { Watch } from "../../streams/watch.ts";
 import type { Caller } from "../auth/caller.ts";

@@ -1,6 +1,6 @@
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import { readQualified } from "../../snapshot/node-names.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import { shown } from "../excess.ts";
 import { classFor, rootFor, type ServedNode } from "../nodes/in-force.ts";
 import type { NodeStatus } from "../nodes/node-watch.ts";

@@ -1,6 +1,7 @@
 import { NoRoot } from "../../snapshot/format.ts";
 import { rootNamedIn } from "../../snapshot/head/root-named.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { shown } from "../excess.ts";
 import type { Heads } from "../heads/heads.ts";
 import type { NodeWatch } from "../nodes/node-watch.ts";

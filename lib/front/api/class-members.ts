@@ -1,8 +1,9 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { nodesIn } from "../../snapshot/node-index.ts";
 import { namedPods } from "../../snapshot/node-names.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { NodeShard } from "../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 
 /** Who is of a class. */

@@ -1,7 +1,8 @@
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { LoadedRoot, LoadedTree } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { resourceTypes, shapes } from "../../snapshot/resource-type.ts";
 import type { ProxyClass } from "../../snapshot/root.ts";
-import type { LoadedRoot, LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { shown } from "../excess.ts";
 import { type Answered, type Asked, found, matcher, pageOf, refused } from "./asked.ts";
 import { type Browser, browsed } from "./browsed.ts";

@@ -1,7 +1,8 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { ProxyClass, ResourceEntry, SegmentRef } from "../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 
 /** A resource that differs between two versions. */
 export interface Differing {

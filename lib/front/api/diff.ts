@@ -1,5 +1,5 @@
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { ShapeName } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { type ClassMove, movedClasses } from "../../snapshot/worlds/moved-classes.ts";
 import { type Answered, type Asked, found, matcher, noSuchShape, pageOf, shapeOf } from "./asked.ts";

@@ -1,5 +1,6 @@
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
 import { diffJson } from "../../snapshot/worlds/diff-json.ts";
 import { findResource } from "../../streams/select-resources.ts";

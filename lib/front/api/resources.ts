@@ -1,7 +1,7 @@
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { LoadedRoot, LoadedTree } from "../../snapshot/reader/loaded.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { ResourceEntry } from "../../snapshot/root.ts";
-import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
 import { findResource } from "../../streams/select-resources.ts";
 import { shown } from "../excess.ts";

@@ -1,7 +1,8 @@
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import { namespaceOfName } from "../../snapshot/node-names.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
 import { findResource } from "../../streams/select-resources.ts";
 import type { ResourceTexts } from "../../trace/node-resources.ts";

@@ -2,7 +2,7 @@ import { Code, ConnectError, type ConnectRouterOptions, createConnectRouter } fr
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { Front } from "../front.ts";
-import { stateOf } from "../heads/heads.ts";
+import { stateOf } from "../heads/head-state.ts";
 import { readOptions } from "./calls.ts";
 
 /**

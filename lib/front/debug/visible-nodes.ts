@@ -1,8 +1,8 @@
 /** Whose state a caller may read: of an operator everybody's, of a workload that of the proxies that it could be served as. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { clusterMember, type NodeClaims, parseNodeId } from "../../snapshot/classifier.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { Head } from "../../snapshot/root.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { type Caller, misfit } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";

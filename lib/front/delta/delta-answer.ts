@@ -1,8 +1,8 @@
 import { bytesOf, type ReadBody } from "../../limits/read-body.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, type ShapeName, typeUrlOf } from "../../snapshot/resource-type.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { DeltaAnswer } from "../../streams/delta.ts";
 import { type ServedType, servedTypeOf, urlOfServed } from "../../streams/served-type.ts";
 import { shown } from "../excess.ts";

@@ -1,8 +1,8 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { NodeClaims } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { LoadedTree } from "../../snapshot/reader/loaded.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
-import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { placeNode } from "../nodes/place-node.ts";

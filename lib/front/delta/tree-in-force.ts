@@ -1,5 +1,5 @@
 import { wireVersion } from "../../snapshot/parts-version.ts";
-import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot, LoadedTree } from "../../snapshot/reader/loaded.ts";
 import { type DeltaAnswer, deltaBetween, deltaByNames } from "../../streams/delta.ts";
 import type { ServedType } from "../../streams/served-type.ts";
 import type { Front } from "../front.ts";

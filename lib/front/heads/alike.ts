@@ -1,5 +1,6 @@
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type Selection, selectResources } from "../../streams/select-resources.ts";
 
 /** Polls that wait for the same: one answer tells whether a change is news to them, however many they are. */

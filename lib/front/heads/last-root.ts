@@ -1,5 +1,6 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { settledWithin } from "../../snapshot/worlds/load-cache.ts";
 
 /** How long a store may take to give a root before the last one that it gave is made use of. */

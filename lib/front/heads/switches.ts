@@ -1,9 +1,10 @@
 import { own } from "../../snapshot/classifier.ts";
 import { conditionKey } from "../../snapshot/gate-key.ts";
 import { stepsFrom, type Way } from "../../snapshot/head/head.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ShapeName } from "../../snapshot/resource-type.ts";
 import type { Gate, Step } from "../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Placement } from "../nodes/place-node.ts";
 
 /** Who asks, as far as the steps before their time are for him. */

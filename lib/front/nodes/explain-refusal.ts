@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { isWildcard } from "../../snapshot/resource-type.ts";
 import type { ResourceEntry } from "../../snapshot/root.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type Selection, selectResources } from "../../streams/select-resources.ts";
 import type { Refusal } from "./refusals.ts";
 

@@ -1,6 +1,7 @@
 /** What a front knows of its nodes, with what the processes beside it know. */
+
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Head } from "../../snapshot/root.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Heads } from "../heads/heads.ts";
 import type { ExplainedRefusal } from "./explain-refusal.ts";
 import { nodeStates } from "./in-force.ts";

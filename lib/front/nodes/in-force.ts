@@ -2,9 +2,10 @@
 import { wayOf } from "../../snapshot/head/cohorts.ts";
 import { cohortsOf, rootAt, stepsFrom, type Way } from "../../snapshot/head/head.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { Head } from "../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { selectResources } from "../../streams/select-resources.ts";
 import { askerKey } from "./asker.ts";
 import type { ExplainedRefusal } from "./explain-refusal.ts";

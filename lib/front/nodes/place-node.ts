@@ -11,7 +11,8 @@ import {
 } from "../../snapshot/classifier.ts";
 import { readQualified } from "../../snapshot/node-names.ts";
 import { isIstioClass } from "../../snapshot/proxy-build.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type Caller, clusterOf, completed, indexKeys, misfit } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 

@@ -1,5 +1,6 @@
 import type { NodeClaims } from "../../snapshot/classifier.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 

@@ -1,6 +1,6 @@
 import { loadInOrder } from "../../snapshot/long/read-long.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { SelectedPart, Selection } from "../../streams/select-resources.ts";
 import type { Pieces } from "../requests/answer.ts";
 

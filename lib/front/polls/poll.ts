@@ -1,7 +1,7 @@
 import type { BodyLimits, ReadBody } from "../../limits/read-body.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { type Selection, selectResources } from "../../streams/select-resources.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";

@@ -1,7 +1,7 @@
 import type { NodeClaims } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { ShapeName } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { type ResourceQuestion, selectResources } from "../../streams/select-resources.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";

@@ -1,5 +1,5 @@
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Selection } from "../../streams/select-resources.ts";
 import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";

@@ -1,6 +1,6 @@
 import type { Gate } from "../../limits/gate.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
 import type { Selection } from "../../streams/select-resources.ts";
 import { wholeOf } from "../requests/answer.ts";

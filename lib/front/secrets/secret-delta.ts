@@ -1,8 +1,8 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
+import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { ShapeName } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { DeltaRequest } from "../delta/delta-request.ts";
 import { hear } from "../delta/tree-in-force.ts";

@@ -1,4 +1,4 @@
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { TrustBundles } from "../../snapshot/trust-bundle.ts";
 
 /** Reads the certificates of roots, those of the last few once. */

@@ -36,7 +36,7 @@ export interface CensusNode {
  *
  * A projection that stands for several classes (two pods alike, one of them named by an EndpointSlice of its own) is not in the
  * classifier's table: such nodes are found by name. Each namespace with sidecars has a default class, that of a sidecar
- * without labels which serves nothing; a gateway that nobody compiled for has none.
+ * without labels which serves nothing; a gateway without a compiled class has none.
  *
  * @param memo the one that the mesh was built with
  */

@@ -9,7 +9,7 @@ const noAnnotations = { settings: {}, overrides: {}, interceptionMode: undefined
 
 /**
  * A sidecar in the place of another one whose pod says nothing of itself: no labels, no annotations, no address that a
- * workload has. Nodes that nobody compiled for are served as this one.
+ * workload has. Nodes without a compiled class are served as this one.
  */
 export function plainSidecar(like: Proxy, meshConfig: MeshConfig): Proxy {
   const { namespace, clusterId, network, serviceAccount, dnsDomain, addresses } = like;

@@ -1,5 +1,5 @@
+import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Canary, Head, Pin, Step } from "../root.ts";
-import type { SnapshotReader } from "../snapshot-reader.ts";
 import { lastRoot, newestRoot, pinAt, rootAt, servedConfiguration, stepsFrom } from "./head.ts";
 import { configurationIn, type HistoryEntry, readChanges } from "./history.ts";
 

@@ -1,6 +1,6 @@
 import { cutWords } from "../free-text.ts";
+import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Head, Publication } from "../root.ts";
-import type { SnapshotReader } from "../snapshot-reader.ts";
 
 export interface HistoryEntry extends Publication {
   /** Blob of the publication. */

@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Head, Root, SourceVersion } from "../root.ts";
-import { createSnapshotReader } from "../snapshot-reader.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
 import { gatesOfHead, rootsOfHead } from "./head.ts";
 import { configurationIn, type HistoryEntry, readChanges, readUnbroken } from "./history.ts";

@@ -1,5 +1,5 @@
+import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Head } from "../root.ts";
-import type { SnapshotReader } from "../snapshot-reader.ts";
 import { newestRoot, rootAt } from "./head.ts";
 import { readHistory } from "./history.ts";
 

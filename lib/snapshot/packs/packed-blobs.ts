@@ -1,5 +1,5 @@
 import { blobOfKey, hashOf } from "../blob.ts";
-import type { BlobSource } from "../snapshot-reader.ts";
+import type { BlobSource } from "../reader/blobs.ts";
 import { createLoadCache } from "../worlds/load-cache.ts";
 import { noPacks, type PackIndex, packKey, readPackIndex, startOfHash } from "./pack-index.ts";
 

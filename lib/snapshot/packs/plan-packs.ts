@@ -1,7 +1,8 @@
 import { inParallel } from "../../storage/in-parallel.ts";
+import type { LoadedTable } from "../reader/loaded.ts";
+import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import { resourceTypes } from "../resource-type.ts";
 import type { Root, SegmentRef } from "../root.ts";
-import type { LoadedTable, SnapshotReader } from "../snapshot-reader.ts";
 
 /** Fewer blobs than that are read as quickly one by one. */
 const minBlobs = 4;

@@ -6,8 +6,8 @@ import { blobOfKey, hashOf, headKey } from "../blob.ts";
 import { parseHead, rootsOfHead } from "../head/head.ts";
 import { readHistory } from "../head/history.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
+import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Head } from "../root.ts";
-import { createSnapshotReader } from "../snapshot-reader.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
 import { markCopy, readCopyOf } from "./copy-of.ts";
 

@@ -3,9 +3,10 @@ import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobFolder, blobKey } from "../blob.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
+import type { LoadedPart, LoadedTable } from "../reader/loaded.ts";
+import { createSnapshotReader, type SnapshotReader } from "../reader/snapshot-reader.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
 import type { Part, PartRef, Root, Shape } from "../root.ts";
-import { createSnapshotReader, type LoadedPart, type LoadedTable, type SnapshotReader } from "../snapshot-reader.ts";
 import { readRecord, type StandingRecord } from "./standing-record.ts";
 import { storedPart } from "./stored-part.ts";
 

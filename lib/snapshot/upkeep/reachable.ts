@@ -1,8 +1,8 @@
 import { blobsOfIndex } from "../legacy/read-document.ts";
 import { blobsOfNodes } from "../node-index.ts";
+import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import { resourceTypes } from "../resource-type.ts";
 import type { Lookups } from "../root.ts";
-import type { SnapshotReader } from "../snapshot-reader.ts";
 
 /** Blobs that a root reaches, itself among them. @throws PortolanError when one that names others is missing */
 export async function reachableFrom(reader: SnapshotReader, rootHash: string): Promise<ReadonlySet<string>> {

@@ -5,8 +5,8 @@ import type { CompiledWorld } from "../compiled.ts";
 import { readHead, rootsOfHead } from "../head/head.ts";
 import { mendHistory } from "../head/head-copy.ts";
 import { readHistory } from "../head/history.ts";
+import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Root } from "../root.ts";
-import { createSnapshotReader } from "../snapshot-reader.ts";
 import { createWorldEncoder } from "../worlds/encode-world.ts";
 import { type FsckOptions, type FsckResult, fsck } from "./fsck.ts";
 

@@ -1,5 +1,5 @@
 import type { CompiledWorld } from "../compiled.ts";
-import type { SnapshotReader } from "../snapshot-reader.ts";
+import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import { createWorldEncoder } from "./encode-world.ts";
 import { restoreWorld } from "./restore-world.ts";
 

@@ -1,7 +1,8 @@
 import { blobOfKey, hashOf, type LazyBlob } from "../blob.ts";
 import { blobsIn } from "../blob-groups.ts";
 import type { CompiledWorld } from "../compiled.ts";
-import { type BlobSource, createSnapshotReader } from "../snapshot-reader.ts";
+import type { BlobSource } from "../reader/blobs.ts";
+import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import type { EncodedWorld, WorldEncoder } from "./encode-world.ts";
 import { type RestoredWorld, restoreWorld } from "./restore-world.ts";
 

@@ -1,8 +1,8 @@
 import type { CompiledResource, TextRun } from "../compiled.ts";
 import { longResource, textRun } from "../long/long-resource.ts";
 import type { StoredRun } from "../long/read-long.ts";
+import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import type { LongRef, SegmentRef } from "../root.ts";
-import type { SnapshotReader } from "../snapshot-reader.ts";
 
 /** A reference to a long resource. */
 export type LongSegmentRef = SegmentRef & { readonly long: LongRef };

@@ -10,7 +10,7 @@ import { readFiles, type SourceFile } from "../../../lib/config/folder/directory
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { withoutSecrets } from "../../../lib/config/secrets/without-secrets.ts";
 import { casesOf, suitesOf } from "../../conformance/suites.ts";
-import { entriesOf, worldOfExamples } from "../../docs/diagnostic-pages.ts";
+import { examplesOf, worldOfExamples } from "../../docs/diagnostic-pages.ts";
 import { sharedFolder } from "../../shared.ts";
 
 const samples = resolve(import.meta.dirname, "../../../samples");
@@ -85,7 +85,7 @@ spec: { jwtRules: [${rule}] }
   });
 
   it("of the examples of every message that one folder provokes", () => {
-    const examples = ["reading", "registries", "mesh", "analysis"].flatMap((page) => entriesOf(page));
+    const examples = ["reading", "registries", "mesh", "analysis"].flatMap((page) => examplesOf(page));
     let compared = 0;
     for (const { code, steps } of examples) {
       const [files] = steps;
@@ -100,5 +100,5 @@ spec: { jwtRules: [${rule}] }
       compared += 1;
     }
     expect(compared).toBeGreaterThan(80);
-  });
+  }, 300_000);
 });

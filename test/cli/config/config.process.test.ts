@@ -20,7 +20,7 @@ import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { type RunningServer, serveHttp } from "../../../lib/front/node-server.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { rollback } from "../../../lib/snapshot/head/head-operations.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 

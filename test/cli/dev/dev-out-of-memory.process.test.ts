@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { large, shop } from "../../compile/large-object.ts";
+import { program } from "../../programs.ts";
 
-const cli = new URL("../../../functions/cli.ts", import.meta.url).pathname;
+const cli = await program("cli");
 const patience = 90_000;
 
 let folder = "";

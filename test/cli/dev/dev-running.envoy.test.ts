@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { actorName } from "../../../lib/cli/actor.ts";
 import { runCli } from "../../../lib/cli/program.ts";
 import { eventually } from "../../e2e/envoy.ts";
+import { program } from "../../programs.ts";
 
-const cli = fileURLToPath(new URL("../../../functions/cli.ts", import.meta.url));
+const cli = await program("cli");
 const sample = fileURLToPath(new URL("../../../samples/bookshop", import.meta.url));
 
 let folder = "";

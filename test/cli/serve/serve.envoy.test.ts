@@ -11,7 +11,9 @@ import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { eventually } from "../../e2e/envoy.ts";
 import { freePort } from "../../free-port.ts";
+import { program } from "../../programs.ts";
 
+const cli = await program("cli");
 const root = resolve(import.meta.dirname, "../../..");
 const sample = join(root, "samples/bookshop");
 /** A machine that builds beside this takes its time. */
@@ -31,8 +33,7 @@ interface Serving {
 function serve(settings: string, env: NodeJS.ProcessEnv = {}, ...args: readonly string[]): Serving {
   const file = join(scratch, "settings.yaml");
   writeFileSync(file, settings);
-  const program = join(root, "functions/portolan.mjs");
-  const child = spawn(process.execPath, [program, "serve", "--settings", file, ...args], {
+  const child = spawn(process.execPath, [cli, "serve", "--settings", file, ...args], {
     cwd: scratch,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { ContainerSASPermissions } from "@azure/storage-blob";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { program } from "../../programs.ts";
 import { lacks } from "../../skip.ts";
 import { type AzureServer, azuriteNeeded, hasAzurite, startAzurite } from "../../storage/azurite-server.ts";
 import { type GcsServer, gcsNeeded, hasGcs, startGcs } from "../../storage/gcs-server.ts";
@@ -22,9 +23,9 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 /** Runs a command with nothing in its environment but what it needs. @returns standard output, or standard error of one that fails */
 async function portolan(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
   const { PATH = "" } = process.env;
-  const cli = [join(root, "functions/cli.ts"), ...args];
+  const words = [await program("cli"), ...args];
   const options = { cwd: home, env: { PATH, HOME: home, NO_COLOR: "1", ...env }, maxBuffer: 10_000_000 };
-  return promisify(execFile)(process.execPath, cli, options).then(
+  return promisify(execFile)(process.execPath, words, options).then(
     ({ stdout }) => stdout,
     (cause) => String(cause.stderr),
   );

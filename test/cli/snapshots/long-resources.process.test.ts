@@ -8,7 +8,7 @@ import { folderSource } from "../../../lib/agent/held/folder-source.ts";
 import type { WholeHoldings } from "../../../lib/agent/held/holding.ts";
 import { placedNode, resourcesOf } from "../../../lib/cli/snapshots/class-resources.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
 import { registerSnapshots } from "./snapshot-commands.ts";

@@ -9,7 +9,7 @@ import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { FakeOrigin } from "../../collect/fake-origin.ts";

@@ -8,7 +8,7 @@ import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { large, shop } from "../large-object.ts";
 

@@ -12,7 +12,7 @@ import { lastRoot } from "../../../lib/snapshot/head/head.ts";
 import { promoteCanary, unpin } from "../../../lib/snapshot/head/head-operations.ts";
 import { readHistory } from "../../../lib/snapshot/head/history.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { allOf } from "../../all-of.ts";

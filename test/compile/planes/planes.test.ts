@@ -12,7 +12,7 @@ import { lastRoot, newestRoot } from "../../../lib/snapshot/head/head.ts";
 import { abortCanary, promoteCanary, rollback, unpin } from "../../../lib/snapshot/head/head-operations.ts";
 import { statusOf } from "../../../lib/snapshot/head/head-status.ts";
 import { readChanges, readHistory } from "../../../lib/snapshot/head/history.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";

@@ -7,6 +7,9 @@ import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
 import type { CompileObserver } from "../../../lib/compile/telemetry/observer.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import { editedFiles, folderEdits } from "../../bench/folder-edits.ts";
+import { foldersFiles } from "../../bench/mesh-folder.ts";
+import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
 import { newCoverage } from "../../fuzz/edits/coverage.ts";
 import { type Folder, filesOf } from "../../fuzz/edits/folder.ts";
 import { gatherMaterials, type Materials } from "../../fuzz/edits/materials.ts";
@@ -61,6 +64,23 @@ function foldersFrom(seed: number, materials: Materials, edits: number): readonl
     folders.push(randomEdit({ dice, materials, coverage, history: folders, targets: [] }, last).folder);
   }
   return folders;
+}
+
+/** Hears which stages a compile has. */
+function stageNames() {
+  const stages: string[] = [];
+  const observer: CompileObserver = {
+    asked() {},
+    begin: () => ({
+      stage(name) {
+        stages.push(name);
+        return () => {};
+      },
+      done() {},
+      failed() {},
+    }),
+  };
+  return { stages, observer };
 }
 
 const materials = gatherMaterials(10);
@@ -137,20 +157,28 @@ describe("a world that there is little room for", () => {
     }
   });
 
+  it("is made as one where a change leaves most of it as it was, to the same root", async () => {
+    const [whole, small] = [memoryStore(), memoryStore()];
+    const { stages, observer } = stageNames();
+    const files = foldersFiles(syntheticMesh(20).text);
+    const bytes = files.reduce((sum, { text }) => sum + text.length, 0);
+    const room = { wholeBytes: 0, sliceBytes: Math.ceil(bytes / 4) };
+    const compileWhole = createRecompiler({ store: whole, build: "this one", now: () => 0 });
+    const compileSmall = createRecompiler({ store: small, build: "this one", room, observer, now: () => 0 });
+    const edits = [folderEdits["virtual-service"], folderEdits.endpoint];
+    for (const [round, edit] of [undefined, ...edits].entries()) {
+      const edited = edit === undefined ? files : editedFiles(files, "app-0", (text) => edit(text, round));
+      for (const store of [whole, small]) await writeShard(store, "main", edited);
+      stages.length = 0;
+      expect(await compileSmall()).toEqual(await compileWhole());
+      // What belongs to no class and four slices, or all at once. The second change is of both fields.
+      expect(stages.filter((name) => name === "generate").length).toBe(round === 1 ? 1 : 5);
+    }
+  });
+
   it("is held as a whole while it is small, and cut up when it has grown", async () => {
     const store = memoryStore();
-    const stages: string[] = [];
-    const observer: CompileObserver = {
-      asked() {},
-      begin: () => ({
-        stage(name) {
-          stages.push(name);
-          return () => {};
-        },
-        done() {},
-        failed() {},
-      }),
-    };
+    const { stages, observer } = stageNames();
     const [first, ...more] = foldersFrom(7, materials, 1);
     const files = filesOf(more[0] ?? first ?? { meshConfig: undefined, networks: undefined, objects: [] });
     const bytes = files.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);

@@ -12,7 +12,7 @@ import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { reachableFrom } from "../../../lib/snapshot/upkeep/reachable.ts";
 import { fileStore } from "../../../lib/storage/files.ts";

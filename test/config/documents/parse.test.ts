@@ -127,6 +127,15 @@ describe("parseStream", () => {
       text: "apiVersion: install.istio.io/v1alpha1\nkind: IstioOperator\nspec: {profile: demo}",
       want: "info not-an-object",
     },
+    { file: "a.yaml", text: "apiVersion: v1\nkind: Config\nclusters: []", want: "info not-an-object" },
+    {
+      file: "a.yaml",
+      text: "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration",
+      want: "info not-an-object",
+    },
+    { file: "a.yaml", text: `kind: Service\nports: [{port: $\{PORT}}]`, want: "info unfilled-variables" },
+    { file: "a.yaml", text: `kind: Service\nports: [{port: $\{PORT}}`, want: "error unreadable-document" },
+    { file: "a.yaml", text: "kind: Service\n#@ if x:\na: 1\n#@ else:\na: 2\n", want: "info unfilled-variables" },
     { file: "a.yaml", text: "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4", want: "info not-an-object" },
     {
       file: "a.yaml",

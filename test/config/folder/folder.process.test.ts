@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
-import { createDirectoryStore } from "../../../lib/config-store/directory-store.ts";
 import { lacks } from "../../skip.ts";
 import { envelope } from "../a-config.ts";
 
@@ -33,10 +32,21 @@ describe("readFolder", () => {
   it("takes the YAML and JSON files at any depth by path, and no hidden ones", async () => {
     await mkdir(join(root, "sub"));
     await mkdir(join(root, ".git"));
-    for (const file of ["b.yml", "a.yaml", "sub/c.yaml", "sub/d.json", "notes.md", ".hidden.yaml", ".git/d.yaml"])
+    for (const file of [
+      "b.yml",
+      "a.yaml",
+      "sub/c.yaml",
+      "sub/d.json",
+      "sub/e.YAML",
+      "notes.md",
+      ".hidden.yaml",
+      ".git/d.yaml",
+    ])
       await writeFile(join(root, file), file);
     const files = await readFolder(root);
-    expect(files).toEqual(["a.yaml", "b.yml", "sub/c.yaml", "sub/d.json"].map((file) => ({ file, text: file })));
+    expect(files).toEqual(
+      ["a.yaml", "b.yml", "sub/c.yaml", "sub/d.json", "sub/e.YAML"].map((file) => ({ file, text: file })),
+    );
   });
 
   it("takes nothing of packages that lie below, and all of a folder that lies in one", async () => {
@@ -118,28 +128,5 @@ describe("readFolder", () => {
     await expect(readFolder(join(root, "none"))).rejects.toThrow("cannot read the folder");
     await writeFile(join(root, "a.yaml"), rule("a"));
     await expect(readFolder(join(root, "a.yaml"))).rejects.toThrow("it is a file; name the folder that it is in");
-  });
-});
-
-describe("a directory store", () => {
-  it("tells of no object that is only half written", async () => {
-    const store = createDirectoryStore(root);
-    const stop = new AbortController();
-    const events: string[] = [];
-    store.registerEventHandler("DestinationRule", ({ kind, current }) => {
-      events.push(`${kind} ${current.meta.name}`);
-    });
-    const running = store.run(stop.signal);
-    try {
-      await expect.poll(() => store.hasSynced()).toBe(true);
-      await saveInSteps("rules.yaml", `${rule("a")}---\n${rule("b")}---\n${rule("c")}---\n${rule("d")}`);
-      await expect.poll(() => events).toHaveLength(4);
-      await saveInSteps("rules.yaml", `${rule("a")}---\n${rule("b")}---\n${rule("c")}---\n${rule("e")}`);
-      await expect.poll(() => events).toContain("add e");
-      expect(events.slice(4).sort()).toEqual(["add e", "delete d"]);
-    } finally {
-      stop.abort();
-      await running;
-    }
   });
 });

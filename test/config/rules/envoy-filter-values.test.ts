@@ -40,6 +40,16 @@ describe("a value that no Envoy takes", () => {
       ),
       ["error envoy-filter-value .typed_config.type_url:", `write ${filters}.fault.v3.HTTPFault`],
     ],
+    [
+      "within a wrapper",
+      inserted(
+        typed(
+          "type.googleapis.com/xds.type.v3.TypedStruct",
+          `, type_url: ${filters}.buffer.v3.Buffer, value: {max_request_bytes: many}`,
+        ),
+      ),
+      ["error envoy-filter-value .typed_config.value.max_request_bytes:", "must be a positive integer"],
+    ],
     ["without a type and fields", inserted("{name: x, typed_config: {}}"), ["error .*typed_config: is empty"]],
     [
       "without a type",

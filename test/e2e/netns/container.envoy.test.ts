@@ -9,6 +9,7 @@ import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
+import { program } from "../../programs.ts";
 import { lacks } from "../../skip.ts";
 import { envoyPath, eventually } from "../envoy.ts";
 import { interceptionIn, type Network, openNetwork, type PodProgram, startIn, withoutNamespaces } from "./network.ts";
@@ -87,7 +88,7 @@ describe.skipIf(lacks(why === undefined, `Linux, root and iptables, for network 
       const compile = createFileCompiler({ ...defaultWorldOptions, certificates: "none" });
       const text = await readFile(join(import.meta.dirname, "shop.yaml"), "utf8");
       await publisher.publish(compile([{ file: "shop.yaml", text }], []).value, await publisher.head());
-      front = startIn(network.hub, process.execPath, [join(root, "functions/server.node.ts")], {
+      front = startIn(network.hub, process.execPath, [await program("server")], {
         PORTOLAN_STORE: join(folder, "store"),
         HOST: network.hubAddress,
         PORT: "8080",

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { program } from "../../programs.ts";
 import { lacks } from "../../skip.ts";
 import { eventually } from "../envoy.ts";
 import {
@@ -22,7 +23,7 @@ import { tokenKeys } from "./token-keys.ts";
 const why = withoutNamespaces();
 const needs = `Linux, root and iptables, for network namespaces: ${why}`;
 
-const program = new URL("../../../functions/portolan.mjs", import.meta.url).pathname;
+const cli = await program("cli");
 const nameServerProgram = new URL("name-server.ts", import.meta.url).pathname;
 const issuer = "https://kubernetes.default.svc.cluster.local";
 const addresses = { client: "10.55.0.11", web: "10.55.0.12", edge: "10.55.0.14" } as const;
@@ -154,7 +155,7 @@ describe.skipIf(
     const cwd = join(folder, name);
     return {
       async start() {
-        running = startIn(namespace, process.execPath, [program, "serve", "--settings", "settings.yaml"], {}, cwd);
+        running = startIn(namespace, process.execPath, [cli, "serve", "--settings", "settings.yaml"], {}, cwd);
         const started = running;
         await eventually(
           async () => started.printed(),
@@ -208,7 +209,7 @@ describe.skipIf(
     const key = randomBytes(32).toString("base64");
     const env = { ...process.env, PORTOLAN_SECRETS_KEY: key };
     const run = (cwd: string, ...args: readonly string[]) =>
-      execFileSync(process.execPath, [program, ...args], { cwd, encoding: "utf8", env });
+      execFileSync(process.execPath, [cli, ...args], { cwd, encoding: "utf8", env });
     const issuers = [{ issuer, audience: ["istio-ca"], jwks: cluster.keys, clusterId: "Kubernetes" }];
     let roots = "";
     for (const name of ["stand-in", "portolan"]) {

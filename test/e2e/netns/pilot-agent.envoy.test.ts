@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { program } from "../../programs.ts";
 import { lacks } from "../../skip.ts";
 import { eventually } from "../envoy.ts";
 import { addIstioPod, forgetIstioPod, istioAgent, killAllIn, readyAfterMs, startIstioAgent } from "./istio-agent.ts";
@@ -13,7 +14,7 @@ import { tokenKeys } from "./token-keys.ts";
 const why = withoutNamespaces();
 const needs = `Linux, root and iptables, for network namespaces: ${why}`;
 
-const program = new URL("../../../functions/portolan.mjs", import.meta.url).pathname;
+const cli = await program("cli");
 const addresses = { client: "10.55.0.11", web: "10.55.0.12", machine: "10.55.0.13" } as const;
 type Pod = keyof typeof addresses;
 const pods = ["client", "web"] as const;
@@ -119,7 +120,7 @@ describe.skipIf(
   const inPod = (pod: Pod) => namespaces.get(pod) ?? "";
 
   const startServer = () =>
-    startIn(network.hub, process.execPath, [program, "serve", "--settings", "settings.yaml"], {}, folder);
+    startIn(network.hub, process.execPath, [cli, "serve", "--settings", "settings.yaml"], {}, folder);
   /** With the processes that it has started. */
   const killServer = async () => {
     killAllIn(network.hub);
@@ -165,7 +166,7 @@ describe.skipIf(
     await writeFile(join(folder, "key"), key);
     const env = { ...process.env, PORTOLAN_SECRETS_KEY: key };
     const run = (...args: readonly string[]) =>
-      execFileSync(process.execPath, [program, ...args], { cwd: folder, encoding: "utf8", env });
+      execFileSync(process.execPath, [cli, ...args], { cwd: folder, encoding: "utf8", env });
     run("ca", "init", "--trust-domain", "cluster.local", "--store", "store");
     const roots = run("ca", "roots", "--store", "store");
     network = openNetwork();

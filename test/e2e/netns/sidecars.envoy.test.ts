@@ -11,6 +11,7 @@ import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
+import { program } from "../../programs.ts";
 import { lacks } from "../../skip.ts";
 import { createAuthority, issueIdentity } from "../certificates.ts";
 import { envoyPath, eventually } from "../envoy.ts";
@@ -27,7 +28,7 @@ import {
 
 const why = withoutNamespaces();
 
-const root = new URL("../../..", import.meta.url).pathname;
+const [server, agentProgram] = [await program("server"), await program("agent")];
 const pods = { client: "10.55.0.11", "reviews-v1": "10.55.0.12", "reviews-v2": "10.55.0.13" } as const;
 type Pod = keyof typeof pods;
 const names = ["client", "reviews-v1", "reviews-v2"] as const;
@@ -68,7 +69,7 @@ describe.skipIf(lacks(why === undefined, `Linux, root and iptables, for network 
     };
     const inPod = (pod: Pod) => namespaces.get(pod) ?? "";
     const startFront = () =>
-      startIn(network.hub, process.execPath, [join(root, "functions/server.node.ts")], {
+      startIn(network.hub, process.execPath, [server], {
         PORTOLAN_STORE: join(folder, "store"),
         HOST: network.hubAddress,
         PORT: String(frontPort),
@@ -79,7 +80,7 @@ describe.skipIf(lacks(why === undefined, `Linux, root and iptables, for network 
       const identity = join(folder, "identities", pod);
       const agent = startIn(inPod(pod), "setpriv", [
         ...[...asSidecar, ...(pod === transparent ? withNetAdmin : []), process.execPath],
-        ...[join(root, "functions/agent.node.ts"), "agent", "--bootstrap", join(own, "given.json"), "--dir", own],
+        ...[agentProgram, "agent", "--bootstrap", join(own, "given.json"), "--dir", own],
         ...["--server", `http://${network.hubAddress}:${frontPort}`, "--envoy", envoyPath(), "--drain", "0"],
         ...["--certificate", join(identity, "cert.pem"), "--key", join(identity, "key.pem")],
         ...["--roots", join(folder, "identities", "root.pem"), "--", "--concurrency", "1"],

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { reachableFrom } from "../../../lib/snapshot/upkeep/reachable.ts";
 import { missedBlobKey } from "../../../lib/snapshot/wanted.ts";

@@ -4,7 +4,7 @@ import { discoveryBody } from "../../../lib/front/polls/discovery-body.ts";
 import { wholeOf } from "../../../lib/front/requests/answer.ts";
 import { rootAt } from "../../../lib/snapshot/head/head.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { selectResources } from "../../../lib/streams/select-resources.ts";
 import { worldOf } from "../../snapshot/worlds.ts";

@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createHeads, stateOf } from "../../../lib/front/heads/heads.ts";
+import { stateOf } from "../../../lib/front/heads/head-state.ts";
+import { createHeads } from "../../../lib/front/heads/heads.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";

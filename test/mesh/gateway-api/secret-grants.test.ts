@@ -4,7 +4,7 @@ import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 

@@ -9,7 +9,7 @@ import { resolvingCompiler } from "../../../lib/resolve/resolving-compiler.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { readHistory } from "../../../lib/snapshot/head/history.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { teapotModule } from "../../e2e/wasm-module.ts";
 import { noDns } from "../name-server.ts";

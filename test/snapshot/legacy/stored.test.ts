@@ -6,7 +6,7 @@ import { composeDocument, shareElements, textsOfDocuments } from "../../../lib/s
 import { encodeDocument } from "../../../lib/snapshot/legacy/go-json.ts";
 import { elementText, listForm } from "../../../lib/snapshot/legacy/listed-texts.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";

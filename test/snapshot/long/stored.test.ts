@@ -18,7 +18,7 @@ import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { runsIn } from "../../../lib/snapshot/long/long-resource.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { repair } from "../../../lib/snapshot/upkeep/repair.ts";

@@ -4,7 +4,7 @@ import { packIndexKey, packsFolder } from "../../../lib/snapshot/packs/pack-inde
 import { packedBlobs } from "../../../lib/snapshot/packs/packed-blobs.ts";
 import { createPacker } from "../../../lib/snapshot/packs/write-packs.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { worldOf } from "../worlds.ts";

@@ -5,8 +5,9 @@ import { packIndexKey, packsFolder, readPackIndex } from "../../../lib/snapshot/
 import { packedBlobs } from "../../../lib/snapshot/packs/packed-blobs.ts";
 import { createPacker } from "../../../lib/snapshot/packs/write-packs.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
+import type { BlobSource } from "../../../lib/snapshot/reader/blobs.ts";
+import { createSnapshotReader, type SnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import type { SegmentRef } from "../../../lib/snapshot/root.ts";
-import { type BlobSource, createSnapshotReader, type SnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { collectables } from "../../../lib/snapshot/upkeep/collectables.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";

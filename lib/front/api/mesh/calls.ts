@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../../config/diagnostic.ts";
-import type { LoadedRoot } from "../../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot } from "../../../snapshot/reader/loaded.ts";
 import { createLoadCache, type LoadCache } from "../../../snapshot/worlds/load-cache.ts";
 import { type Answered, type Asked, found } from "../asked.ts";
 import { type Browser, browsed } from "../browsed.ts";

@@ -1,5 +1,6 @@
+import type { LoadedRoot } from "../../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../../snapshot/reader/snapshot-reader.ts";
 import type { ProxyClass } from "../../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../../snapshot/snapshot-reader.ts";
 
 /** An outbound cluster, by its name `outbound|<port>|<subset>|<host>`. */
 export interface Outbound {

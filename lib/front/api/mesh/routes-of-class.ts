@@ -1,6 +1,7 @@
 import { isRecord } from "../../../snapshot/classifier.ts";
+import type { LoadedRoot } from "../../../snapshot/reader/loaded.ts";
+import type { SnapshotReader } from "../../../snapshot/reader/snapshot-reader.ts";
 import type { ProxyClass } from "../../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../../snapshot/snapshot-reader.ts";
 import { wholeText } from "../../../snapshot/whole-text.ts";
 import { outboundOf } from "./clusters-of-class.ts";
 

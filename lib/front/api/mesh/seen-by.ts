@@ -1,4 +1,4 @@
-import type { LoadedRoot } from "../../../snapshot/snapshot-reader.ts";
+import type { LoadedRoot } from "../../../snapshot/reader/loaded.ts";
 import type { Browser } from "../browsed.ts";
 import type { MembersOfRoots } from "../class-members.ts";
 import type { MeshServices } from "../schema/mesh.ts";
