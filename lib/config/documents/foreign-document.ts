@@ -115,7 +115,7 @@ export const hasYttMark = (text: string): boolean => /(?:^|\s)#@/.test(text);
 
 /** A variable as Flux's substitution and envsubst write it. */
 const variable = /\$\{[A-Za-z_][^{}\n]{0,200}\}/;
-const everyVariable = new RegExp(variable, "g");
+const everyVariable = /\$\{[A-Za-z_][^{}\n]{0,200}\}/g;
 
 /**
  * Of a text that cannot be read: whether it is a template of ytt, or can be read once its variables are filled in.

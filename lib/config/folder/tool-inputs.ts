@@ -3,7 +3,6 @@ import { isKustomization, type ToolInput } from "../documents/foreign-document.t
 import { readDocument } from "../documents/parse.ts";
 import { splitDocuments } from "../documents/split-documents.ts";
 import { fieldsOf, listIn, listOf } from "../untyped.ts";
-import type { SourceFile } from "./directory.ts";
 
 /** What other files of a folder say of a file: that it is an input of Kustomize or of Helm. Its own text need not show that. */
 export interface ToolInputs {
@@ -13,6 +12,13 @@ export interface ToolInputs {
   readonly patches: ReadonlySet<string>;
   /** Folders that hold a `Chart.yaml`; "" for the root. */
   readonly charts: ReadonlySet<string>;
+}
+
+/** A file of the folder, with where its source lies among others. */
+interface NamedText {
+  readonly file: string;
+  readonly text: string;
+  readonly under?: string;
 }
 
 interface Kustomization {
@@ -27,10 +33,7 @@ const kustomizationName = /(?:^|\/)kustomization\.ya?ml$/i;
 const chartName = /(?:^|\/)Chart\.ya?ml$/;
 
 /** @param before of which a list with the same text is not read again */
-export function toolInputsOf(
-  files: Iterable<Pick<SourceFile, "file" | "text" | "under">>,
-  before: ToolInputs = noToolInputs,
-): ToolInputs {
+export function toolInputsOf(files: Iterable<NamedText>, before: ToolInputs = noToolInputs): ToolInputs {
   const kustomizations = new Map<string, Kustomization>();
   const charts = new Set<string>();
   for (const { file, text, under = "" } of files) {
