@@ -1,4 +1,4 @@
-import type { ShardState } from "../compile/collected/shard-state.ts";
+import { readShardState, type ShardState } from "../compile/collected/shard-state.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { Origin } from "../registry/origin.ts";
 import { createBell, defaultPace, type Pace } from "../registry/retry.ts";
@@ -76,7 +76,16 @@ export function createCollector(options: CollectorOptions): Collector {
     storeRescues: options.storeRescues === true,
   });
   const { pushed, filled } = options;
-  const pushes = createSourcePushes(known, writer, { source, allowEmpty, now, onLost: bell.ring, pushed, filled });
+  const asOfBefore = async () => (await readShardState(store, source))?.asOfMs ?? 0;
+  const pushes = createSourcePushes(known, writer, {
+    source,
+    allowEmpty,
+    now,
+    asOfBefore,
+    onLost: bell.ring,
+    pushed,
+    filled,
+  });
   const health = createCollectorHealth(known, pushes, options);
 
   /** Signs of life: while everything is followed, the shard is as of now. */

@@ -81,7 +81,10 @@ export function createKnownContent({ parts, most, told, dropsAbsent = false }: K
     const count = keysOf.get(part)?.size ?? 0;
     if (count === 0) return;
     const what = count === 1 ? "its 1 object is" : `its ${count} objects are`;
-    failures.set(part, `${reason}; ${what} still served as last read`);
+    failures.set(
+      part,
+      `${reason}; ${what} still served as last read, until the kind is there again, or a start with --allow-empty`,
+    );
   };
   /** Holds what lies in the store of a part that is absent. @returns false for what is of another part */
   const hold = (key: string, entry: string): boolean => {

@@ -34,6 +34,8 @@ export interface SourcePushesOptions {
   readonly source: string;
   readonly allowEmpty: boolean;
   readonly now: () => number;
+  /** `asOfMs` as the collector before left it in the store; 0 where there was none. */
+  readonly asOfBefore: () => Promise<number>;
   /** Another process wrote first: `push` is to be called again. */
   readonly onLost: () => void;
   readonly pushed: ((push: Push) => Promise<void> | void) | undefined;
@@ -43,7 +45,7 @@ export interface SourcePushesOptions {
 export function createSourcePushes(
   known: KnownContent,
   writer: ShardWriter,
-  { source, allowEmpty, now, onLost, pushed, filled }: SourcePushesOptions,
+  { source, allowEmpty, now, asOfBefore, onLost, pushed, filled }: SourcePushesOptions,
 ): SourcePushes {
   const lastSettings = createLastSettings();
   let isCompared = false;
@@ -77,6 +79,8 @@ export function createSourcePushes(
     });
     if (written.kind === "lost") return false;
     const isFirst = !isFilled;
+    // A collector that starts while a part cannot be read is as old as the one before it left the source.
+    if (isFirst && !writer.isAnothers()) asOfMs = Math.min(await asOfBefore(), now());
     isFilled = true;
     if (written.sizeBytes > 0) {
       const { version, sizeBytes } = written;

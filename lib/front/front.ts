@@ -37,6 +37,7 @@ import { countedNodes } from "./nodes/node-state.ts";
 import { type NodeWatch, noNodes } from "./nodes/node-watch.ts";
 import type { Placement } from "./nodes/place-node.ts";
 import { createPlaces } from "./nodes/places.ts";
+import { isProbe } from "./nodes/probe-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./nodes/refusals.ts";
 import { noSiblings, type Siblings } from "./nodes/siblings.ts";
 import { createStrangerWatch, type Stranger, type StrangerWatch } from "./nodes/strangers.ts";
@@ -117,8 +118,8 @@ export interface RefusedCertificate {
 /** A collected source whose origin cannot be read. */
 export interface BehindSource {
   readonly name: string;
-  /** Until then it is known to be as its origin was, RFC 3339. */
-  readonly asOf: string;
+  /** Until then it is known to be as its origin was, RFC 3339; absent: it was never read as a whole. */
+  readonly asOf?: string | undefined;
   readonly failure: string;
 }
 
@@ -355,6 +356,7 @@ export function createFront(options: FrontOptions): Front {
     },
     async place(loaded, claims, caller) {
       const placement = places.of(loaded, claims, caller) ?? (await places.find(loaded, claims, caller));
+      if (isProbe(claims)) return placement;
       if (
         wanted !== undefined &&
         isWanting(placement) &&

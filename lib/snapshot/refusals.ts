@@ -74,10 +74,10 @@ export function refusalsIn(diagnostics: readonly Diagnostic[]): readonly Refusal
 export function refusalsText(refusals: readonly Refusal[]): string {
   const countOf = (what: Refusal["instead"]): number => refusals.filter(({ instead }) => instead === what).length;
   const parts = [
-    [countOf("last-valid"), "of what is served as it was last valid"],
-    [countOf("closed"), "of what fails closed"],
-    [countOf("nothing"), "of what is left out"],
-    [countOf("itself"), "of what is served as it is"],
+    [countOf("last-valid"), "in place of which the last valid form is served"],
+    [countOf("closed"), "closed"],
+    [countOf("nothing"), "left out"],
+    [countOf("itself"), "served as it is"],
   ] as const;
   const told = parts.filter(([count]) => count > 0).map((part) => part.join(" "));
   return `${refusals.length} in the newest version: ${told.join(", ")}`;

@@ -12,7 +12,7 @@ it.each([
   {
     names: ["*.gateway.networking.k8s.io", "ServiceEntry"],
     json: false,
-    want: ["absent    kubernetes: *.gateway.networking.k8s.io, ServiceEntry; looked for every minute"],
+    want: ["absent    kubernetes: *.gateway.networking.k8s.io, ServiceEntry; checked again every minute"],
   },
   {
     names: ["ServiceEntry"],

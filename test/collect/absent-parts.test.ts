@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type CollectorOptions, createCollector } from "../../lib/collect/collector.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
-import { readShardState } from "../../lib/compile/collected/shard-state.ts";
+import { readShardState, writeShardState } from "../../lib/compile/collected/shard-state.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { FakeOrigin, thing } from "./fake-origin.ts";
@@ -14,7 +14,7 @@ const policy = (name: string) => {
 const part = "AuthorizationPolicy";
 const parts = [part, "Service"];
 const reason = "no longer served by the API server";
-const failure = `${part}: ${reason}; its 2 objects are still served as last read`;
+const failure = `${part}: ${reason}; its 2 objects are still served as last read, until the kind is there again, or a start with --allow-empty`;
 const all = ["AuthorizationPolicy/shop/deny", "AuthorizationPolicy/shop/more", "Service/shop/a"];
 
 function collecting(store: ObjectStore, more: Partial<CollectorOptions> = {}) {
@@ -89,6 +89,37 @@ describe("a kind that is not served any more", () => {
     await until(holds(store, ["Service/shop/b"]));
     expect(collector.state()).toMatchObject({ failure: "", objects: 1 });
     await end();
+  });
+
+  it("is as old as the collector before left its source", async () => {
+    const store = await filled();
+    const before = (await readShardState(store, "cluster"))?.asOfMs ?? 0;
+    expect(before).toBeGreaterThan(0);
+    const { origin, collector, end } = collecting(store, { now: () => before + 86_400_000 });
+    await origin.following;
+    origin.sink?.absent(part, reason);
+    origin.whole("Service", [thing("b")]);
+    await until(async () => (await readShardState(store, "cluster"))?.failure === failure);
+    expect([collector.state().asOfMs, (await readShardState(store, "cluster"))?.asOfMs]).toEqual([before, before]);
+    await end();
+  });
+
+  it("has no age of another origin, whose source was taken over", async () => {
+    const store = await filled();
+    await writeShardState(store, "cluster", { asOfMs: 1_000, failure: "" });
+    const origin = new FakeOrigin(parts, "other");
+    const stop = new AbortController();
+    const pace = { pause: () => new Promise<void>((resolve) => setImmediate(resolve)), backOff: () => 0 };
+    const collector = createCollector({ store, source: "cluster", origin, gatherMs: 0, pace, takeOver: true });
+    const running = collector.run(stop.signal);
+    await origin.following;
+    origin.whole(part, [policy("deny")]);
+    origin.whole("Service", [thing("b")]);
+    origin.sink?.failed("Service", "403 Forbidden");
+    await until(() => collector.state().isFilled);
+    expect(collector.state()).toMatchObject({ asOfMs: 0, failure: "Service: 403 Forbidden" });
+    stop.abort();
+    await running;
   });
 
   it("has a collector that reads once leave its source as it is", async () => {

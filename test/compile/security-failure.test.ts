@@ -73,7 +73,7 @@ describe("the setting securityFailure", () => {
     const { version } = await compile(store);
     const found = await refusals(store, version);
     expect(found).toMatchObject([{ code: "unknown-field", instead: "closed" }]);
-    expect(refusalsText(found)).toBe("1 in the newest version: 1 of what fails closed");
+    expect(refusalsText(found)).toBe("1 in the newest version: 1 closed");
   });
 
   it("leaves out with open, and publishes nothing with refuse", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { writeShardState } from "../../lib/compile/collected/shard-state.ts";
 import { behindSources, sourceAges } from "../../lib/compile/collected/source-ages.ts";
+import { staleSources } from "../../lib/compile/collected/stale-sources.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { prometheusMetrics } from "../../lib/front/prometheus.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -29,6 +30,34 @@ describe("the age of collected sources, where they are served", () => {
     expect(await lines()).toEqual(['portolan_source_age_seconds{source="cluster"} 90']);
     isAway = true;
     expect(await lines()).toEqual([]);
+  });
+});
+
+describe("a source of no known age", () => {
+  const nowMs = Date.parse("2026-05-04T12:00:00Z");
+  const stored = async (asOfMs: number) => {
+    const store = memoryStore();
+    await writeShard(store, "cluster", [{ file: "a.yaml", text: "{}" }]);
+    await writeShardState(store, "cluster", { asOfMs, failure: "" });
+    return store;
+  };
+
+  it.each([
+    ["was never read as a whole", 0],
+    ["has a collector whose clock is an hour ahead", nowMs + 3_600_000],
+  ])("is infinitely old for alerts where it %s", async (_, asOfMs) => {
+    const store = await stored(asOfMs);
+    const metrics = prometheusMetrics({ sourceAges: () => sourceAges(store, nowMs) });
+    expect((await metrics.render?.())?.text).toContain('portolan_source_age_seconds{source="cluster"} +Inf\n');
+  });
+
+  it("has no time that it is as of, and no message with the year 1970", async () => {
+    const store = await stored(0);
+    expect(await behindSources(store, nowMs)).toEqual([
+      { name: "cluster", failure: "its collector gives no sign of life" },
+    ]);
+    const [told] = await staleSources(store, ["cluster"], nowMs);
+    expect(told?.message).toMatch(/^was never read as a whole, and its last content is still used: /);
   });
 });
 

@@ -44,7 +44,7 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
     absent(names) {
       if (names.length === 0) return;
       if (json) emit("absent", { kinds: names });
-      else terminal.err(`${label("absent")}${source}: ${names.join(", ")}; looked for every minute`);
+      else terminal.err(`${label("absent")}${source}: ${names.join(", ")}; checked again every minute`);
     },
     pushed({ version, changes, objects, sizeBytes }) {
       if (json) return emit("pushed", { version, changes, objects, sizeBytes });

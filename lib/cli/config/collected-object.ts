@@ -20,7 +20,7 @@ export interface CollectedObject {
   /** The origin's own version of it, such as a resourceVersion; "" where it has none. */
   readonly version: string;
   readonly object: Fields;
-  /** What validation says of it; with an error in it, it is left out of the mesh. */
+  /** What validation says of it; with an error in it, it is refused. */
   readonly findings: readonly Diagnostic[];
 }
 

@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from "commander";
 import { keyOf } from "../../config/config.ts";
-import { type Diagnostic, keyText, kindText, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, keyText, kindText, PortolanError } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import { schemaOf } from "../../config/kind-registry.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { printDiagnostics, type Register, type Terminal } from "../terminal.ts";
 import { type CollectedObject, collectedObject, publishedForms } from "./collected-object.ts";
 import { objectsOf, shownParsed, whereElse } from "./config-find.ts";
@@ -135,13 +136,19 @@ async function describeCollected(
   terminal.out(terminal.colours.bold(nameOf(parsed)));
   printObjects(terminal, shown, "yaml");
   printDiagnostics(terminal, findings);
-  if (findings.some(({ severity }) => severity === "error")) terminal.out("it is not valid, and left out of the mesh");
+  if (errorsOf(findings).length > 0) terminal.out(`it is not valid; ${await refusedText(place.objects, key)}`);
   terminal.out(`comes from ${from}, source ${source}${version === "" ? "" : `, version ${version}`}`);
   if (history.length === 0) return;
   printTable(terminal, [
     ["GENERATION", "TIME", "CHANGE", "VERSION"],
     ...history.map(({ generation, at, change, version: then }) => [String(generation), at, change, then]),
   ]);
+}
+
+/** What is served in the place of a collected object that is refused, as the newest compile recorded it. */
+async function refusedText(store: ObjectStore, key: string): Promise<string> {
+  const published = await publishedFindings(store, key);
+  return errorsOf(published).length > 0 ? insteadText(published) : "this form of it is not published yet";
 }
 
 /** What is served in the place of an object that is refused. */

@@ -1,4 +1,5 @@
 import { clockToleranceSeconds, expiryOf } from "../../front/auth/jwt.ts";
+import { probeNode } from "../../front/nodes/probe-node.ts";
 import { counted } from "../numbers.ts";
 import { type Deployment, isHere } from "./deployment.ts";
 import { type Finding, failed, passed, warned } from "./finding.ts";
@@ -6,13 +7,10 @@ import { pollRemedy, refusalIn, sendPoll } from "./polls.ts";
 
 const check = "authentication";
 
-/** A node that no mesh has: whoever is let in is told so with 404. */
-const nobody = { id: "sidecar~0.0.0.0~portolan-doctor.invalid~invalid.svc.cluster.local", cluster: "", metadata: {} };
-
 /** Whether the front serves a request without a token, and takes the one that was given. @param nowMs since the epoch */
 export async function authenticationCheck(deployment: Deployment, nowMs = Date.now()): Promise<readonly Finding[]> {
   const { token, node, url } = deployment;
-  const poll = { type: "clusters", node: node ?? nobody } as const;
+  const poll = { type: "clusters", node: node ?? probeNode } as const;
   const bare = await sendPoll(deployment, poll, undefined);
   if (bare.kind === "failed") return [failed(check, bare.reason, "check the front's log, and --timeout")];
   if (bare.status === 503) {

@@ -96,12 +96,14 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
           : await storedReport(store, node);
       if (output === "json") return terminal.out(JSON.stringify(report, undefined, 2));
       if (report.unread !== undefined) terminal.err(unreadRecords(report.unread));
-      const where = store === undefined ? "asked this front" : "been written of by a front in this store";
+      const named = node === undefined ? "" : ` whose name holds ${JSON.stringify(node)}`;
+      const none =
+        store === undefined
+          ? `no proxy${named} has asked this front`
+          : `no server has reported a proxy${named} to this store`;
       if (report.nodes.length === 0 && node !== undefined)
-        throw new PortolanError(
-          `no proxy whose name holds ${JSON.stringify(node)} has ${where}; without a name all are shown`,
-        );
-      if (report.nodes.length === 0) return terminal.out(`no proxy has ${where}`);
+        throw new PortolanError(`${none}; without a name all are shown`);
+      if (report.nodes.length === 0) return terminal.out(none);
       const nameOf = shortNames(report.nodes);
       const shown = headsFor(report.nodes);
       const nowMs = Date.now();

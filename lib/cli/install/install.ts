@@ -167,7 +167,8 @@ function storeOf({ store = "", uninstall }: Options): string {
   if (uninstall === true) return store;
   if (!/^(?:s3|gs|az):\/\//.test(store))
     throw new InvalidArgumentError(
-      "name the store with --store: s3://BUCKET/PREFIX, gs://… or az://… (docs/stores.md)",
+      `${store === "" ? "name the store" : `pods cannot share the store ${store}: name a bucket`} with --store: ` +
+        "s3://BUCKET/PREFIX, gs://… or az://… (docs/stores.md)",
     );
   readStoreLocation(store);
   return store;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { z } from "zod";
-import type { ShardState } from "../../compile/collected/shard-state.ts";
+import { asOfText, type ShardState } from "../../compile/collected/shard-state.ts";
 import { type CollectedState, collectedStates } from "../../compile/collected/source-ages.ts";
 import { whyBehind } from "../../compile/collected/stale-sources.ts";
 import { diagnosticsOfRoot } from "../../compile/root-diagnostics.ts";
@@ -94,7 +94,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const hereMs = Date.now();
       const fails = sources.filter(({ state }) => whyBehind(state, hereMs) !== undefined);
       const sourceLine = ({ name, state }: CollectedState) =>
-        row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state, hereMs)}`);
+        row("source", `${name}  ${asOfText(state.asOfMs)}${failureText(state, hereMs)}`);
       // What somebody has to look at comes first.
       for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
       if (errors.length > 0) terminal.out(row("errors", refusalsText(errors)));

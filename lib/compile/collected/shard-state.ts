@@ -5,11 +5,15 @@ import { encodeKeyPart } from "../../storage/object-store.ts";
 
 /** What a collector says of its shard from time to time, beside it: none of this is part of a version. */
 export interface ShardState {
-  /** Milliseconds since the epoch by the collector's clock: until then the shard is known to say what the origin held. */
+  /** Milliseconds since the epoch by the collector's clock: until then the shard is known to say what the origin held. 0: never. */
   readonly asOfMs: number;
   /** Why the origin, or a part of it, cannot be read at the moment; "" while all of it is followed. */
   readonly failure: string;
 }
+
+/** @returns `as of …`, in RFC 3339, or that there was no such time */
+export const asOfText = (asOfMs: number): string =>
+  asOfMs > 0 ? `as of ${new Date(asOfMs).toISOString()}` : "never read as a whole";
 
 /** Of a longer reason the beginning is told. */
 const maxFailureBytes = 1_024;

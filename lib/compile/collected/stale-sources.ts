@@ -20,6 +20,12 @@ export function whyBehind({ asOfMs, failure }: ShardState, nowMs: number): strin
 
 const noSignOfLife = "its collector gives no sign of life";
 
+/** Seconds since the source was known to be as its origin is; infinite where that is not known. @param nowMs since the epoch */
+export function ageSeconds({ asOfMs }: Pick<ShardState, "asOfMs">, nowMs: number): number {
+  const isKnown = asOfMs > 0 && asOfMs - nowMs <= staleAfterMs;
+  return isKnown ? (nowMs - asOfMs) / 1000 : Number.POSITIVE_INFINITY;
+}
+
 /**
  * Says which sources were not known for a while to be as their origins are. What they hold goes on being compiled.
  *
@@ -60,7 +66,7 @@ function staleSource(name: string, asOfMs: number, failure: string): Diagnostic 
     severity: "warning",
     origin: fileOrigin(name),
     path: [],
-    message: `was last as its origin is at ${new Date(asOfMs).toISOString()}, and its last content is still used: ${why}`,
+    message: `${asOfMs > 0 ? `was last as its origin is at ${new Date(asOfMs).toISOString()}` : "was never read as a whole"}, and its last content is still used: ${why}`,
     hint: "look after its collector, and whether the origin is up and its credentials are valid",
   };
 }

@@ -6,7 +6,7 @@ import type { ShardList } from "./shard-list.ts";
 export function refuseEmpty(files: readonly SourceFile[], next: Pick<ShardList, "files" | "kept">): void {
   if (next.kept.length > 0 || next.files.some(({ halfSaved }) => halfSaved) || holdObjects(files)) return;
   const errors = errorsOf(readFiles(files).diagnostics);
-  if (errors.length > 0) throw new PortolanError("there is no configuration here that can be read", errors);
+  if (errors.length > 0) throw new PortolanError("no object here is valid, and the source was left as it was", errors);
   throw new PortolanError("the source was left as it was", [emptySource(nothingIn(files))]);
 }
 

@@ -113,7 +113,15 @@ function Attention({ value }: Of) {
         )}
         {behind.map(({ name, asOf, failure }) => (
           <li key={name}>
-            <Badge tone="warn">behind</Badge> source {name}, as of <Time at={asOf} />: {failure}
+            <Badge tone="warn">behind</Badge> source {name},{" "}
+            {asOf === undefined ? (
+              "never read as a whole"
+            ) : (
+              <>
+                as of <Time at={asOf} />
+              </>
+            )}
+            : {failure}
           </li>
         ))}
         {errors === 0 ? null : (

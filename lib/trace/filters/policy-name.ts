@@ -22,9 +22,13 @@ export function ruleOfPolicy(policy: string): PolicyRule | undefined {
     : { namespace, name: refused, rule: Number(rule), closedKind: kind };
 }
 
+/** The policy by which a resource denies everything where a patch for it is refused (`denyingFilter`). */
+const closedPolicy = "closed";
+
 /** `shop/allow-get rule 0`; the name as it is where nobody knows the object. */
 export function policyText(policy: string): string {
   const found = ruleOfPolicy(policy);
+  if (policy === closedPolicy) return "a refused patch, which fails closed";
   if (found === undefined) return policy.slice(0, 200);
   if (found.closedKind !== undefined)
     return `${found.closedKind} ${found.namespace}/${found.name}, which is refused and fails closed`;

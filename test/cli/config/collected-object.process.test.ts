@@ -21,6 +21,17 @@ const rule = (name: string, version: string, subset: object): OriginObject => ({
   },
 });
 
+const policy = (name: string, version: string, operation: object): OriginObject => ({
+  key: `AuthorizationPolicy/shop/${name}`,
+  version,
+  object: {
+    apiVersion: "security.istio.io/v1",
+    kind: "AuthorizationPolicy",
+    metadata: { name, namespace: "shop" },
+    spec: { action: "DENY", rules: [{ to: [{ operation: { ports: ["9080"], ...operation } }] }] },
+  },
+});
+
 describe("portolan describe, of what a collector has brought", () => {
   let folder = "";
   const publish = async (...objects: readonly OriginObject[]) => {
@@ -46,7 +57,10 @@ describe("portolan describe, of what a collector has brought", () => {
     await publish(other);
     await publish(other, rule("reviews", "7", { name: "v1", labels: { version: "v1" } }));
     await publish(other, rule("reviews", "9", { name: "v2", labels: { version: "v2" } }), thing("more"));
-    await publish(other, rule("reviews", "9", { name: "v2", labels: { version: "v2" } }), rule("wrong", "11", {}));
+    const now = [other, rule("reviews", "9", { name: "v2", labels: { version: "v2" } }), rule("wrong", "11", {})];
+    await publish(...now);
+    await publish(...now, policy("kept", "12", { paths: ["/admin"] }));
+    await publish(...now, policy("kept", "13", { path: ["/admin"] }), policy("closed", "14", { path: ["/admin"] }));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -63,15 +77,22 @@ describe("portolan describe, of what a collector has brought", () => {
     ]);
   });
 
-  it("shows one that is not valid, with what is wrong, and that it is left out", async () => {
+  it("shows one that is not valid, with what is wrong, and that nothing is served of it", async () => {
     const text = await described("dr", "wrong");
     expect(text).toMatch(
       /error cluster Kubernetes, namespace shop, resourceVersion 11 DestinationRule shop\/wrong: spec/,
     );
-    expect(text).toContain("it is not valid, and left out of the mesh");
+    expect(text).toContain("it is not valid; nothing is served of it");
     const json = JSON.parse(await described("dr", "wrong", "--json"));
     expect(json).toMatchObject({ source: "kubernetes", history: [{ change: "came", version: "11" }] });
     expect(json.findings.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["closed", "it is not valid; what it selects is closed until it is valid"],
+    ["kept", "it is not valid; its last valid form is served"],
+  ])("says of a policy that is refused what is served in its place: %s", async (name, text) => {
+    expect(await described("authorizationpolicy", name)).toContain(text);
   });
 
   it("shows Kubernetes' own objects, too, and says where there is none", async () => {

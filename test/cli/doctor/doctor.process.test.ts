@@ -91,6 +91,11 @@ describe("portolan doctor, of a front that is as it should be", () => {
     expect(found.said("connect")).toContain("serves REST alone");
   });
 
+  it("leaves no node without a class behind", async () => {
+    expect((await doctor(open)).said("authentication")).toMatch(/^passed: off/);
+    expect(await (await fetch(new URL("/strangers", open))).json()).toEqual({ strangers: [] });
+  });
+
   it("finds out that polls are held, and that Connect and gRPC-Web are served", async () => {
     const found = await doctor(held, "--node", gateway, "--timeout", "8");
     expect(found.code).toBe(0);

@@ -131,7 +131,7 @@ describe("portolan proxy-status", () => {
   it("says the same from the store alone, of proxies that fronts have written of", async () => {
     const here = await fixture();
     await here.test.publish(world("1"));
-    expect((await run("--store", here.folder)).out).toBe("no proxy has been written of by a front in this store");
+    expect((await run("--store", here.folder)).out).toBe("no server has reported a proxy to this store");
     await polled(here, "web", await polled(here, "web"));
     await here.nodes.write();
     expect(rowOf((await run("--store", here.folder)).out, "web.default")?.[2]).toBe("SYNCED");

@@ -87,7 +87,7 @@ describe("portolan install", () => {
 
   it.each([
     [["--without", "ca"], "--without ca needs --without admission"],
-    [["--store", "./folder"], "name the store with --store"],
+    [["--store", "./folder"], "pods cannot share the store ./folder: name a bucket with --store"],
     [["--revision", "a b"], "must be a DNS name"],
     [["--env", "region=x"], "must be NAME=VALUE"],
   ])("refuses %j", async (args, message) => {

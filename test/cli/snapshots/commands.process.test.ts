@@ -482,7 +482,7 @@ describe("portolan", () => {
       /cannot read the folder .*none: there is none; name one that exists, such as samples\/bookshop/,
     );
     await writeFile(join(folder, "empty", "a.yaml"), "a: [");
-    await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
+    await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no object here is valid");
   });
 
   it("diff --dir of a folder with an object that is refused compares what is left, and fails", async () => {

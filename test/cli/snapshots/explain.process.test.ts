@@ -258,7 +258,7 @@ describe("an object that is refused, of which the last valid form is served", ()
       }),
     ]);
     expect(await run("status")).toMatch(
-      /^errors {2}1 in the newest version: 1 of what is served as it was last valid$/m,
+      /^errors {2}1 in the newest version: 1 in place of which the last valid form is served$/m,
     );
   });
 

@@ -41,7 +41,7 @@ describe("what is served instead of what is refused", () => {
   it("is the object itself where it is there twice, and the error stands at the one that counts", () => {
     const found = refusalsIn([said("duplicate-object", "z.yaml", "reviews")]);
     expect(found.map(({ instead }) => instead)).toEqual(["itself"]);
-    expect(refusalsText(found)).toBe("1 in the newest version: 1 of what is served as it is");
+    expect(refusalsText(found)).toBe("1 in the newest version: 1 served as it is");
   });
 });
 

@@ -23,5 +23,6 @@ describe("the rule behind an RBAC policy", () => {
   it("is not known of a policy that somebody else has named", () => {
     expect(ruleOfPolicy("mine")).toBeUndefined();
     expect(policyText("mine")).toBe("mine");
+    expect(policyText("closed")).toBe("a refused patch, which fails closed");
   });
 });

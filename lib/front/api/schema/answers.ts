@@ -68,7 +68,7 @@ export const overview = z.object({
     .meta({ description: "proxies by state, as in `/api/nodes`; absent where this front keeps none" }),
   unmatched: z.number().meta({ description: "nodes that ask and have no class of their own" }),
   refusals: z.number().meta({ description: "refusals that stand, of all nodes" }),
-  behind: list(z.object({ name: z.string(), asOf: time, failure: z.string() }))
+  behind: list(z.object({ name: z.string(), asOf: time.optional(), failure: z.string() }))
     .optional()
     .meta({
       description:
