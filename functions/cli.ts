@@ -5,7 +5,7 @@ const [word, ...more] = process.argv.slice(2);
 if (word === "agent") {
   await import("./agent.node.ts");
 } else if (more.length === 0 && (word === "-v" || word === "--version")) {
-  console.log((await import("../lib/config/version.ts")).version);
+  console.log((await import("../lib/config/values/version.ts")).version);
 } else {
   const { processProgress } = await import("../lib/cli/progress.ts");
   const { processTerminal } = await import("../lib/cli/terminal.ts");

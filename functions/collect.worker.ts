@@ -1,9 +1,9 @@
 /** A collector at the edge: a clock wakes it, it follows a cluster for as long as an invocation may take, and has what it pushed compiled. */
 import type { R2Bucket } from "@cloudflare/workers-types";
+import { PortolanError } from "../lib/base/diagnostic.ts";
 import { type Collector, createCollector } from "../lib/collect/collector.ts";
 import { readShardState } from "../lib/compile/collected/shard-state.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
-import { PortolanError } from "../lib/config/diagnostic.ts";
 import { flagIn, sourceNamesIn, wholeNumberIn } from "../lib/config/setting-values.ts";
 import type { ApiClient } from "../lib/registry/kubernetes/api/client.ts";
 import { kubernetesOrigin } from "../lib/registry/kubernetes/api/kubernetes-origin.ts";

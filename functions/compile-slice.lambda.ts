@@ -1,9 +1,9 @@
 /** Compiles slices of a world's classes as a Lambda function: the compile function sends each as a message of SQS, and joins what comes of them. */
 import pino from "pino";
+import { isFields, jsonIn, listOf, textOf } from "../lib/base/untyped.ts";
 import { ownBuild } from "../lib/cli/own-build.ts";
 import { createSliceCompiler } from "../lib/compile/slices/compile-slice.ts";
 import { compileMessages } from "../lib/compile/slices/messages.ts";
-import { isFields, jsonIn, listOf, textOf } from "../lib/config/untyped.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
 const compile = createSliceCompiler(s3FromEnvironment(), { build: await ownBuild() });

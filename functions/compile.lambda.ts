@@ -2,8 +2,8 @@
 import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
 import pino from "pino";
 import { admissionFromSettings } from "../lib/admission/admission-settings.ts";
+import { PortolanError } from "../lib/base/diagnostic.ts";
 import { ownBuild } from "../lib/cli/own-build.ts";
-import { compileSettingsFrom } from "../lib/compile/settings-from-environment.ts";
 import type { FanOut } from "../lib/compile/slices/fan-out.ts";
 import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
 import { readSlicing } from "../lib/compile/slices/slice-settings.ts";
@@ -13,7 +13,7 @@ import { spansToCollector } from "../lib/compile/telemetry/otlp.ts";
 import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
-import { PortolanError } from "../lib/config/diagnostic.ts";
+import { compileSettingsFrom } from "../lib/compile/world/settings-from-environment.ts";
 import { sourceNamesIn } from "../lib/config/setting-values.ts";
 import { createNodeResolver } from "../lib/resolve/node-resolver.ts";
 import { resolvingCompiler } from "../lib/resolve/resolving-compiler.ts";

@@ -1,6 +1,7 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
 import type { ExecutionContext, R2Bucket, ScheduledController } from "@cloudflare/workers-types";
 import { type AdmissionSettings, admissionFromSettings } from "../lib/admission/admission-settings.ts";
+import { PortolanError } from "../lib/base/diagnostic.ts";
 import { keptPublicationsIn, runGarbageCollection } from "../lib/compile/garbage.ts";
 import { workerRoom } from "../lib/compile/recompile/worker-room.ts";
 import { consoleLog, errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
@@ -13,8 +14,7 @@ import { problem } from "../lib/compile/webhook/delivery.ts";
 import { readRepositories } from "../lib/compile/webhook/repository/read-repositories.ts";
 import { readAudiences } from "../lib/compile/webhook/signature.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
-import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
-import { PortolanError } from "../lib/config/diagnostic.ts";
+import { type WorldSettings, worldFromSettings } from "../lib/compile/world/world-settings.ts";
 import { cronIn, sourceNamesIn } from "../lib/config/setting-values.ts";
 import { createDnsOverHttps, usualDnsEndpoint } from "../lib/resolve/dns-over-https.ts";
 import { usualWithinMs } from "../lib/resolve/fetch-text.ts";

@@ -1,5 +1,5 @@
 /** `portolan/front`: what serves, without what compiles. It runs where there is `fetch`: Node, Workers, Deno. docs/library.md describes it. */
-export { PortolanError } from "../lib/config/diagnostic.ts";
+export { PortolanError } from "../lib/base/diagnostic.ts";
 export type { Refusal } from "../lib/front/nodes/refusals.ts";
 export type { Stranger } from "../lib/front/nodes/strangers.ts";
 export { createFront, type Front, type FrontOptions } from "../lib/library/serve.ts";

@@ -1,5 +1,5 @@
-import { causeText } from "../lib/config/cause-text.ts";
-import { PortolanError } from "../lib/config/diagnostic.ts";
+import { causeText } from "../lib/base/cause-text.ts";
+import { PortolanError } from "../lib/base/diagnostic.ts";
 import type { ObjectStore } from "../lib/storage/object-store.ts";
 import { openBucket } from "../lib/storage/open-bucket.ts";
 import { prefixIn, readStoreLocation } from "../lib/storage/store-location.ts";

@@ -1,5 +1,5 @@
+import { PortolanError } from "../lib/base/diagnostic.ts";
 import type { SliceJob } from "../lib/compile/slices/plan.ts";
-import { PortolanError } from "../lib/config/diagnostic.ts";
 
 /**
  * Sends slices to a queue of SQS.

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ExecutionContext, Queue, R2Bucket } from "@cloudflare/workers-types";
+import { PortolanError } from "../lib/base/diagnostic.ts";
 import type { CertificateAuthority } from "../lib/ca/certificate-authority.ts";
 import type { AuthoritySetting } from "../lib/ca/open-authority.ts";
-import { PortolanError } from "../lib/config/diagnostic.ts";
 import { caHoursIn, choiceIn, maxHoldLimitMs, usualHoldMs, wholeNumberIn } from "../lib/config/setting-values.ts";
 import { type FrontApp, frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";

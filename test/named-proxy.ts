@@ -1,8 +1,8 @@
-import type { Stage } from "../lib/config/diagnostic.ts";
+import type { Stage } from "../lib/base/diagnostic.ts";
 import type { MeshConfig } from "../lib/config/kinds/mesh-config.ts";
 import type { Proxy } from "../lib/mesh/proxy/proxy.ts";
 import { type EnvoyNode, proxyOf } from "../lib/mesh/proxy/proxy-from-node.ts";
-import type { RegistryState } from "../lib/registry/registry-state.ts";
+import type { RegistryState } from "../lib/registry/changes/registry-state.ts";
 
 /** A proxy named by hand, the form of the conformance cases' `nodes.json`. */
 export interface NamedProxy {

@@ -1,6 +1,6 @@
-import type { WorldOptions } from "../compile/world-of.ts";
+import { jsonIn } from "../base/untyped.ts";
+import type { WorldOptions } from "../compile/world/world-of.ts";
 import { choiceIn } from "../config/setting-values.ts";
-import { jsonIn } from "../config/untyped.ts";
 import { readInjectionValues } from "../injection/values.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type AdmissionOptions, admissionApp } from "./app.ts";

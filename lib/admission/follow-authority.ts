@@ -1,7 +1,7 @@
+import { causeText } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { fieldsOf, listOf, textOf } from "../base/untyped.ts";
 import type { Log } from "../compile/telemetry/log.ts";
-import { causeText } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import { fieldsOf, listOf, textOf } from "../config/untyped.ts";
 import { type ApiClient, apiError, jsonOf, send } from "../registry/kubernetes/api/client.ts";
 
 export interface AuthorityFollower {

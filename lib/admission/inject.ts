@@ -1,8 +1,8 @@
+import { kindText, PortolanError } from "../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../base/untyped.ts";
 import { byAge, type Config } from "../config/config.ts";
-import { kindText, PortolanError } from "../config/diagnostic.ts";
 import { defaultMeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../config/kinds/proxy-config.ts";
-import { fieldsOf, textOf } from "../config/untyped.ts";
 import { unheededAnnotations } from "../injection/annotations.ts";
 import { injectPod } from "../injection/inject-pod.ts";
 import { podPatch } from "../injection/json-patch.ts";

@@ -1,9 +1,9 @@
+import { identityText } from "../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../base/untyped.ts";
 import { byAge, type Config } from "../config/config.ts";
-import { identityText } from "../config/diagnostic.ts";
 import type { AuthorizationPolicy, Rule } from "../config/kinds/authorization-policy.ts";
 import type { JWTRule } from "../config/kinds/request-authentication.ts";
 import type { PolicyTarget } from "../config/kinds/selector.ts";
-import { fieldsOf, textOf } from "../config/untyped.ts";
 import {
   type Decision,
   decide,

@@ -1,10 +1,10 @@
+import { identityText, kindText } from "../base/diagnostic.ts";
 import type { Config } from "../config/config.ts";
-import { identityText, kindText } from "../config/diagnostic.ts";
 import { isDryRun } from "../config/dry-run.ts";
 import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.ts";
 import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";
 import type { JWTRule, RequestAuthentication } from "../config/kinds/request-authentication.ts";
-import type { Labels } from "../config/labels.ts";
+import type { Labels } from "../config/values/labels.ts";
 import { indexPeerAuthentications } from "../mesh/index/peer-authentication.ts";
 import { indexPolicies } from "../mesh/index/workload-policies.ts";
 import { type Request, ruleMatches } from "./requests.ts";

@@ -1,10 +1,10 @@
+import { type Diagnostic, errorsOf, kindText } from "../base/diagnostic.ts";
+import { pathText } from "../base/path-text.ts";
+import { type Fields, isFields, textOf } from "../base/untyped.ts";
 import type { Config } from "../config/config.ts";
-import { type Diagnostic, errorsOf, kindText } from "../config/diagnostic.ts";
 import type { ParsedObject } from "../config/documents/parse.ts";
 import { isConfig, sortObjects } from "../config/folder/sort-objects.ts";
-import { groupVersion } from "../config/group-version.ts";
-import { pathText } from "../config/path-text.ts";
-import { type Fields, isFields, textOf } from "../config/untyped.ts";
+import { groupVersion } from "../config/values/group-version.ts";
 import type { AdmissionRequest } from "./review.ts";
 
 /** What is known of an object by itself. */

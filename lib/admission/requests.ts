@@ -1,6 +1,7 @@
 /** Requests by which two sets of policies are told apart, and what a policy says of one. */
-import { isInRange, readIpRange } from "../config/ip-address.ts";
+
 import type { Condition, Operation, Rule, Source } from "../config/kinds/authorization-policy.ts";
+import { isInRange, readIpRange } from "../config/values/ip-address.ts";
 
 /** A request, by the names that conditions have for what it brings; what is absent it does not bring. */
 export type Request = ReadonlyMap<string, string>;

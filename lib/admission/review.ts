@@ -1,7 +1,7 @@
+import { toBase64 } from "../base/base64.ts";
+import { type Fields, fieldsOf, flagOf, isFields, jsonIn, textOf } from "../base/untyped.ts";
 import { expansionOf } from "../config/documents/expansion.ts";
-import { type Fields, fieldsOf, flagOf, isFields, jsonIn, textOf } from "../config/untyped.ts";
 import { limits } from "../limits/limits.ts";
-import { toBase64 } from "../secrets/base64.ts";
 import { cutText } from "../snapshot/free-text.ts";
 
 /** The one version of the AdmissionReview that is read. */

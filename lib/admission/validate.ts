@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { identityText } from "../config/diagnostic.ts";
+import { identityText } from "../base/diagnostic.ts";
+import type { Fields } from "../base/untyped.ts";
 import { defaultMeshConfig } from "../config/kinds/mesh-config.ts";
-import type { Fields } from "../config/untyped.ts";
 import { refusedEffects } from "./posture-change.ts";
 import { findingText, readObject } from "./read-object.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "./review.ts";

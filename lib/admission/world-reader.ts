@@ -1,8 +1,8 @@
+import { causeText } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { createShardsReader } from "../compile/read-shards.ts";
 import { createSourcesReader } from "../compile/shards/read-sources.ts";
-import type { WorldOptions } from "../compile/world-of.ts";
-import { causeText } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import type { WorldOptions } from "../compile/world/world-of.ts";
 import { consulHost } from "../registry/consul/convert.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { AdmissionWorld } from "./world.ts";

@@ -1,10 +1,10 @@
 import { analysisOf } from "../analysis/analysis-input.ts";
 import { analyze, wholeAnalyzers } from "../analysis/analyze.ts";
 import type { OtherHost } from "../analysis/known-hosts.ts";
+import { type Diagnostic, identityText, keyText } from "../base/diagnostic.ts";
+import { stringsOf } from "../base/untyped.ts";
 import type { Config } from "../config/config.ts";
-import { type Diagnostic, identityText, keyText } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/folder/directory.ts";
-import { stringsOf } from "../config/untyped.ts";
 import type { GuardedWorkload } from "./posture.ts";
 
 /** What the newest sources of a mesh hold. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { mapTypes } from "../snapshot/resource-type.ts";
 import type { StreamHost } from "../streams/stream.ts";
 import { drainAndEnd } from "./envoy/drain.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { fileTrouble } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import { isRecord, type JsonRecord, textOf } from "../snapshot/classifier.ts";
+import { fileTrouble } from "../base/cause-text.ts";
+import { isRecord, type JsonRecord, textOf } from "../base/classifier.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { agentCluster, agentResources, clusterOfAgent, streamSource } from "./bootstrap.ts";
 import type { AgentNode } from "./held/node.ts";
 import { localCluster, localClusterFrom } from "./local-cluster.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { mapTypes } from "../snapshot/resource-type.ts";
 import { type EnvoyFilesOptions, envoyFiles, putFiles } from "./files/envoy-files.ts";
 import { openTakenLog, takenName } from "./files/taken-log.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { codeOf } from "../config/cause-text.ts";
+import { codeOf } from "../base/cause-text.ts";
 
 /** A process, told apart from a later one with the same number. */
 export interface ProcessIdentity {

@@ -1,7 +1,7 @@
+import { type Diagnostic, kindText, type Origin } from "../base/diagnostic.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../base/untyped.ts";
 import type { Config } from "../config/config.ts";
-import { type Diagnostic, kindText, type Origin } from "../config/diagnostic.ts";
 import type { ParsedObject } from "../config/documents/parse.ts";
-import { groupVersion } from "../config/group-version.ts";
 import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
@@ -11,8 +11,8 @@ import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { FolderSettings } from "../config/kinds/stated-endpoints.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import { templateKinds, templateOf } from "../config/kubernetes/pod-template.ts";
-import { isSubset, type Labels } from "../config/labels.ts";
-import { fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
+import { groupVersion } from "../config/values/group-version.ts";
+import { isSubset, type Labels } from "../config/values/labels.ts";
 import { sameElements } from "../incremental/same-elements.ts";
 import { type KnownHosts, knownHosts, type OtherHost } from "./known-hosts.ts";
 

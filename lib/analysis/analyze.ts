@@ -1,5 +1,5 @@
+import { byCodePoint, type Diagnostic, keyText, kindText, PortolanError } from "../base/diagnostic.ts";
 import { type Config, keyOf } from "../config/config.ts";
-import { byCodePoint, type Diagnostic, keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import { byLevelAndPlace, inIstioForm } from "../config/istio-form.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";

@@ -1,6 +1,6 @@
+import type { Diagnostic, Origin } from "../base/diagnostic.ts";
+import type { AnalysisCode } from "../base/diagnostic-codes.ts";
 import type { Config } from "../config/config.ts";
-import type { Diagnostic, Origin } from "../config/diagnostic.ts";
-import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { at, type Path } from "../config/finding.ts";
 import type { Analysis } from "./analysis-input.ts";
 

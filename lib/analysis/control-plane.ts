@@ -1,4 +1,4 @@
-import type { Labels } from "../config/labels.ts";
+import type { Labels } from "../config/values/labels.ts";
 
 /**
  * Whether an object belongs to Istio itself: its control plane and its gateways, which nobody wrote by hand.

@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
+import { fieldsOf, stringsOf } from "../base/untyped.ts";
 import type { Config } from "../config/config.ts";
 import type { ParsedObject } from "../config/documents/parse.ts";
-import { hostsOverlap } from "../config/host-name.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
-import { isSubset, type Labels } from "../config/labels.ts";
 import { keyPairFact } from "../config/secrets/secret-facts.ts";
-import { fieldsOf, stringsOf } from "../config/untyped.ts";
+import { hostsOverlap } from "../config/values/host-name.ts";
+import { isSubset, type Labels } from "../config/values/labels.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 

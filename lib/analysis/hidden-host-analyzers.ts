@@ -1,10 +1,10 @@
+import type { Diagnostic } from "../base/diagnostic.ts";
 import { canonicalJson } from "../config/canonical-json.ts";
 import type { Config } from "../config/config.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
-import { hostsOverlap, isSubsetHost, isWildcard } from "../config/host-name.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
 import type { HTTPRoute, VirtualService } from "../config/kinds/virtual-service.ts";
 import { isHttpProtocol } from "../config/rules/protocols.ts";
+import { hostsOverlap, isSubsetHost, isWildcard } from "../config/values/host-name.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, found } from "./analyzer.ts";
 import { sameWorkload } from "./gateway-analyzers.ts";

@@ -1,8 +1,8 @@
 import type { Config } from "../config/config.ts";
-import { fullHostName } from "../config/host-name.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
-import type { Labels } from "../config/labels.ts";
+import { fullHostName } from "../config/values/host-name.ts";
+import type { Labels } from "../config/values/labels.ts";
 
 /** A host of the registry, as far as files tell of it. */
 export interface KnownHost {

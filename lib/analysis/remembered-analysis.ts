@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import { sameElements } from "../incremental/same-elements.ts";
 import { type Analysis, type AnalysisInput, createAnalyses } from "./analysis-input.ts";
 import { crossAnalyzers, reported } from "./analyze.ts";

@@ -1,5 +1,5 @@
+import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Config } from "../config/config.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Path } from "../config/finding.ts";
 import type { KubernetesHTTPRoute, PathModifier } from "../config/gateway-api/http-route.ts";
 import { gatewayGroup } from "../config/gateway-api/schema/references.ts";

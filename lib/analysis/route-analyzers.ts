@@ -1,9 +1,9 @@
+import { nearestName } from "../base/nearest-name.ts";
 import type { Config } from "../config/config.ts";
 import type { Path } from "../config/finding.ts";
 import type { HTTPRouteFilter } from "../config/gateway-api/http-route.ts";
 import type { BackendObjectReference, ParentReference } from "../config/gateway-api/reference.ts";
 import { gatewayGroup } from "../config/gateway-api/schema/references.ts";
-import { nearestName } from "../config/nearest-name.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, notFound } from "./analyzer.ts";
 

@@ -1,9 +1,9 @@
 import type { Config } from "../config/config.ts";
-import { isSubsetHost } from "../config/host-name.ts";
 import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import type { IstioEgressListener, Sidecar } from "../config/kinds/sidecar.ts";
 import type { HTTPRoute, VirtualService } from "../config/kinds/virtual-service.ts";
 import { isHttpProtocol } from "../config/rules/protocols.ts";
+import { isSubsetHost } from "../config/values/host-name.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, found } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";

@@ -1,13 +1,13 @@
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { fieldsOf, listOf, stringsOf } from "../base/untyped.ts";
 import type { Config } from "../config/config.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
 import { networksFile } from "../config/folder/directory.ts";
-import { hostsOverlap } from "../config/host-name.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
-import { isSubset } from "../config/labels.ts";
 import { isKnownProtocol } from "../config/rules/protocols.ts";
 import { hasAllocatedAddresses, isPlainTcp } from "../config/rules/workloads/service-entry.ts";
-import { fieldsOf, listOf, stringsOf } from "../config/untyped.ts";
+import { hostsOverlap } from "../config/values/host-name.ts";
+import { isSubset } from "../config/values/labels.ts";
 import { type Analyzer, found } from "./analyzer.ts";
 import { isControlPlane } from "./control-plane.ts";
 import { fullHost } from "./known-hosts.ts";

@@ -1,10 +1,10 @@
 import type { Config } from "../config/config.ts";
 
 import type { Path } from "../config/finding.ts";
-import { hostsOverlap, isWildcard } from "../config/host-name.ts";
 import type { Destination, HTTPRoute, VirtualService } from "../config/kinds/virtual-service.ts";
-import { isSubset } from "../config/labels.ts";
 import { isJwtClaimKey } from "../config/rules/routes/header-rules.ts";
+import { hostsOverlap, isWildcard } from "../config/values/host-name.ts";
+import { isSubset } from "../config/values/labels.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";
 

@@ -1,5 +1,6 @@
+import type { AnalysisCode } from "../base/diagnostic-codes.ts";
+import { fieldsOf, listOf } from "../base/untyped.ts";
 import type { Config } from "../config/config.ts";
-import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { at } from "../config/finding.ts";
 import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.ts";
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../config/kinds/envoy-filter.ts";
@@ -7,8 +8,7 @@ import type { Sidecar } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
 import type { WorkloadEntry } from "../config/kinds/workload-entry.ts";
 import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
-import { isSubset, type Labels } from "../config/labels.ts";
-import { fieldsOf, listOf } from "../config/untyped.ts";
+import { isSubset, type Labels } from "../config/values/labels.ts";
 import type { Analysis, Workload } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 import { labelText } from "./gateway-analyzers.ts";

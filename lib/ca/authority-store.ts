@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { type Envelope, makeDataKey, open, readEnvelope, seal } from "../secrets/envelope.ts";
 import type { KeyWrapper } from "../secrets/key-wrapper.ts";
 import type { SecretKey } from "../secrets/secret-name.ts";

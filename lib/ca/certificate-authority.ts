@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { KeyServices } from "../secrets/wrapping-keys.ts";
 import { type AuthorityStore, noAuthority, type StoredAuthority } from "./authority-store.ts";
 import { readCsr } from "./csr.ts";

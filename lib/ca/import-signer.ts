@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { normalPem, pemBlocks, type Signer } from "./authority.ts";
 
 /** The files of Istio's Secret `cacerts`, or of `istio-ca-secret`, which has the first two alone; PEM. */

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { KeyServices } from "../secrets/wrapping-keys.ts";
 import { type Authority, rootsOf } from "./authority.ts";
 import { type SigningKey, signingKeyOf } from "./signing-key.ts";

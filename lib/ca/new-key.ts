@@ -1,5 +1,5 @@
 import type { webcrypto } from "node:crypto";
-import { toBase64 } from "../secrets/base64.ts";
+import { toBase64 } from "../base/base64.ts";
 import { PublicKey } from "./x509.ts";
 
 /** A new key for ECDSA with P-256. */

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { type Authority, rootsOf, type Signer } from "./authority.ts";
 
 /** How a step of a rotation is judged. */

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /** The setting that names the keys which seal the CA. @throws PortolanError where it names none */
 export function neededSecretsKey(secretsKey: string | undefined): string {

@@ -1,6 +1,6 @@
 import type { webcrypto } from "node:crypto";
-import { PortolanError } from "../config/diagnostic.ts";
-import { fromBase64 } from "../secrets/base64.ts";
+import { fromBase64 } from "../base/base64.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { SigningAlgorithm, SigningService } from "../secrets/signing-service.ts";
 import { awsKmsPrefix, type KeyServices, signingService } from "../secrets/wrapping-keys.ts";
 import { keyTypeOf } from "./csr.ts";

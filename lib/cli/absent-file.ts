@@ -1,5 +1,5 @@
-import { codeOf, fileTrouble } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { codeOf, fileTrouble } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /**
  * For a call about a file or folder that may be absent: this value then. One that is there and cannot be read is not absent: what would be

@@ -1,7 +1,7 @@
 /** The stores that `portolan dev` makes in a working directory, of which folder each is, and which is being served. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, relative, sep } from "node:path";
-import { isFields, jsonIn } from "../config/untyped.ts";
+import { isFields, jsonIn } from "../base/untyped.ts";
 
 /** What `dev` writes beside a store of its own. */
 interface Note {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { fileTrouble } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { fileTrouble } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { whereAbsent } from "./absent-file.ts";
 
 /**

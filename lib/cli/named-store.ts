@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { InvalidArgumentError, Option } from "commander";
-import { causeText } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { causeText } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
 import { isFolder, readStoreLocation, storeForms } from "../storage/store-location.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { whereAbsent } from "./absent-file.ts";
 
 /** Put in by whoever bundles: what `ownBuild` gave for what is bundled. */

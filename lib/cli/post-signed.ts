@@ -1,5 +1,5 @@
+import { PortolanError } from "../base/diagnostic.ts";
 import { signRequest } from "../compile/webhook/signature.ts";
-import { PortolanError } from "../config/diagnostic.ts";
 import { settingText } from "../front/auth/setting-file.ts";
 import { problemIn } from "./problem-text.ts";
 

@@ -1,5 +1,5 @@
-import type { Diagnostic } from "../config/diagnostic.ts";
-import { fieldsOf, jsonIn } from "../config/untyped.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { fieldsOf, jsonIn } from "../base/untyped.ts";
 
 /** Why a request was refused. */
 export interface Problem {

@@ -1,7 +1,7 @@
+import { causeText } from "../base/cause-text.ts";
 import { createAnalyst } from "../compile/analyst.ts";
 import type { Recompiled, RecompileOptions } from "../compile/recompile/recompiled.ts";
 import { createRecompiler } from "../compile/recompile.ts";
-import { causeText } from "../config/cause-text.ts";
 import type { Publishing } from "../snapshot/publish.ts";
 import { ownBuild } from "./own-build.ts";
 import { proseLine } from "./terminal.ts";

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Help, InvalidArgumentError } from "commander";
-import { PortolanError } from "../config/diagnostic.ts";
-import { version } from "../config/version.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { version } from "../config/values/version.ts";
 import { groupHelp } from "./help-groups.ts";
 import { printDiagnostics, type Register, type Terminal, withoutColourOptions } from "./terminal.ts";
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { ControlPlane } from "../agent/bootstrap.ts";
-import { hostIn } from "../config/loopback.ts";
+import { hostIn } from "../base/loopback.ts";
 
 /**
  * Reads the URL that an option of the command line names, and leaves it as it is written.

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import picocolors from "picocolors";
-import { type Diagnostic, kindText } from "../config/diagnostic.ts";
+import { type Diagnostic, kindText } from "../base/diagnostic.ts";
+import { pathText } from "../base/path-text.ts";
 import { byLevelAndPlace, inIstioForm } from "../config/istio-form.ts";
-import { pathText } from "../config/path-text.ts";
 import type { Progress } from "./progress.ts";
 
 /** Where a command writes: the terminal in production, a list of lines in a test. */

@@ -1,5 +1,5 @@
+import { causeText } from "../base/cause-text.ts";
 import { writeShardState } from "../compile/collected/shard-state.ts";
-import { causeText } from "../config/cause-text.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { KnownContent } from "./known-content.ts";
 import type { SourcePushes } from "./source-pushes.ts";

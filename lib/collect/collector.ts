@@ -1,7 +1,7 @@
+import { PortolanError } from "../base/diagnostic.ts";
 import { readShardState, type ShardState } from "../compile/collected/shard-state.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import type { Origin } from "../registry/origin.ts";
-import { createBell, defaultPace, type Pace } from "../registry/retry.ts";
+import type { Origin } from "../registry/origin/origin.ts";
+import { createBell, defaultPace, type Pace } from "../registry/origin/retry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectorHealth } from "./collector-health.ts";
 import { createKnownContent } from "./known-content.ts";

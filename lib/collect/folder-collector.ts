@@ -1,6 +1,6 @@
+import { causeText } from "../base/cause-text.ts";
 import { createShardWriter } from "../compile/shards/write-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
-import { causeText } from "../config/cause-text.ts";
 import { watchFolder } from "../config/folder/folder.ts";
 import { createFolderReader } from "../config/folder/folder-reader.ts";
 import { stopped } from "../config-store/stopped.ts";

@@ -1,5 +1,5 @@
-import type { OriginChange, OriginObject, OriginSink, PackedObject } from "../registry/origin.ts";
-import { packed, splitEntry } from "../registry/packed-object.ts";
+import type { OriginChange, OriginObject, OriginSink, PackedObject } from "../registry/origin/origin.ts";
+import { packed, splitEntry } from "../registry/origin/packed-object.ts";
 
 /** What an origin was heard to hold, and how that differs from what lies in the store. */
 export interface KnownContent extends OriginSink {

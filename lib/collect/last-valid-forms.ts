@@ -1,10 +1,10 @@
+import { kindText } from "../base/diagnostic.ts";
+import { fieldsOf } from "../base/untyped.ts";
 import { isKeptKey, keptKey } from "../compile/collected/collected-shard.ts";
 import { readCollected } from "../compile/collected/read-collected.ts";
-import { kindText } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
-import { fieldsOf } from "../config/untyped.ts";
-import type { OriginAbout } from "../registry/origin.ts";
-import { splitEntry } from "../registry/packed-object.ts";
+import type { OriginAbout } from "../registry/origin/origin.ts";
+import { splitEntry } from "../registry/origin/packed-object.ts";
 
 /** Entries of a source's tree by key; undefined: it goes. */
 type Changes = ReadonlyMap<string, string | undefined>;

@@ -1,5 +1,5 @@
+import { PortolanError } from "../base/diagnostic.ts";
 import { createLastSettings } from "../compile/collected/last-settings.ts";
-import { PortolanError } from "../config/diagnostic.ts";
 import type { KnownContent } from "./known-content.ts";
 import type { ShardWriter } from "./write-collected.ts";
 

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 
 /** What is told of the parts of an origin that cannot be read. */
 export interface Trouble {

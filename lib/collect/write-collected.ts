@@ -1,3 +1,4 @@
+import { PortolanError } from "../base/diagnostic.ts";
 import {
   IncompleteSource,
   isKeptKey,
@@ -14,7 +15,6 @@ import {
 } from "../compile/collected/shard-head.ts";
 import { writeTexts } from "../compile/shards/write-texts.ts";
 import { sha256 } from "../config/canonical-json.ts";
-import { PortolanError } from "../config/diagnostic.ts";
 import {
   changeTree,
   diffTrees,
@@ -24,7 +24,7 @@ import {
   type TreeDifference,
   type TreeNode,
 } from "../config-store/ledger/merkle-tree.ts";
-import type { OriginAbout } from "../registry/origin.ts";
+import type { OriginAbout } from "../registry/origin/origin.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { createLastValidForms } from "./last-valid-forms.ts";
 

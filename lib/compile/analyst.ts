@@ -1,16 +1,16 @@
 import { createAnalysis } from "../analysis/remembered-analysis.ts";
-import { causeText } from "../config/cause-text.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
+import { causeText } from "../base/cause-text.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import { isSecret } from "../config/secrets/secret-objects.ts";
 import { readAnalysis, writeAnalysis, writeNotAnalyzed } from "../snapshot/analysis-record.ts";
 import { createSnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type FilesCompiled, worldContent } from "./compile-files.ts";
 import { createShardsReader } from "./read-shards.ts";
-import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
 import { sourceBytes } from "./slices/source-versions.ts";
-import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
+import { settleSettings, worldOptionsOf } from "./world/recorded-settings.ts";
+import { defaultWorldOptions, type WorldOptions } from "./world/world-of.ts";
 
 type Loaded = FilesCompiled["loaded"];
 

@@ -2,7 +2,7 @@ import { query } from "../incremental/query.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { messageText, TextAgain } from "./text-again.ts";
+import { messageText, TextAgain } from "./encode/text-again.ts";
 
 /** A cluster that has its load assignment in it, which streams have as a resource: apart, so that this is gone over once for both. */
 export interface AssignmentApart {

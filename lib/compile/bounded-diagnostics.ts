@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin, type Origin } from "../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin, type Origin } from "../base/diagnostic.ts";
 import { isSecurityKind } from "../config/fail-closed/close-object.ts";
 import { isSecurityFailure } from "../config/fail-closed/closed-object.ts";
 import { moreHint, worstOf } from "../config/finding.ts";

@@ -1,10 +1,10 @@
+import type { Stage } from "../base/diagnostic.ts";
 import type { Config } from "../config/config.ts";
-import type { Stage } from "../config/diagnostic.ts";
 import { at, info } from "../config/finding.ts";
-import { isIpAddress } from "../config/ip-address.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../config/kinds/proxy-config.ts";
 import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
+import { isIpAddress } from "../config/values/ip-address.ts";
 import { mappedList } from "../incremental/mapped-list.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";

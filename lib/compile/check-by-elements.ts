@@ -1,10 +1,10 @@
-import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Reader } from "../descriptors/messages.ts";
 import type { Memo } from "../incremental/memo.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { type MessageParts, partsOf, type WrittenAs } from "./message-parts.ts";
+import { type MessageParts, partsOf, type WrittenAs } from "./encode/message-parts.ts";
 
 /** For whom a resource is checked, and how it is written then. */
 export interface CheckedFor extends WrittenAs {

@@ -1,4 +1,4 @@
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../base/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
 import { emptyFolder, readAgain } from "../config/folder/last-valid.ts";
 import type { ReadAhead } from "../config/folder/read-ahead.ts";
@@ -19,8 +19,8 @@ import type { Shard } from "./shards/shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
-import { refuseUnusableSettings } from "./unusable-settings.ts";
-import { type WorldOptions, worldOf } from "./world-of.ts";
+import { refuseUnusableSettings } from "./world/unusable-settings.ts";
+import { type WorldOptions, worldOf } from "./world/world-of.ts";
 
 export interface FilesCompiled extends Stage<CompiledWorld> {
   /** How many objects the files hold that could be read. */

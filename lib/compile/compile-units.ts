@@ -1,4 +1,4 @@
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../base/diagnostic.ts";
 import type { Reader } from "../descriptors/messages.ts";
 import { column } from "../incremental/column.ts";
 import type { Memo } from "../incremental/memo.ts";
@@ -11,8 +11,8 @@ import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificat
 import { type ClassResources, noResources, noTypes, type Parted, type Resource } from "../xds/resource.ts";
 import { pollShape, streamShape } from "../xds/shape.ts";
 import { type GeneratedColumns, type OfUnits, typesOf, type Unit } from "../xds/units.ts";
-import { encodedList } from "./encoded-list.ts";
-import { joinParts } from "./join-parts.ts";
+import { encodedList } from "./encode/encoded-list.ts";
+import { joinParts } from "./encode/join-parts.ts";
 
 /** How the answers of a class are written. */
 export interface ClassForm {

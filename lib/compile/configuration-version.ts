@@ -1,7 +1,7 @@
+import { byCodePoint } from "../base/diagnostic.ts";
 import { sha256 } from "../config/canonical-json.ts";
 import type { CompatSettings } from "../config/compat/compat-settings.ts";
 import type { Config } from "../config/config.ts";
-import { byCodePoint } from "../config/diagnostic.ts";
 import { isRegistryKind } from "../config/folder/planes.ts";
 import type { GatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";

@@ -1,5 +1,5 @@
-import { causeText } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { causeText } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { wholeNumberIn } from "../config/setting-values.ts";
 import type { Trust } from "../snapshot/head/signatures.ts";
 import { collectGarbage, type GcResult } from "../snapshot/upkeep/collect-garbage.ts";

@@ -1,5 +1,5 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-import type { Blob } from "../snapshot/blob.ts";
+import type { Blob } from "../base/blob.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { blobsIn } from "../snapshot/blob-groups.ts";
 import type { Laying } from "../snapshot/laying.ts";
 import { shapes } from "../snapshot/resource-type.ts";

@@ -19,7 +19,7 @@ import {
 import { primaryOf } from "./shards/primary-source.ts";
 import { isCollected, isHeld, type Shard, type ShardContent } from "./shards/shard.ts";
 import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
-import type { WorldOptions } from "./world-of.ts";
+import type { WorldOptions } from "./world/world-of.ts";
 
 /** What shards say together; files and objects that read as before keep their identity. */
 export function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {

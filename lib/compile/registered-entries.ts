@@ -1,6 +1,7 @@
 /** WorkloadEntries of machines that have registered themselves, with what their WorkloadGroups say of them. */
+
+import type { Diagnostic } from "../base/diagnostic.ts";
 import { type Config, keyOf } from "../config/config.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
 import { registeredByAnnotation, type WorkloadEntry } from "../config/kinds/workload-entry.ts";
 import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
 import { keepList } from "../incremental/keep-identity.ts";

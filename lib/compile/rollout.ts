@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { holding, rolledBack, withCanary } from "../snapshot/head/aims.ts";
 import { lastRoot, newestConfiguration, newestRoot, type ReadHead } from "../snapshot/head/head.ts";
 import {
@@ -15,20 +15,20 @@ import {
 import { type Act, createLeader, type Led, type Note } from "../snapshot/head/lead.ts";
 import { withHeld } from "../snapshot/held.ts";
 import { configurationOf } from "../snapshot/publish.ts";
-import { readOnce } from "../snapshot/read-once.ts";
+import { readOnce } from "../snapshot/remember/read-once.ts";
 import type { Configuration, Share, StoredRoot } from "../snapshot/root.ts";
 import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { storedRoot } from "../snapshot/stored-root.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import { compilerVersion } from "./compile.ts";
 import { everHeldVersions, nothingHeld } from "./isolation/held-sources.ts";
-import { NothingFilled } from "./nothing-filled.ts";
 import { createPublishers } from "./recompile/publishers.ts";
 import type { HeldOnly, RecompileOptions } from "./recompile/recompiled.ts";
 import { createStandingCompiler } from "./recompile/standing-compiler.ts";
 import { SourceNotKept } from "./shards/held-configuration.ts";
 import { createUnreadSources } from "./shards/unread-sources.ts";
 import { unwatched } from "./telemetry/observer.ts";
+import { NothingFilled } from "./world/nothing-filled.ts";
 
 /** What operators do with HEAD that leads to earlier configuration: it is compiled with the newest services and endpoints first. */
 export interface Rollout {

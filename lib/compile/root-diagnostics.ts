@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 
 /** What a compile said, by the root that it made. */

@@ -1,4 +1,4 @@
-import { byCodePoint, type Diagnostic, kindText } from "../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, kindText } from "../base/diagnostic.ts";
 import { limits } from "../limits/limits.ts";
 import { cutText, isWithin } from "../snapshot/free-text.ts";
 

@@ -1,6 +1,6 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-import { rootProblemOf } from "../config/pem.ts";
-import { stringsOf } from "../config/untyped.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
+import { stringsOf } from "../base/untyped.ts";
+import { rootProblemOf } from "../config/values/pem.ts";
 import { query } from "../incremental/query.ts";
 import { clusterBundleData, isClusterBundle } from "../registry/kubernetes/cluster-trust-bundle.ts";
 import type { KubernetesObject } from "../registry/kubernetes/object.ts";

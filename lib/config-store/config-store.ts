@@ -1,5 +1,5 @@
+import type { ConfigKey, Diagnostic } from "../base/diagnostic.ts";
 import type { Config } from "../config/config.ts";
-import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
 import type { KindSchema } from "../config/kind-schema.ts";
 import type { Commit, Ledger } from "./ledger/ledger.ts";
 

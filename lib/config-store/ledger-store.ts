@@ -1,7 +1,7 @@
+import { byCodePoint, type ConfigKey, keyText } from "../base/diagnostic.ts";
 import { sha256 } from "../config/canonical-json.ts";
 import type { Config } from "../config/config.ts";
 import { keyOf } from "../config/config.ts";
-import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import { fromStoredText, storedText } from "../config/object-json.ts";
 import { type ConfigStore, entryKey, type WriteResult } from "./config-store.ts";

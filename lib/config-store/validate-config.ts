@@ -1,5 +1,5 @@
+import type { Diagnostic, Stage } from "../base/diagnostic.ts";
 import type { Config } from "../config/config.ts";
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { at, error } from "../config/finding.ts";
 import { schemaOf } from "../config/kind-registry.ts";
 

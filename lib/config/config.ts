@@ -1,4 +1,4 @@
-import { byCodePoint, type ConfigKey, type Diagnostic, type Origin } from "./diagnostic.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, type Origin } from "../base/diagnostic.ts";
 
 /** What Istio's `Config` holds beside its spec. */
 export interface ConfigMeta {

@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from "./untyped.ts";
+import { fieldsOf, textOf } from "../base/untyped.ts";
 
 /** By which an AuthorizationPolicy is only tried out. */
 export const dryRunAnnotation = "istio.io/dry-run";

@@ -1,5 +1,5 @@
-import type { Diagnostic, Origin } from "./diagnostic.ts";
-import type { DiagnosticCode } from "./diagnostic-codes.ts";
+import type { Diagnostic, Origin } from "../base/diagnostic.ts";
+import type { DiagnosticCode } from "../base/diagnostic-codes.ts";
 
 export type Path = readonly (string | number)[];
 

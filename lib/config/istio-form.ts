@@ -1,5 +1,5 @@
-import { byCodePoint, type Diagnostic, kindText } from "./diagnostic.ts";
-import { type AnalysisCode, diagnosticCodes } from "./diagnostic-codes.ts";
+import { byCodePoint, type Diagnostic, kindText } from "../base/diagnostic.ts";
+import { type AnalysisCode, diagnosticCodes } from "../base/diagnostic-codes.ts";
 import { protections } from "./fail-closed/protections.ts";
 import { ineffectiveMatch, unreachableRoute } from "./rules/routes/unreachable-routes.ts";
 

@@ -1,10 +1,10 @@
 import type { z } from "zod";
+import type { DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { ConfigMeta } from "./config.ts";
-import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import type { Finding } from "./finding.ts";
-import { numbersAsTexts } from "./numbers-as-texts.ts";
 import { readSpec, type SpecReading } from "./read-spec.ts";
 import { withoutEffectRules } from "./rules/fields-without-effect.ts";
+import { numbersAsTexts } from "./values/numbers-as-texts.ts";
 
 /** What an operator may write for a kind, and what is known about the kind. */
 export interface KindSchema {

@@ -1,5 +1,5 @@
-import { byCodePoint } from "./diagnostic.ts";
-import { distance } from "./nearest-name.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
+import { distance } from "../base/nearest-name.ts";
 
 /** Longer texts are compared by what stands in them only. */
 const comparedLetters = 128;

@@ -1,6 +1,6 @@
+import { PortolanError } from "../base/diagnostic.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
-import { PortolanError } from "./diagnostic.ts";
 import { schemaOf } from "./kind-registry.ts";
 
 /** An object in Kubernetes' form: what is printed, stored and hashed. Only this subset of metadata survives. */

@@ -1,15 +1,15 @@
+import type { Diagnostic, Origin, Stage } from "../base/diagnostic.ts";
+import type { DiagnosticCode } from "../base/diagnostic-codes.ts";
 import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
-import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
-import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import { fromOldSpelling } from "./documents/old-spelling.ts";
 import type { ParsedObject, SourceOf } from "./documents/parse.ts";
 import { at, cutFindings, type Finding, info, warning } from "./finding.ts";
-import { groupVersion } from "./group-version.ts";
 import { schemaOf } from "./kind-registry.ts";
 import type { KindSchema } from "./kind-schema.ts";
 import { structureFindings } from "./kubernetes/structure.ts";
 import { envelopeRules } from "./rules/envelope.ts";
 import { metadataRules } from "./rules/metadata.ts";
+import { groupVersion } from "./values/group-version.ts";
 
 export interface ReadOptions {
   /** Domain suffix of the mesh; `cluster.local` when absent. */

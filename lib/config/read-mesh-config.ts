@@ -1,5 +1,7 @@
 import type { z } from "zod";
-import { byCodePoint, type Diagnostic, errorsOf, type Origin, type Stage } from "./diagnostic.ts";
+import { byCodePoint, type Diagnostic, errorsOf, type Origin, type Stage } from "../base/diagnostic.ts";
+import { distance } from "../base/nearest-name.ts";
+import { fieldsOf, isFields } from "../base/untyped.ts";
 import { leftOutOfDocument } from "./documents/left-out-document.ts";
 import { locateAll } from "./documents/locate.ts";
 import { objectInSettings, statedKind } from "./documents/object-in-settings.ts";
@@ -9,13 +11,11 @@ import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import type { ProxyHeaders } from "./kinds/mesh-proxy-config.ts";
-import { distance } from "./nearest-name.ts";
 import { camelFieldName, readSpec } from "./read-spec.ts";
 import { legacyMeshSettingsRules } from "./rules/legacy/legacy-mesh-settings.ts";
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
 import { fieldsAt } from "./schema/message.ts";
-import { fieldsOf, isFields } from "./untyped.ts";
 
 /** Settings of the mesh as they were read. */
 export interface ReadSettings<Spec> extends Stage<Spec> {

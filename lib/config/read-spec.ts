@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { nearestName } from "../base/nearest-name.ts";
 import { error, type Finding, maxFindings, type Path, warning } from "./finding.ts";
-import { nearestName } from "./nearest-name.ts";
 import { fieldsAt } from "./schema/message.ts";
 
 export interface SpecReading<Spec> {

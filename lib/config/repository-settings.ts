@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { leadsToLoopback } from "./loopback.ts";
+import { leadsToLoopback } from "../base/loopback.ts";
 import { sourceNameForm, sourceNameRule } from "./setting-values.ts";
 
 /** Whether no part of a path is empty, or leads out of it. */

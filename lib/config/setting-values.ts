@@ -1,5 +1,5 @@
 /** The values that a process reads out of its environment: every setting on Node, on Lambda and in a Worker is checked by these. */
-import { PortolanError } from "./diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /**
  * A whole number. An empty text is none.

@@ -4,7 +4,7 @@
  */
 
 import { type DescMessage, fromJson, type JsonValue, type MessageJsonType, toJson } from "@bufbuild/protobuf";
-import { causeText } from "../config/cause-text.ts";
+import { causeText } from "../base/cause-text.ts";
 import { createConstraints, type Violation } from "./field-constraints.ts";
 import { createFormCheck } from "./message-form.ts";
 import { registry } from "./registry.ts";

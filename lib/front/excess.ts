@@ -1,5 +1,5 @@
+import type { NodeClaims } from "../base/classifier.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { NodeClaims } from "../snapshot/classifier.ts";
 import { isWithin } from "../snapshot/free-text.ts";
 
 export function isName(value: unknown, { nameBytes }: Limits): value is string {

@@ -1,3 +1,4 @@
+import type { NodeClaims } from "../base/classifier.ts";
 import type { CertificateAuthority, CertificateRecord } from "../ca/certificate-authority.ts";
 import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
@@ -5,7 +6,6 @@ import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import { type AnalysisRecord, readAnalysis } from "../snapshot/analysis-record.ts";
-import type { NodeClaims } from "../snapshot/classifier.ts";
 import { wayOf } from "../snapshot/head/cohorts.ts";
 import { cohortsOf, nextStepMs, rootAt } from "../snapshot/head/head.ts";
 import type { ShareNode } from "../snapshot/head/share.ts";

@@ -1,4 +1,4 @@
-import { isLoopback } from "../config/loopback.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { hostName } from "./auth/open-to.ts";
 import { shown } from "./excess.ts";
 import type { RequestGuard } from "./node-server.ts";

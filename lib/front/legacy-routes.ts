@@ -1,8 +1,8 @@
+import { createAnswerCache } from "../legacy/answer-cache.ts";
+import { answerCompiled, type TaggedAnswer } from "../legacy/compiled-legacy.ts";
+import { encodeDocument } from "../legacy/go-json.ts";
+import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../legacy/question.ts";
 import { isWithin } from "../snapshot/free-text.ts";
-import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
-import { answerCompiled, type TaggedAnswer } from "../snapshot/legacy/compiled-legacy.ts";
-import { encodeDocument } from "../snapshot/legacy/go-json.ts";
-import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
 import { type OpenedDocument, openDocument } from "../snapshot/legacy/read-document.ts";
 import type { Front } from "./front.ts";
 import { type Answer, textAnswer } from "./requests/answer.ts";

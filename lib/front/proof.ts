@@ -1,6 +1,6 @@
-import { accountKey } from "../snapshot/classifier.ts";
+import { accountKey } from "../base/classifier.ts";
 import { rootsOfHead } from "../snapshot/head/head.ts";
-import { shardFor, shardsWith } from "../snapshot/node-index.ts";
+import { shardFor, shardsWith } from "../snapshot/nodes/node-index.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
 import type { NodeShardRef } from "../snapshot/root.ts";
 import { createLoadCache } from "../snapshot/worlds/load-cache.ts";

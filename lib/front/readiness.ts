@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { rootAt } from "../snapshot/head/head.ts";
 import type { SnapshotReader } from "../snapshot/reader/snapshot-reader.ts";
 import { settledWithin } from "../snapshot/worlds/load-cache.ts";

@@ -1,5 +1,5 @@
+import { blobKey } from "../base/blob.ts";
 import type { Gate } from "../limits/gate.ts";
-import { blobKey } from "../snapshot/blob.ts";
 import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { noRoomForAnswer } from "./polls/outcome.ts";

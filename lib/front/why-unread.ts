@@ -1,4 +1,4 @@
-import type { PortolanError } from "../config/diagnostic.ts";
+import type { PortolanError } from "../base/diagnostic.ts";
 import { NewerFormat } from "../snapshot/format.ts";
 
 /** What whoever asks may know of a store that fails: of its own errors nothing, but that the front is older than what lies there. */

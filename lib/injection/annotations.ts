@@ -1,6 +1,6 @@
-import { type Diagnostic, errorsOf, PortolanError } from "../config/diagnostic.ts";
-import { isIpAddress } from "../config/ip-address.ts";
-import { distance, nearestName } from "../config/nearest-name.ts";
+import { type Diagnostic, errorsOf, PortolanError } from "../base/diagnostic.ts";
+import { distance, nearestName } from "../base/nearest-name.ts";
+import { isIpAddress } from "../config/values/ip-address.ts";
 import { readAnnotations } from "../mesh/proxy/workload-annotations.ts";
 import { injectLabel } from "../registry/kubernetes/injection.ts";
 

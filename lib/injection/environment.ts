@@ -1,5 +1,5 @@
+import { listIn } from "../base/untyped.ts";
 import { defaultProxyConfig, type ProxyConfig } from "../config/kinds/mesh-config.ts";
-import { listIn } from "../config/untyped.ts";
 import { noMemo } from "../incremental/memo.ts";
 import { settingsJson } from "../mesh/proxy/settings-json.ts";
 import { interceptionMode, type TemplateInput } from "./context.ts";

@@ -1,6 +1,6 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { type Fields, fieldsOf, isFields, jsonIn, listIn, listOf, stringsOf, textOf } from "../base/untyped.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
-import { type Fields, fieldsOf, isFields, jsonIn, listIn, listOf, stringsOf, textOf } from "../config/untyped.ts";
 import { injectedSettings, type ProxyConfigLayers } from "../mesh/proxy/proxy-settings.ts";
 import { networkLabel } from "../registry/labels.ts";
 import type { WorkloadOwner } from "../registry/service.ts";

@@ -1,4 +1,4 @@
-import type { Fields } from "../config/untyped.ts";
+import type { Fields } from "../base/untyped.ts";
 import { annotated, imageOf, interceptionMode, statusPortOf, type TemplateInput } from "./context.ts";
 import { metadataEnvironment } from "./environment.ts";
 import { annotationsOf, type Container } from "./pod.ts";

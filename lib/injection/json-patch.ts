@@ -1,4 +1,4 @@
-import type { Fields } from "../config/untyped.ts";
+import type { Fields } from "../base/untyped.ts";
 import type { Pod } from "./pod.ts";
 
 /** One operation of a JSON patch (RFC 6902). */

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from "../config/untyped.ts";
+import { type Fields, isFields } from "../base/untyped.ts";
 
 /** Lists whose elements are told apart by a member, as Kubernetes' strategic merge has them; all others are exchanged as a whole. */
 const mergeKeys: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { type Fields, fieldsOf, jsonIn, listOf, textOf } from "../config/untyped.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { type Fields, fieldsOf, jsonIn, listOf, textOf } from "../base/untyped.ts";
 import { annotationsOf, type Pod } from "./pod.ts";
 
 const isTrue = (text: string): boolean => /^(1|t|T|true|TRUE|True)$/.test(text);

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, textOf } from "../config/untyped.ts";
+import { type Fields, fieldsOf, textOf } from "../base/untyped.ts";
 
 /** Native sidecars are stable from this minor version of Kubernetes on. */
 const minMinor = 33;

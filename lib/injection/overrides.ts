@@ -1,5 +1,5 @@
+import { type Fields, fieldsOf, listOf, numberOf } from "../base/untyped.ts";
 import type { ProxyConfig } from "../config/kinds/mesh-config.ts";
-import { type Fields, fieldsOf, listOf, numberOf } from "../config/untyped.ts";
 import { merged } from "./merge.ts";
 import {
   annotationsOf,

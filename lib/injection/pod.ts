@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
+import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../base/untyped.ts";
 
 /** The parts of a pod that injection makes. Fields are Kubernetes' own. */
 export interface Container {

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isFields, jsonIn, listIn, numberOf, textOf } from "../config/untyped.ts";
+import { type Fields, fieldsOf, isFields, jsonIn, listIn, numberOf, textOf } from "../base/untyped.ts";
 import { containersOf, initContainersOf, nameOf, type Pod, proxyName, withContainers } from "./pod.ts";
 
 /** Probes of a container, with the path that Istio's agent answers each at. */

@@ -1,4 +1,4 @@
-import type { Labels } from "../config/labels.ts";
+import type { Labels } from "../config/values/labels.ts";
 import { ignoredNamespaces, injectLabel } from "../registry/kubernetes/injection.ts";
 import { selectsLabels } from "../registry/kubernetes/namespace.ts";
 import { annotationsOf, labelsOf, type Pod } from "./pod.ts";

@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { type Fields, fieldsOf, isFields, jsonIn } from "../config/untyped.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { type Fields, fieldsOf, isFields, jsonIn } from "../base/untyped.ts";
 import { annotated, type TemplateInput } from "./context.ts";
 import { appContainersOf } from "./environment.ts";
 import { annotationsOf, type Volume, type VolumeMount } from "./pod.ts";

@@ -1,4 +1,4 @@
-import type { Fields } from "../config/untyped.ts";
+import type { Fields } from "../base/untyped.ts";
 import { canonicalLabels, canonicalName, canonicalRevision } from "../mesh/proxy/canonical-service.ts";
 import { tlsModeLabel } from "../registry/labels.ts";
 import { annotated, imageOf, interceptionMode, statusPortOf, type TemplateInput } from "./context.ts";

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isFields, jsonIn, listIn, listOf, textOf } from "../config/untyped.ts";
+import { type Fields, fieldsOf, isFields, jsonIn, listIn, listOf, textOf } from "../base/untyped.ts";
 import { annotationsOf, containersOf, initContainersOf, nameOf, type Pod, withContainers } from "./pod.ts";
 
 /** What injection has put into a pod, as JSON. */

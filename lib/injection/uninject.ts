@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, listIn, listOf, stringsOf, textOf } from "../config/untyped.ts";
+import { type Fields, fieldsOf, listIn, listOf, stringsOf, textOf } from "../base/untyped.ts";
 import { canonicalLabels, canonicalName, canonicalRevision } from "../mesh/proxy/canonical-service.ts";
 import { networkLabel, tlsModeLabel } from "../registry/labels.ts";
 import { restoredMetrics } from "./metrics.ts";

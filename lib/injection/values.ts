@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { followedIstioVersion } from "../mesh/proxy/proxy-start.ts";
 
 const quantities = z.record(z.string(), z.union([z.string(), z.number().transform(String), z.null()]));

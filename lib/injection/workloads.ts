@@ -1,7 +1,7 @@
+import { type Fields, fieldsOf, isFields, stringsOf, textOf } from "../base/untyped.ts";
 import type { Path } from "../config/finding.ts";
 import { templatePath } from "../config/kubernetes/pod-template.ts";
-import { type Fields, fieldsOf, isFields, stringsOf, textOf } from "../config/untyped.ts";
-import { ownerOf } from "../registry/kubernetes/pod-owner.ts";
+import { ownerOf } from "../registry/kubernetes/pods/pod-owner.ts";
 import type { WorkloadOwner } from "../registry/service.ts";
 import { type Pod, podOf } from "./pod.ts";
 

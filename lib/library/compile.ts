@@ -1,6 +1,6 @@
+import type { Stage } from "../base/diagnostic.ts";
 import { createFolderCompiler } from "../compile/compile-files.ts";
-import { defaultWorldOptions } from "../compile/world-of.ts";
-import type { Stage } from "../config/diagnostic.ts";
+import { defaultWorldOptions } from "../compile/world/world-of.ts";
 import type { LoadedDirectory } from "../config/folder/directory.ts";
 import type { CompiledWorld } from "../snapshot/compiled.ts";
 

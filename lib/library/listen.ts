@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { isLoopback } from "../config/loopback.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { hostGuard } from "../front/host-guard.ts";
 import { listening, serveHttp } from "../front/node-server.ts";
 import type { Front } from "./serve.ts";

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { CompiledWorld } from "../snapshot/compiled.ts";
 import { createPublisher } from "../snapshot/publish.ts";
 import type { ObjectStore } from "../storage/object-store.ts";

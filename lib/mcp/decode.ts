@@ -8,8 +8,8 @@ import {
 } from "@bufbuild/protobuf/reflect";
 import { type Any, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Resource } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
-import { causeText } from "../config/cause-text.ts";
-import { type Fields, isFields } from "../config/untyped.ts";
+import { causeText } from "../base/cause-text.ts";
+import { type Fields, isFields } from "../base/untyped.ts";
 import type { McpKind } from "./kinds.ts";
 
 /** A resource as an object of its kind. */

@@ -1,8 +1,8 @@
 import { ConnectError } from "@connectrpc/connect";
-import { byCodePoint } from "../config/diagnostic.ts";
-import type { Origin, OriginObject, OriginSink } from "../registry/origin.ts";
-import { type Bell, createBell, defaultPace, type Pace } from "../registry/retry.ts";
-import { sameValue } from "../registry/same.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
+import { sameValue } from "../registry/changes/same.ts";
+import type { Origin, OriginObject, OriginSink } from "../registry/origin/origin.ts";
+import { type Bell, createBell, defaultPace, type Pace } from "../registry/origin/retry.ts";
 import { applyPush, type Held, type McpPush } from "./held.ts";
 import type { McpKind } from "./kinds.ts";
 import type { McpStream, Refusal } from "./stream.ts";

@@ -4,7 +4,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { AggregatedDiscoveryService } from "../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import type { DiscoveryRequestSchema } from "../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { type Resource, ResourceSchema } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
-import { causeText } from "../config/cause-text.ts";
+import { causeText } from "../base/cause-text.ts";
 import type { McpPush } from "./held.ts";
 import { createOutbox, type McpStream } from "./stream.ts";
 

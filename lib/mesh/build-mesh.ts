@@ -1,13 +1,13 @@
+import type { Stage } from "../base/diagnostic.ts";
 import { newestRelease } from "../config/compat/compat-settings.ts";
 import { byAge, type Config } from "../config/config.ts";
-import type { Stage } from "../config/diagnostic.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import { beginRevision } from "../incremental/cache-entries.ts";
 import { keepList } from "../incremental/keep-identity.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
-import type { NetworkGateway } from "../registry/registry-state.ts";
+import type { NetworkGateway } from "../registry/changes/registry-state.ts";
 import { forms } from "./forms.ts";
 import { convertGatewayApi } from "./gateway-api/convert.ts";
 import { defaultGatewayApi } from "./gateway-api/sources.ts";

@@ -1,7 +1,7 @@
+import type { ProxyBuildSetting } from "../base/proxy-build.ts";
 import type { Config } from "../config/config.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
-import type { RegistryState } from "../registry/registry-state.ts";
-import type { ProxyBuildSetting } from "../snapshot/proxy-build.ts";
+import type { RegistryState } from "../registry/changes/registry-state.ts";
 import type { Form } from "./forms.ts";
 import type { ObjectStatus } from "./gateway-api/object-status.ts";
 import type { DestinationRuleIndex } from "./index/destination-rule-index.ts";

@@ -1,5 +1,5 @@
+import { type Diagnostic, fileOrigin, type Stage } from "../base/diagnostic.ts";
 import type { Config } from "../config/config.ts";
-import { type Diagnostic, fileOrigin, type Stage } from "../config/diagnostic.ts";
 import type { DestinationRule, TrafficPolicy } from "../config/kinds/destination-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";

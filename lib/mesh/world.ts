@@ -1,11 +1,11 @@
+import type { ProxyBuildSetting } from "../base/proxy-build.ts";
 import type { Release } from "../config/compat/compat-settings.ts";
 import type { Switches } from "../config/compat/switches.ts";
 import type { Config } from "../config/config.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { HostAddresses, WantedLookups } from "../config/kinds/resolved-facts.ts";
-import type { NetworkGateway, RegistryState } from "../registry/registry-state.ts";
-import type { ProxyBuildSetting } from "../snapshot/proxy-build.ts";
+import type { NetworkGateway, RegistryState } from "../registry/changes/registry-state.ts";
 import type { FormName } from "./forms.ts";
 import type { GatewayApiWorld } from "./gateway-api/sources.ts";
 import type { Proxy } from "./proxy/proxy.ts";

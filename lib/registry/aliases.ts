@@ -1,4 +1,4 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { Service, ServiceAttributes } from "./service.ts";
 
 type Alias = ServiceAttributes["aliases"][number];

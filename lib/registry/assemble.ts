@@ -1,13 +1,13 @@
-import { byCodePoint, type Diagnostic } from "../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic } from "../base/diagnostic.ts";
 import type { Assembly } from "./assembly.ts";
+import { type Changed, fromFormer, fromNothing, sameTerms } from "./changes/registry-changes.ts";
+import type { NetworkGateway } from "./changes/registry-state.ts";
+import { keepSame } from "./changes/same.ts";
 import { joinEndpoints, modelKey } from "./join-endpoints.ts";
 import { clusterDiagnostics } from "./kubernetes/cluster-diagnostics.ts";
 import { networkGatewaysOf } from "./kubernetes/network-gateways.ts";
 import { mergeServices } from "./merge-services.ts";
-import { type Changed, fromFormer, fromNothing, sameTerms } from "./registry-changes.ts";
 import type { RegistryInput } from "./registry-input.ts";
-import type { NetworkGateway } from "./registry-state.ts";
-import { keepSame } from "./same.ts";
 import type { Service } from "./service.ts";
 import { entryDiagnostics } from "./service-entry/entry-index.ts";
 import { listServices } from "./service-list.ts";

@@ -1,10 +1,10 @@
+import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Config } from "../config/config.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
+import type { RegistryContent } from "./changes/registry-content.ts";
+import type { NetworkGateway } from "./changes/registry-state.ts";
 import type { ClusterIndex } from "./kubernetes/cluster-index.ts";
 import type { KubernetesObject } from "./kubernetes/object.ts";
-import type { RegistryContent } from "./registry-content.ts";
 import type { RegistryInput } from "./registry-input.ts";
-import type { NetworkGateway } from "./registry-state.ts";
 import type { Endpoint, Service } from "./service.ts";
 import type { EntryIndex } from "./service-entry/entry-index.ts";
 import type { ServiceList } from "./service-list.ts";

@@ -1,5 +1,5 @@
-import { answerText } from "../config/answer-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { answerText } from "../base/answer-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /**
  * The text of an answer.

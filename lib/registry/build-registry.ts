@@ -1,9 +1,9 @@
-import type { Stage } from "../config/diagnostic.ts";
+import type { Stage } from "../base/diagnostic.ts";
 import { sameElements } from "../incremental/same-elements.ts";
 import { assemble } from "./assemble.ts";
 import type { Assembly } from "./assembly.ts";
+import type { RegistryState, SelectedTargets } from "./changes/registry-state.ts";
 import type { RegistryInput } from "./registry-input.ts";
-import type { RegistryState, SelectedTargets } from "./registry-state.ts";
 import { createState, newWorkloadLists, type WorkloadLists } from "./state.ts";
 import { createSelectedTargets, listParts, targetParts } from "./targets.ts";
 

@@ -1,10 +1,10 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { AssembledCluster, Assembly } from "./assembly.ts";
-import { selectablePod } from "./kubernetes/pod-workload.ts";
+import type { Changed } from "./changes/registry-changes.ts";
+import { serviceKey } from "./changes/registry-state.ts";
+import { sameValue } from "./changes/same.ts";
+import { selectablePod } from "./kubernetes/pods/pod-workload.ts";
 import { takesWorkload, workloadEndpoints } from "./kubernetes/selected-workloads.ts";
-import type { Changed } from "./registry-changes.ts";
-import { serviceKey } from "./registry-state.ts";
-import { sameValue } from "./same.ts";
 import type { Endpoint } from "./service.ts";
 import { type EntryRecord, endpointsOfHost, selectingEntries } from "./service-entry/entry-index.ts";
 import type { SelectableWorkload } from "./service-entry/workload.ts";

@@ -1,4 +1,4 @@
-import type { Labels } from "../config/labels.ts";
+import type { Labels } from "../config/values/labels.ts";
 import { splitLocality } from "./locality.ts";
 
 /** Labels that say where a workload runs; failover priorities and subsets may name them. */

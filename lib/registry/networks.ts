@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
-import { byCodePoint } from "../config/diagnostic.ts";
-import { isCidr, isIpAddress } from "../config/ip-address.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
+import { isCidr, isIpAddress } from "../config/values/ip-address.ts";
 
 /** A gateway that MeshNetworks names by the service it runs behind. */
 export interface ServiceGateway {

@@ -2,8 +2,8 @@ import type { Config } from "../config/config.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { StatedEndpoints } from "../config/kinds/stated-endpoints.ts";
+import type { RegistryContent } from "./changes/registry-content.ts";
 import type { KubernetesObject } from "./kubernetes/object.ts";
-import type { RegistryContent } from "./registry-content.ts";
 
 /** What runs, as the sources deliver it. */
 export interface RegistryInput {

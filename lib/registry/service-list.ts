@@ -1,7 +1,7 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { aliasesByHost } from "./aliases.ts";
-import { serviceKey } from "./registry-state.ts";
-import { keepSame } from "./same.ts";
+import { serviceKey } from "./changes/registry-state.ts";
+import { keepSame } from "./changes/same.ts";
 import type { Service } from "./service.ts";
 import { type AllocatedAddresses, allocateAddresses } from "./service-entry/allocate-addresses.ts";
 

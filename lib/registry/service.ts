@@ -1,5 +1,5 @@
-import type { Origin } from "../config/diagnostic.ts";
-import { isWildcard } from "../config/host-name.ts";
+import type { Origin } from "../base/diagnostic.ts";
+import { isWildcard } from "../config/values/host-name.ts";
 
 /**
  * The service model: what runs, from whatever registry it came. Plain readonly data.

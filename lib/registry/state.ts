@@ -1,10 +1,10 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { sameElements } from "../incremental/same-elements.ts";
 import type { Assembly } from "./assembly.ts";
-import type { Pod } from "./kubernetes/pod.ts";
+import type { RegistryState, SelectedTargets } from "./changes/registry-state.ts";
+import type { Pod } from "./kubernetes/pods/pod.ts";
 import { podOfProxy } from "./kubernetes/service-targets.ts";
 import type { ProxyQuery } from "./proxy-query.ts";
-import type { RegistryState, SelectedTargets } from "./registry-state.ts";
 import type { Workload } from "./service.ts";
 import type { SelectableWorkload } from "./service-entry/workload.ts";
 import { clustersFor, entryOfProxy, findTargets } from "./targets.ts";

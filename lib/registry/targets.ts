@@ -1,6 +1,7 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { Assembly } from "./assembly.ts";
-import { selectablePod } from "./kubernetes/pod-workload.ts";
+import { type SelectedTargets, serviceKey } from "./changes/registry-state.ts";
+import { selectablePod } from "./kubernetes/pods/pod-workload.ts";
 import {
   type KubernetesTarget,
   kubernetesTargets,
@@ -8,7 +9,6 @@ import {
   type TargetIndex,
 } from "./kubernetes/service-targets.ts";
 import type { ProxyQuery } from "./proxy-query.ts";
-import { type SelectedTargets, serviceKey } from "./registry-state.ts";
 import type { Service, ServiceTarget } from "./service.ts";
 import type { EntryIndex } from "./service-entry/entry-index.ts";
 import { entryTargets } from "./service-entry/entry-targets.ts";

@@ -1,5 +1,5 @@
 /** Places that were given to services, and until when each was wanted; one object of the store, which no compile reads. */
-import { isFields } from "../config/untyped.ts";
+import { isFields } from "../base/untyped.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Allocation, allocate } from "./allocate.ts";
 import { readEntries, writeEntries } from "./stored-entries.ts";

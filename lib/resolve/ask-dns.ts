@@ -1,4 +1,4 @@
-import { canonicalAddress, ipFamily, isIpAddress } from "../config/ip-address.ts";
+import { canonicalAddress, ipFamily, isIpAddress } from "../config/values/ip-address.ts";
 
 /** Records of addresses, as DNS calls them. */
 export type RecordType = "A" | "AAAA";

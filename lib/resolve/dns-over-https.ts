@@ -1,6 +1,6 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { hostIn } from "../config/loopback.ts";
-import { fieldsOf, jsonIn, listOf } from "../config/untyped.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { hostIn } from "../base/loopback.ts";
+import { fieldsOf, jsonIn, listOf } from "../base/untyped.ts";
 import type { AskDns, RecordType } from "./ask-dns.ts";
 import { type Fetch, fetchText, usualWithinMs } from "./fetch-text.ts";
 

@@ -1,6 +1,6 @@
-import { answerText } from "../config/answer-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import { hostIn, isLoopback } from "../config/loopback.ts";
+import { answerText } from "../base/answer-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { hostIn, isLoopback } from "../base/loopback.ts";
 
 /**
  * Asks over HTTP and follows no redirect. On Node it refuses to connect to private addresses; where a platform connects by itself (Workers),

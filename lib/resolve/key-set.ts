@@ -1,5 +1,5 @@
 import { importJWK, type JWK } from "jose";
-import { isFields, jsonIn } from "../config/untyped.ts";
+import { isFields, jsonIn } from "../base/untyped.ts";
 
 /** Of an answer. */
 export const maxKeySetBytes = 1024 * 1024;

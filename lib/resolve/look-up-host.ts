@@ -1,7 +1,7 @@
 /** Addresses of host names: which of the answers of DNS are in force, and for how long. */
-import { causeText } from "../config/cause-text.ts";
-import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
-import { ipFamily } from "../config/ip-address.ts";
+import { causeText } from "../base/cause-text.ts";
+import { byCodePoint, PortolanError } from "../base/diagnostic.ts";
+import { ipFamily } from "../config/values/ip-address.ts";
 import { type AddressRecord, type AskDns, type RecordType, recordTypes, usableRecords } from "./ask-dns.ts";
 
 /** What is known of a host; times are milliseconds since the epoch. */

@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { discoveryUrl, maxDiscoveryBytes, readDiscovery } from "../config/oidc-discovery.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { discoveryUrl, maxDiscoveryBytes, readDiscovery } from "../base/oidc-discovery.ts";
 import type { FetchedText, TextRequest } from "./fetch-text.ts";
 import { maxKeySetBytes, readKeySet } from "./key-set.ts";
 

@@ -1,4 +1,4 @@
-import { causeText } from "../config/cause-text.ts";
+import { causeText } from "../base/cause-text.ts";
 import type { WantedModule } from "../config/kinds/wasm-module.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { ObjectStore } from "../storage/object-store.ts";

@@ -1,4 +1,4 @@
-import { isFields, jsonIn } from "../config/untyped.ts";
+import { isFields, jsonIn } from "../base/untyped.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type LookupKind, lookupKind, lookupPlace } from "./lookup-name.ts";
 import { type LookupState, readState } from "./resolver-state.ts";

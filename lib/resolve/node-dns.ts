@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises";
-import { PortolanError } from "../config/diagnostic.ts";
-import { fieldsOf } from "../config/untyped.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { fieldsOf } from "../base/untyped.ts";
 import type { AskDns } from "./ask-dns.ts";
 
 /** The name is known, and has no such record; the name is not known. */

@@ -5,8 +5,8 @@ import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import ipaddr from "ipaddr.js";
-import { PortolanError } from "../config/diagnostic.ts";
-import { hostIn } from "../config/loopback.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { hostIn } from "../base/loopback.ts";
 import { allow, type Fetch, NotAllowed } from "./fetch-text.ts";
 
 export interface NodeFetchOptions {

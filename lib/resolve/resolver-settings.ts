@@ -1,6 +1,6 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { isIpAddress } from "../config/ip-address.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { choiceIn } from "../config/setting-values.ts";
+import { isIpAddress } from "../config/values/ip-address.ts";
 
 /** What a process is told of its resolver. */
 export interface ResolverSettings {

@@ -1,5 +1,5 @@
 /** What a resolver knows besides its facts: when it asked, and what went wrong. It lies in one object of the store, which no compile reads. */
-import { fieldsOf, isFields, listOf } from "../config/untyped.ts";
+import { fieldsOf, isFields, listOf } from "../base/untyped.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { HostState } from "./look-up-host.ts";
 import type { KeyState } from "./look-up-keys.ts";

@@ -3,8 +3,9 @@
  * so a compile asks no network, and can be made again from what is stored.
  * @see docs/network-inputs.md
  */
+
+import { PortolanError } from "../base/diagnostic.ts";
 import { heldFacts } from "../compile/resolved/held-facts.ts";
-import { PortolanError } from "../config/diagnostic.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { Trust } from "../snapshot/head/signatures.ts";
 import { inParallel } from "../storage/in-parallel.ts";

@@ -1,6 +1,6 @@
+import { causeText } from "../base/cause-text.ts";
 import type { Log } from "../compile/telemetry/log.ts";
 import type { LeasedCompiler } from "../compile/triggers/leased-compiler.ts";
-import { causeText } from "../config/cause-text.ts";
 import { type LookupKind, lookupKind, lookupText } from "./lookup-name.ts";
 import type { Resolution, Resolver } from "./resolver.ts";
 

@@ -1,5 +1,5 @@
 /** Objects of the store that hold a JSON object, entry by entry, and are replaced by compare-and-swap. */
-import { isFields, jsonIn } from "../config/untyped.ts";
+import { isFields, jsonIn } from "../base/untyped.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 
 export interface StoredEntries<T> {

@@ -1,5 +1,5 @@
+import { causeText } from "../base/cause-text.ts";
 import type { Log } from "../compile/telemetry/log.ts";
-import { causeText } from "../config/cause-text.ts";
 import type { Resolver } from "./resolver.ts";
 import { logResolution, whyOf } from "./resolving-compiler.ts";
 

@@ -1,6 +1,6 @@
+import { fieldsOf, isFields, jsonIn, listOf } from "../base/untyped.ts";
 import { resolvedSource } from "../config/kinds/resolved-facts.ts";
 import type { WantedModule } from "../config/kinds/wasm-module.ts";
-import { fieldsOf, isFields, jsonIn, listOf } from "../config/untyped.ts";
 import { newestRoot, readHead } from "../snapshot/head/head.ts";
 import type { Trust } from "../snapshot/head/signatures.ts";
 import { createSnapshotReader } from "../snapshot/reader/snapshot-reader.ts";

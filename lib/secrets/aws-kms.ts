@@ -1,8 +1,8 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { fromBase64, toBase64 } from "../base/base64.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { createGate } from "../limits/gate.ts";
 import type { KmsClient } from "./aws-kms-client.ts";
 import { type KmsFailure, kmsFailure } from "./aws-kms-failure.ts";
-import { fromBase64, toBase64 } from "./base64.ts";
 import { rememberDataKeys } from "./data-key-cache.ts";
 import type { WrappingKey } from "./key-wrapper.ts";
 import type { SecretKey } from "./secret-name.ts";

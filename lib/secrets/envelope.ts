@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { fromBase64, toBase64 } from "./base64.ts";
+import { fromBase64, toBase64 } from "../base/base64.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { KeyWrapper, WrappedKey } from "./key-wrapper.ts";
 import type { SecretKey } from "./secret-name.ts";
 

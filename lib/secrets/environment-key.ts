@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "./base64.ts";
+import { fromBase64, toBase64 } from "../base/base64.ts";
 import type { WrappingKey } from "./key-wrapper.ts";
 
 const keyBytes = 32;

@@ -1,4 +1,4 @@
-import { PortolanError, unreachable } from "../config/diagnostic.ts";
+import { PortolanError, unreachable } from "../base/diagnostic.ts";
 import type { SecretKey } from "./secret-name.ts";
 
 /** A data key as it is stored: nobody reads it who cannot use the key that it names. */

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { type Envelope, makeDataKey, open, readEnvelope, seal } from "./envelope.ts";
 import type { KeyWrapper } from "./key-wrapper.ts";

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { environmentKey } from "./environment-key.ts";
 import { type KeyWrapper, keyWrapper, type WrappingKey } from "./key-wrapper.ts";
 import type { SigningService } from "./signing-service.ts";

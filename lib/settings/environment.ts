@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { isFields, jsonIn } from "../config/untyped.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { isFields, jsonIn } from "../base/untyped.ts";
 import { type SettingsField, settingsFields } from "./fields.ts";
 import { type Settings, settingsSchema } from "./schema.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isFields } from "../config/untyped.ts";
+import { isFields } from "../base/untyped.ts";
 import { settingsSchema } from "./schema.ts";
 
 /** One field of a settings file, as its schema says it. */

@@ -1,9 +1,9 @@
-import type { Diagnostic, Origin, Stage } from "../config/diagnostic.ts";
+import type { Diagnostic, Origin, Stage } from "../base/diagnostic.ts";
+import { isFields } from "../base/untyped.ts";
 import { locateAll } from "../config/documents/locate.ts";
 import { parseStream, readDocument } from "../config/documents/parse.ts";
 import { at, error, type Finding } from "../config/finding.ts";
 import { readSpec } from "../config/read-spec.ts";
-import { isFields } from "../config/untyped.ts";
 import { collectorFindings } from "./collector-rules.ts";
 import { settingsFields } from "./fields.ts";
 import { rightPart } from "./right-part.ts";

@@ -1,5 +1,5 @@
+import { isFields } from "../base/untyped.ts";
 import type { Finding, Path } from "../config/finding.ts";
-import { isFields } from "../config/untyped.ts";
 
 /** What of a file is right, so far as fields tell one by one. */
 export interface RightPart {

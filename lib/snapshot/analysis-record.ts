@@ -1,8 +1,8 @@
 /** Messages of the analysers about the world of a root: they are found after the publish, so they lie beside the root. */
-import { type Diagnostic, fileOrigin } from "../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin } from "../base/diagnostic.ts";
+import { utf8Length } from "../base/utf8-length.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { cutText } from "./free-text.ts";
-import { utf8Length } from "./utf8-length.ts";
 
 export const analysisFolder = "analysis/";
 

@@ -1,4 +1,4 @@
-import type { LazyBlob } from "./blob.ts";
+import type { LazyBlob } from "../base/blob.ts";
 
 interface Named {
   readonly hash: string;

@@ -1,7 +1,7 @@
-import type { Diagnostic } from "../config/diagnostic.ts";
-import type { Blob } from "./blob.ts";
-import type { Classifier } from "./classifier.ts";
-import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
+import type { Blob } from "../base/blob.ts";
+import type { Classifier } from "../base/classifier.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
 import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
 import type { Lookups, SecretGrant } from "./root.ts";
 import type { Made } from "./standing/standing-record.ts";

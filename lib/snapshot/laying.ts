@@ -1,6 +1,6 @@
+import { type Blob, blobFolder, blobKey } from "../base/blob.ts";
 import { listHashed } from "../storage/list-hashed.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { type Blob, blobFolder, blobKey } from "./blob.ts";
 
 /** Writes blobs of a world while the rest of it is being made. Nothing names them until the world is published. */
 export interface Laying {

@@ -1,4 +1,4 @@
-import { hashOf } from "./blob.ts";
+import { hashOf } from "../base/blob.ts";
 import type { Part } from "./root.ts";
 
 /** Characters of a content hash that go over the wire: 128 bits. */

@@ -1,10 +1,10 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import { holding, published, triedOut } from "./head/aims.ts";
 import { type ReadHead, readHead } from "./head/head.ts";
+import { refuseNewerRoots } from "./head/history/newer-roots.ts";
 import { type Act, type Beside, createLeader, type LeadOptions, type Led, type Note } from "./head/lead.ts";
-import { refuseNewerRoots } from "./head/newer-roots.ts";
 import type { Canary, Configuration, Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
 import { createWorldCheck, type WorldCheck } from "./worlds/check-world.ts";

@@ -2,7 +2,7 @@
  * The blobs of a snapshot as plain data, in proto JSON. The messages, with their meaning, are in
  * proto/portolan/v1/{root,head}.proto; a test holds the two together.
  */
-import type { Classifier } from "./classifier.ts";
+import type { Classifier } from "../base/classifier.ts";
 import type { OfTypes, ShapeName } from "./resource-type.ts";
 
 export interface Root {

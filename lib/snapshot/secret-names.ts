@@ -1,5 +1,5 @@
 import type { CompiledResource, TextRunList } from "./compiled.ts";
-import { rememberEach } from "./remember-each.ts";
+import { rememberEach } from "./remember/remember-each.ts";
 
 /** A reference to a secret of the control plane, as proto JSON writes it. Those of an agent beside the proxy have no such scheme. */
 const reference = /"name":"((?:kubernetes|kubernetes-gateway|configmap|clustertrustbundle):\/\/[^"\\]+)","sdsConfig":/g;

@@ -1,14 +1,14 @@
-import { type Blob, concatBytes, hashOf } from "./blob.ts";
+import { type Blob, concatBytes, hashOf } from "../base/blob.ts";
+import { cutEvenly } from "../base/cut-evenly.ts";
+import { nameHash } from "../base/name-hash.ts";
+import { utf8Length } from "../base/utf8-length.ts";
 import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { hold } from "./held.ts";
-import { cutEvenly } from "./long/cut-evenly.ts";
 import { hasRuns, textLength } from "./long/long-resource.ts";
 import { splitBetween } from "./long/split-between.ts";
 import { madeAgain } from "./made-again.ts";
-import { nameHash } from "./name-hash.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
-import { utf8Length } from "./utf8-length.ts";
 
 /** A run of resources that is stored as one blob, or a long resource, which is stored as its lists are. */
 export interface Segment extends BlobGroup {

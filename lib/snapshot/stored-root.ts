@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { readRoot } from "./format.ts";
 import type { BlobSource } from "./reader/blobs.ts";
 import { createSnapshotReader } from "./reader/snapshot-reader.ts";

@@ -1,7 +1,7 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { blobKey } from "../base/blob.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore, Together } from "../storage/object-store.ts";
-import { blobKey } from "./blob.ts";
 import { type BlobGroup, blobsBeside, blobsIn, type NamedGroup } from "./blob-groups.ts";
 import { type BlobCheck, isWhole } from "./upkeep/blob-check.ts";
 import { rescue } from "./upkeep/gc-ledger.ts";

@@ -1,9 +1,9 @@
 import { buffer } from "node:stream/consumers";
 import { type ContainerClient, RestError, StorageResponseFormat } from "@azure/storage-blob";
-import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
+import { byCodePoint, PortolanError } from "../base/diagnostic.ts";
 import { namingStore, sameBytes, timeoutsMs } from "./cloud-store.ts";
 import { createDateClock } from "./date-clock.ts";
-import { foldersOf } from "./folders-of.ts";
+import { foldersOf } from "./files/folders-of.ts";
 import { checkKey, type GetResult, type ObjectStore, type PutCondition } from "./object-store.ts";
 import { untilAnswered } from "./until-answered.ts";
 

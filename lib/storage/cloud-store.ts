@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { mapErrors } from "./map-errors.ts";
 import type { ObjectStore } from "./object-store.ts";
 

@@ -1,9 +1,9 @@
-import { fetchTrouble } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import { fieldsOf, jsonIn, listIn, memberOf, textOf } from "../config/untyped.ts";
+import { fetchTrouble } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { fieldsOf, jsonIn, listIn, memberOf, textOf } from "../base/untyped.ts";
 import { namingStore, sameBytes, timeoutsMs } from "./cloud-store.ts";
 import { createDateClock } from "./date-clock.ts";
-import { foldersOf } from "./folders-of.ts";
+import { foldersOf } from "./files/folders-of.ts";
 import { checkKey, type GetResult, type ListedObject, type ObjectStore, type PutCondition } from "./object-store.ts";
 import { untilAnswered } from "./until-answered.ts";
 

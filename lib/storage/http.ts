@@ -1,6 +1,6 @@
-import { fetchTrouble } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import { foldersOf } from "./folders-of.ts";
+import { fetchTrouble } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { foldersOf } from "./files/folders-of.ts";
 import { checkKey, type ListedObject, type ObjectStore } from "./object-store.ts";
 
 /** A request to a store over HTTP, as whoever signs it needs to know it. */

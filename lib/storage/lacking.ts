@@ -1,5 +1,5 @@
-import { causeText, codeOf } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { causeText, codeOf } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /**
  * For the loading of what needs libraries that the package does not bring along, since only the stores of one cloud need them.

@@ -1,5 +1,5 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-import { foldersOf } from "./folders-of.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
+import { foldersOf } from "./files/folders-of.ts";
 import { checkKey, type ObjectStore } from "./object-store.ts";
 
 interface Entry {

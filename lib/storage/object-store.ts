@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /** An object as read: its bytes and the tag that a later conditional request names. */
 export interface FoundObject {

@@ -1,7 +1,7 @@
 import type { TokenCredential } from "@azure/identity";
 import { ContainerClient, StorageSharedKeyCredential } from "@azure/storage-blob";
-import { causeText, firstLine } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { causeText, firstLine } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { azureStore } from "./azure.ts";
 import { lacking } from "./lacking.ts";
 import type { ObjectStore } from "./object-store.ts";

@@ -1,5 +1,5 @@
 import { S3Client } from "@aws-sdk/client-s3";
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { s3Store } from "./s3.ts";
 import type { S3Location } from "./store-location.ts";

@@ -1,6 +1,6 @@
 import { GoogleAuth } from "google-auth-library";
-import { causeText } from "../config/cause-text.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { causeText } from "../base/cause-text.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { gcsStore } from "./gcs.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { GcsLocation } from "./store-location.ts";

@@ -1,5 +1,5 @@
-import { unreachable } from "../config/diagnostic.ts";
-import { fileStore } from "./files.ts";
+import { unreachable } from "../base/diagnostic.ts";
+import { fileStore } from "./files/files.ts";
 import { lacking } from "./lacking.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { readStoreLocation } from "./store-location.ts";

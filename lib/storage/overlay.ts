@@ -1,4 +1,4 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { memoryStore } from "./memory.ts";
 import type { ListedObject, ObjectStore } from "./object-store.ts";
 

@@ -1,5 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
-import { foldersOf } from "./folders-of.ts";
+import { PortolanError } from "../base/diagnostic.ts";
+import { foldersOf } from "./files/folders-of.ts";
 import { checkKey, type ObjectStore } from "./object-store.ts";
 
 /** An object of a bucket, without what is in it. */

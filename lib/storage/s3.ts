@@ -8,10 +8,10 @@ import {
   type S3Client,
   S3ServiceException,
 } from "@aws-sdk/client-s3";
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 import { namingStore, sameBytes, timeoutsMs } from "./cloud-store.ts";
 import { createDateClock } from "./date-clock.ts";
-import { foldersOf } from "./folders-of.ts";
+import { foldersOf } from "./files/folders-of.ts";
 import { checkKey, type GetResult, type ObjectStore, type PutCondition, type PutResult } from "./object-store.ts";
 import { dropIdleSockets } from "./s3-connections.ts";
 import { type RepeatableRequest, untilAnswered } from "./until-answered.ts";

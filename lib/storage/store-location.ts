@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /** A bucket of S3, or of a server with its API. */
 export interface S3Location {

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /** One request, as often as it has to be made. */
 export interface RepeatableRequest<T> {

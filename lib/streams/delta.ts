@@ -1,4 +1,4 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { wireVersion } from "../snapshot/parts-version.ts";
 import type { LoadedTree } from "../snapshot/reader/loaded.ts";
 import type { ChangedResource, Differences } from "./differences.ts";

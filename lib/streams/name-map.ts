@@ -1,5 +1,5 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-import { placeOfName } from "../snapshot/name-search.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
+import { placeOfName } from "../snapshot/nodes/name-search.ts";
 
 /**
  * An immutable map from names to values whose changes cost what they change: a stream with 150,000 names may add one at a time.

@@ -1,4 +1,4 @@
-import { hashOf } from "../snapshot/blob.ts";
+import { hashOf } from "../base/blob.ts";
 import { wireVersion } from "../snapshot/parts-version.ts";
 import type { LoadedRoot, LoadedTree } from "../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../snapshot/reader/snapshot-reader.ts";

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { NodeClaims } from "../base/classifier.ts";
 import type { Budget } from "../limits/budget.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { NodeClaims } from "../snapshot/classifier.ts";
 import { wireVersion } from "../snapshot/parts-version.ts";
 import type { LoadedTree } from "../snapshot/reader/loaded.ts";
 import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";

@@ -4,7 +4,7 @@ import type {
   LocalityLbEndpointsJson,
 } from "../../gen/envoy/config/endpoint/v3/endpoint_components_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
-import { localityText } from "../snapshot/classifier.ts";
+import { localityText } from "../base/classifier.ts";
 import { type PassedOver, percent, type TracedEndpoint } from "./decision.ts";
 import { priorityLoads } from "./priority-loads.ts";
 

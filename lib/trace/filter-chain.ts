@@ -4,7 +4,7 @@ import type {
   FilterChainMatchJson,
 } from "../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { isLoopback } from "../config/loopback.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { holds, networkText, plainAddress } from "./addresses.ts";
 import { type Decision, decided, type PassedOver } from "./decision.ts";
 import type { Inspected } from "./listener-filters.ts";

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { HttpConnectionManagerJson } from "../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { isLoopback } from "../config/loopback.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { plainAddress } from "./addresses.ts";
 import type { End } from "./decision.ts";
 import type { Stream } from "./filters/stream.ts";

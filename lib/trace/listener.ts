@@ -1,5 +1,5 @@
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { isLoopback } from "../config/loopback.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { isIpv6, plainAddress, type SocketAddress, socketAddressOf } from "./addresses.ts";
 import { type Decision, decided, type PassedOver } from "./decision.ts";
 import type { TracedRequest } from "./traced-request.ts";

@@ -1,4 +1,4 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../base/diagnostic.ts";
 
 /** What a client's TLS says before anything is decrypted. */
 export interface ClientTls {

@@ -1,4 +1,4 @@
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import type { NodeId } from "../legacy/node-id.ts";
 import type { LegacyMesh } from "./legacy-world.ts";
 import type { RunsHere } from "./runs-here.ts";
 

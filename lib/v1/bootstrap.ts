@@ -1,6 +1,6 @@
-import { workloadCertificateFiles } from "./authentication.ts";
 import { loopbackAddress, loopbackListener, type TlsServer, tlsCluster } from "./bootstrap-tls.ts";
 import type { Cluster } from "./documents.ts";
+import { workloadCertificateFiles } from "./listeners/authentication.ts";
 
 /** What the start-up file of a v1 Envoy depends on. Durations in milliseconds; addresses as `host:port`, "" for none. */
 export interface BootstrapSettings {

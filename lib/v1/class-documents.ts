@@ -1,22 +1,17 @@
 import { CacheEntries } from "../incremental/cache-entries.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
-import type { LegacyClass } from "../snapshot/legacy/compiled-legacy.ts";
-import {
-  type ComposedDocument,
-  composeAlone,
-  composeDocument,
-  shortDocument,
-} from "../snapshot/legacy/compose-document.ts";
-import { encodeDocument } from "../snapshot/legacy/go-json.ts";
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import { holes } from "../snapshot/legacy/template.ts";
-import { clusterLists } from "./cds.ts";
+import type { LegacyClass } from "../legacy/compiled-legacy.ts";
+import { type ComposedDocument, composeAlone, composeDocument, shortDocument } from "../legacy/compose-document.ts";
+import { encodeDocument } from "../legacy/go-json.ts";
+import type { NodeId } from "../legacy/node-id.ts";
+import { holes } from "../legacy/template.ts";
+import { clusterLists } from "./clusters/cds.ts";
 import { clusterText, forms, listenerText, sharedClusters, sharedListeners } from "./elements.ts";
-import { listenersDocument } from "./lds.ts";
 import type { LegacyMesh } from "./legacy-world.ts";
+import { listenersDocument } from "./listeners/lds.ts";
 import type { Place } from "./places.ts";
-import { routeDocuments } from "./route-documents.ts";
+import { routeDocuments } from "./routes/route-documents.ts";
 import { runsHere } from "./runs-here.ts";
 import { sidecarParts, sortedListeners } from "./sidecar.ts";
 

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { type Memo, noMemo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
 import {
@@ -7,9 +7,9 @@ import {
   type LegacyHost,
   type LegacyIndex,
   legacyClassKey,
-} from "../snapshot/legacy/compiled-legacy.ts";
-import { composeAlone, textsOfDocuments } from "../snapshot/legacy/compose-document.ts";
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
+} from "../legacy/compiled-legacy.ts";
+import { composeAlone, textsOfDocuments } from "../legacy/compose-document.ts";
+import type { NodeId } from "../legacy/node-id.ts";
 import { type ClassDocuments, classDocuments, keepDocuments } from "./class-documents.ts";
 import { forms, registrationText } from "./elements.ts";
 import type { LegacyMesh, LegacyService, LegacyWorld } from "./legacy-world.ts";

@@ -1,11 +1,11 @@
 import type { Asker } from "./asker.ts";
-import { egressCluster } from "./clusters.ts";
+import { egressCluster } from "./clusters/clusters.ts";
 import { egressRules, isHttpEgress } from "./config-store.ts";
 import { egressPort } from "./egress-port.ts";
 import { type LegacyPort, usesMixer } from "./legacy-world.ts";
-import { egressMixerConfig } from "./mixer.ts";
-import { type BuiltHost, destinationRoutes, type RouteTables, tablesOf } from "./outbound-routes.ts";
-import type { BuiltRoute } from "./rule-route.ts";
+import { egressMixerConfig } from "./listeners/mixer.ts";
+import { type BuiltHost, destinationRoutes, type RouteTables, tablesOf } from "./routes/outbound-routes.ts";
+import type { BuiltRoute } from "./routes/rule-route.ts";
 
 /** The virtual hosts of egress rules for HTTP. @see docs/how-istio-does-it/legacy-v1.md#egress-rules */
 export function egressTables(asker: Asker): RouteTables {

@@ -1,11 +1,11 @@
 import { query } from "../incremental/query.ts";
-import { type SharedElements, shareElements } from "../snapshot/legacy/compose-document.ts";
-import { encodeDocument } from "../snapshot/legacy/go-json.ts";
-import { elementText, listForm } from "../snapshot/legacy/listed-texts.ts";
-import { servedCluster } from "./cds.ts";
+import { type SharedElements, shareElements } from "../legacy/compose-document.ts";
+import { encodeDocument } from "../legacy/go-json.ts";
+import { elementText, listForm } from "../legacy/listed-texts.ts";
+import { servedCluster } from "./clusters/cds.ts";
 import type { CdsDocument, Cluster, LdsDocument, Listener, Registration, RouteConfig } from "./documents.ts";
 import type { LegacyMesh } from "./legacy-world.ts";
-import { type BuiltHost, virtualHost } from "./outbound-routes.ts";
+import { type BuiltHost, virtualHost } from "./routes/outbound-routes.ts";
 
 /** What stands around the lists of documents. */
 export const forms = {

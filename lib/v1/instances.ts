@@ -1,5 +1,5 @@
-import { isSubset } from "../config/labels.ts";
-import type { Labels } from "../snapshot/legacy/service-key.ts";
+import { isSubset } from "../config/values/labels.ts";
+import type { Labels } from "../legacy/service-key.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
-import type { BuiltHost, RouteTables } from "./outbound-routes.ts";
+import type { BuiltHost, RouteTables } from "./routes/outbound-routes.ts";
 
 /** All tables as one, for an explicit HTTP proxy. */
 export interface JoinedTable {

@@ -1,14 +1,13 @@
 import type { Config } from "../config/config.ts";
 import type { Ingress } from "../config/kinds/ingress.ts";
-import type { IngressRule } from "../config/kinds/ingress-rule.ts";
+import type { IngressRule } from "../config/kinds/legacy/ingress-rule.ts";
 import { keepList } from "../incremental/keep-identity.ts";
 import { type Memo, noMemo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
 import { unspecifiedAddress } from "../mesh/hosts/service-address.ts";
 import type { World } from "../mesh/world.ts";
-import { type RegistryState, serviceKey } from "../registry/registry-state.ts";
+import { type RegistryState, serviceKey } from "../registry/changes/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort } from "../registry/service.ts";
-import { ingressRulesOf } from "./kubernetes-ingress.ts";
 import type {
   LegacyConfigs,
   LegacyInstance,
@@ -19,6 +18,7 @@ import type {
   V1Alpha3Configs,
 } from "./legacy-world.ts";
 import { legacyMeshOf } from "./mesh-settings.ts";
+import { ingressRulesOf } from "./routes/kubernetes-ingress.ts";
 
 /**
  * The part of a world that an Envoy of the v1 age is told of: what registries know, without ServiceEntries, and objects of

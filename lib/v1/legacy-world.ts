@@ -1,10 +1,10 @@
 import type { Config } from "../config/config.ts";
-import type { AuthenticationPolicy } from "../config/kinds/authentication-policy.ts";
-import type { DestinationPolicy } from "../config/kinds/destination-policy.ts";
 import type { DestinationRule } from "../config/kinds/destination-rule.ts";
-import type { EgressRule } from "../config/kinds/egress-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
-import type { IngressRule } from "../config/kinds/ingress-rule.ts";
+import type { AuthenticationPolicy } from "../config/kinds/legacy/authentication-policy.ts";
+import type { DestinationPolicy } from "../config/kinds/legacy/destination-policy.ts";
+import type { EgressRule } from "../config/kinds/legacy/egress-rule.ts";
+import type { IngressRule } from "../config/kinds/legacy/ingress-rule.ts";
 import type {
   EndUserAuthenticationPolicySpec,
   EndUserAuthenticationPolicySpecBinding,
@@ -12,8 +12,8 @@ import type {
   HTTPAPISpecBinding,
   QuotaSpec,
   QuotaSpecBinding,
-} from "../config/kinds/mixer-client.ts";
-import type { RouteRule } from "../config/kinds/route-rule.ts";
+} from "../config/kinds/legacy/mixer-client.ts";
+import type { RouteRule } from "../config/kinds/legacy/route-rule.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { Protocol } from "../registry/service.ts";

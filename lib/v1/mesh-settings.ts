@@ -1,4 +1,4 @@
-import { durationMs } from "../config/duration.ts";
+import { durationMs } from "../base/duration.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import { defaultLegacyMeshConfig, type LegacyMeshConfig } from "./legacy-world.ts";
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
-import { emptySite, type LegacySite } from "../snapshot/legacy/compiled-legacy.ts";
-import { holes } from "../snapshot/legacy/template.ts";
+import { emptySite, type LegacySite } from "../legacy/compiled-legacy.ts";
+import { holes } from "../legacy/template.ts";
 import { matchedSources } from "./config-store.ts";
 import {
   type LegacyInstance,
@@ -12,7 +12,7 @@ import {
   type LegacyService,
   usesMixer,
 } from "./legacy-world.ts";
-import { outboundOf } from "./outbound-listeners.ts";
+import { outboundOf } from "./listeners/outbound-listeners.ts";
 import { nothingRuns, runsHere } from "./runs-here.ts";
 import { zoneOf } from "./sds.ts";
 

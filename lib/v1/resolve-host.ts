@@ -1,5 +1,5 @@
 import type { ConfigMeta } from "../config/config.ts";
-import type { IstioService } from "../config/kinds/istio-service.ts";
+import type { IstioService } from "../config/kinds/legacy/istio-service.ts";
 
 /** The host that a service reference means: `service` verbatim, else the parts, empty ones left out with their dots. */
 export function resolveHost(meta: Pick<ConfigMeta, "namespace" | "domain">, reference: IstioService): string {

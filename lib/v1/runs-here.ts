@@ -1,7 +1,7 @@
-import { isSubset } from "../config/labels.ts";
+import { isSubset } from "../config/values/labels.ts";
 import { internValue } from "../incremental/keep-identity.ts";
 import { type Memo, noMemo } from "../incremental/memo.ts";
-import type { Labels } from "../snapshot/legacy/service-key.ts";
+import type { Labels } from "../legacy/service-key.ts";
 import type { LegacyInstance } from "./legacy-world.ts";
 
 /**

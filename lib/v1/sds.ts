@@ -1,6 +1,6 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import { parseServiceKey, serviceKey } from "../snapshot/legacy/service-key.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
+import type { NodeId } from "../legacy/node-id.ts";
+import { parseServiceKey, serviceKey } from "../legacy/service-key.ts";
 import type { Registration, SdsDocument, SdsHost } from "./documents.ts";
 import { instancesAt, instancesOf } from "./instances.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";

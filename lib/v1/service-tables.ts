@@ -1,9 +1,9 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";
 import { trackedQuery } from "../incremental/tracked-query.ts";
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import { serviceKey } from "../snapshot/legacy/service-key.ts";
+import type { NodeId } from "../legacy/node-id.ts";
+import { serviceKey } from "../legacy/service-key.ts";
 import type { Asker } from "./asker.ts";
 import type { LegacyPort, LegacyService } from "./legacy-world.ts";
 import {
@@ -12,8 +12,8 @@ import {
   type RouteTables,
   serviceDomains,
   sharedLabels,
-} from "./outbound-routes.ts";
-import type { BuiltRoute } from "./rule-route.ts";
+} from "./routes/outbound-routes.ts";
+import type { BuiltRoute } from "./routes/rule-route.ts";
 import type { RunsHere } from "./runs-here.ts";
 
 /**

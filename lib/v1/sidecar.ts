@@ -1,14 +1,14 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import type { Memo } from "../incremental/memo.ts";
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import { type BuiltCluster, uniqueClusters } from "./clusters.ts";
+import type { NodeId } from "../legacy/node-id.ts";
+import { type BuiltCluster, uniqueClusters } from "./clusters/clusters.ts";
 import type { Cluster, Listener } from "./documents.ts";
-import { httpListener } from "./http-listener.ts";
-import { inboundListeners } from "./inbound-listeners.ts";
 import type { LegacyInstance, LegacyMesh } from "./legacy-world.ts";
-import { type Outbound, outboundOf } from "./outbound-listeners.ts";
+import { httpListener } from "./listeners/http-listener.ts";
+import { inboundListeners } from "./listeners/inbound-listeners.ts";
+import { type Outbound, outboundOf } from "./listeners/outbound-listeners.ts";
+import { type BuiltListener, managementListeners } from "./listeners/tcp-listeners.ts";
 import { runsHere } from "./runs-here.ts";
-import { type BuiltListener, managementListeners } from "./tcp-listeners.ts";
 
 /** What a node listens on by itself, beside what most nodes do. */
 export interface OwnAndOutbound {

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 
 /** The same value with the members of all its objects in code point order: the release passes some configurations through maps. */
 export function withSortedKeys(value: object): object {

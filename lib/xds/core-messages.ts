@@ -2,7 +2,7 @@
 import type { CidrRangeJson } from "../../gen/envoy/config/core/v3/address_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import type { Http1ProtocolOptionsJson } from "../../gen/envoy/config/core/v3/protocol_pb.ts";
-import { readIpRange } from "../config/ip-address.ts";
+import { readIpRange } from "../config/values/ip-address.ts";
 
 /** An open Any: a message's JSON with its type in front. `T` is the message's own generated Json type. */
 export type PackedJson<T extends object> = { readonly "@type": string } & T;

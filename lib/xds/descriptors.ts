@@ -5,7 +5,7 @@
 
 import { type DescMessage, fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic } from "../base/diagnostic.ts";
 import { canonicalMessage, hasForm, messageProblem, type Reader } from "../descriptors/messages.ts";
 import { registry, schemas } from "../descriptors/registry.ts";
 import type { Resource, ResourceType } from "./resource.ts";

@@ -1,7 +1,7 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { byCodePoint, type Diagnostic, type Stage } from "../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../base/diagnostic.ts";
 import { column } from "../incremental/column.ts";
 import { internList, internValue } from "../incremental/keep-identity.ts";
 import type { Memo } from "../incremental/memo.ts";

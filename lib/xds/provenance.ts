@@ -1,4 +1,4 @@
-import { type ConfigKey, keyText } from "../config/diagnostic.ts";
+import { type ConfigKey, keyText } from "../base/diagnostic.ts";
 import type { MeshDestinationRule } from "../mesh/index/destination-rule-index.ts";
 import type { Service } from "../registry/service.ts";
 

@@ -1,4 +1,4 @@
-import { byCodePoint, type ConfigKey } from "../config/diagnostic.ts";
+import { byCodePoint, type ConfigKey } from "../base/diagnostic.ts";
 import { internList } from "../incremental/keep-identity.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { query } from "../incremental/query.ts";

@@ -1,6 +1,6 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint } from "../base/diagnostic.ts";
 import { mappedList } from "../incremental/mapped-list.ts";
 import type { Memo } from "../incremental/memo.ts";
 import { namesOf } from "../incremental/names-of.ts";

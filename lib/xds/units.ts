@@ -1,4 +1,4 @@
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../base/diagnostic.ts";
 import { query } from "../incremental/query.ts";
 import { type ClassResources, noResources, type Parted, type Resource, type ResourceType } from "./resource.ts";
 

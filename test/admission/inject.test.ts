@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { admissionApp } from "../../lib/admission/app.ts";
 import { mutatingConfiguration } from "../../lib/admission/manifests/webhooks.ts";
 import { type WorldReader, WorldUnread } from "../../lib/admission/world-reader.ts";
+import { type Fields, fieldsOf, jsonIn, listOf, textOf } from "../../lib/base/untyped.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
-import { type Fields, fieldsOf, jsonIn, listOf, textOf } from "../../lib/config/untyped.ts";
 import { readInjectionValues } from "../../lib/injection/values.ts";
 
 const pod: Fields = {

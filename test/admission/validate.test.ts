@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type AdmissionOptions, admissionApp } from "../../lib/admission/app.ts";
 import type { AdmissionWorld } from "../../lib/admission/world.ts";
 import { WorldUnread } from "../../lib/admission/world-reader.ts";
+import { fieldsOf } from "../../lib/base/untyped.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
-import { fieldsOf } from "../../lib/config/untyped.ts";
 import { limits } from "../../lib/limits/limits.ts";
 
 interface Change {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { leafPath } from "../../lib/agent/files/leaf-path.ts";
-import { hashOf } from "../../lib/snapshot/blob.ts";
+import { hashOf } from "../../lib/base/blob.ts";
 
 describe("leafPath", () => {
   it("stays in its folder, whatever a resource is called, and tells names apart", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { classesFor } from "../../lib/agent/held/placement.ts";
-import { type NodeClaims, project } from "../../lib/snapshot/classifier.ts";
+import { type NodeClaims, project } from "../../lib/base/classifier.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { nodeOf, testFront } from "../front/fixtures.ts";

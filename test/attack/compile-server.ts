@@ -2,7 +2,7 @@
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
 import { readWebhookSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 
 const { PORTOLAN_STORE = "", WEBHOOK_SECRET, GITHUB_SECRETS } = process.env;
 const app = webhookApp({

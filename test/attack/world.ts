@@ -1,8 +1,8 @@
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 
 const bookshop = new URL("../../samples/bookshop", import.meta.url).pathname;
 

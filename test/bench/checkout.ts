@@ -10,7 +10,7 @@ export interface Checkout
     Pick<typeof import("../../lib/incremental/memo.ts"), "createMemo">,
     Pick<typeof import("../../lib/xds/generate.ts"), "generate">,
     Pick<typeof import("../../lib/config/folder/directory.ts"), "readFiles">,
-    Pick<typeof import("../../lib/compile/world-of.ts"), "worldOf" | "defaultWorldOptions"> {}
+    Pick<typeof import("../../lib/compile/world/world-of.ts"), "worldOf" | "defaultWorldOptions"> {}
 
 /** Where a module has stood, the newest place first. */
 const modules = [
@@ -19,7 +19,7 @@ const modules = [
   ["lib/incremental/memo.ts", "lib/mesh/memo/memo.ts", "lib/mesh/memo.ts"],
   ["lib/xds/generate.ts"],
   ["lib/config/folder/directory.ts", "lib/config/directory.ts"],
-  ["lib/compile/world-of.ts"],
+  ["lib/compile/world/world-of.ts", "lib/compile/world-of.ts"],
 ];
 
 /** @throws if it lacks a module */

@@ -1,9 +1,9 @@
 /** The config plane: reading the synthetic mesh as JSON and as YAML, storing it, and one update in a large ledger. */
 import { dump } from "js-yaml";
 import { createAnalysis } from "../../lib/analysis/remembered-analysis.ts";
+import { keyText } from "../../lib/base/diagnostic.ts";
 import { canonicalJson } from "../../lib/config/canonical-json.ts";
 import { type Config, keyOf } from "../../lib/config/config.ts";
-import { keyText } from "../../lib/config/diagnostic.ts";
 import { parseStream } from "../../lib/config/documents/parse.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { sortObjects } from "../../lib/config/folder/sort-objects.ts";

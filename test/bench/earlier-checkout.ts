@@ -1,7 +1,7 @@
 /** The whole way from files to a published root, in another checkout: of an earlier day, when its modules stood elsewhere. */
-import type { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import type { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
-import type { fileStore } from "../../lib/storage/files.ts";
+import type { fileStore } from "../../lib/storage/files/files.ts";
 import { modulesIn } from "./checkout.ts";
 
 type Store = ReturnType<typeof fileStore>;
@@ -26,8 +26,8 @@ interface Earlier {
 
 /** Modules, each by the places in which it has stood, the newest first. */
 const modules = [
-  ["lib/storage/files.ts"],
-  ["lib/compile/world-of.ts"],
+  ["lib/storage/files/files.ts", "lib/storage/files.ts"],
+  ["lib/compile/world/world-of.ts", "lib/compile/world-of.ts"],
   ["lib/compile/recompile.ts"],
   ["lib/compile/shards/write-shard.ts", "lib/compile/source-shard.ts"],
 ];

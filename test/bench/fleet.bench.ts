@@ -1,5 +1,5 @@
 /** Many sidecars of the mesh of 1,000 services: what they share, with and without Sidecar resources. */
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";

@@ -3,7 +3,7 @@
  * be published, and after one route changed.
  */
 import { compile } from "../../lib/compile/compile.ts";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import type { Config } from "../../lib/config/config.ts";
 import { type LoadedDirectory, readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo, type Memo } from "../../lib/incremental/memo.ts";

@@ -3,7 +3,7 @@
  * change; beside what Istio takes for the same mesh.
  */
 import { compile } from "../../lib/compile/compile.ts";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { type LoadedDirectory, readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";

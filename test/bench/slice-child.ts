@@ -3,11 +3,11 @@
  * what the store's sources hold, as a thread or a function does that is sent a slice, and prints a line of JSON.
  */
 import { compilerVersion } from "../../lib/compile/compile.ts";
-import { readRecordedSettings } from "../../lib/compile/recorded-settings.ts";
 import { createSliceMaker } from "../../lib/compile/slices/compile-slice.ts";
 import { sourceVersions } from "../../lib/compile/slices/source-versions.ts";
+import { readRecordedSettings } from "../../lib/compile/world/recorded-settings.ts";
 import { createWorldEncoder } from "../../lib/snapshot/worlds/encode-world.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import type { SliceRow } from "./compile.bench.ts";
 
 const [folder = "", slices = "16"] = process.argv.slice(2);

@@ -6,9 +6,9 @@
 import { spawnSync } from "node:child_process";
 import { workerRoom } from "../../lib/compile/recompile/worker-room.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readAnalysis } from "../../lib/snapshot/analysis-record.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import type { WorkerRow } from "./worker.bench.ts";
 
 const [folder = "", first = "0", last = "1", editor = "", services = "1000"] = process.argv.slice(2);

@@ -3,7 +3,7 @@
  * VirtualService in odd rounds, of an endpoint in even ones.
  */
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import { editedFiles, folderEdits } from "./folder-edits.ts";
 import { foldersFiles } from "./mesh-folder.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";

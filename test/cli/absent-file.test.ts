@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { whereAbsent } from "../../lib/cli/absent-file.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
 
 const failing = (code: string) => Promise.reject<string>(Object.assign(new Error(`${code}: failed`), { code }));
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import picocolors from "picocolors";
 import { expect, it } from "vitest";
 import { runCollector } from "../../lib/cli/collect/run-collector.ts";
-import type { Origin } from "../../lib/registry/origin.ts";
+import type { Origin } from "../../lib/registry/origin/origin.ts";
 import { thing } from "../collect/fake-origin.ts";
 
 it.each([

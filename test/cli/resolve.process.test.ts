@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOf } from "../../lib/config/untyped.ts";
+import { fieldsOf } from "../../lib/base/untyped.ts";
 import { freePort } from "../free-port.ts";
 import { program } from "../programs.ts";
 import { type Issuer, openIssuer } from "../resolve/issuer.ts";

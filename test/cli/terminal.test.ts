@@ -1,7 +1,7 @@
 import picocolors from "picocolors";
 import { expect, it } from "vitest";
+import { fileOrigin } from "../../lib/base/diagnostic.ts";
 import { harmless, oneLine, printDiagnostic, printDiagnostics, withoutCommands } from "../../lib/cli/terminal.ts";
-import { fileOrigin } from "../../lib/config/diagnostic.ts";
 import { error } from "../../lib/config/finding.ts";
 
 it("lets colours and lines through to a terminal, and nothing else that it would obey", () => {

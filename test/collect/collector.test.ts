@@ -7,7 +7,7 @@ import { readShardState } from "../../lib/compile/collected/shard-state.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { collectedSources } from "../../lib/compile/shards/collect-sources.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import type { OriginObject } from "../../lib/registry/origin.ts";
+import type { OriginObject } from "../../lib/registry/origin/origin.ts";
 import type { Root } from "../../lib/snapshot/root.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

@@ -1,6 +1,6 @@
-import type { Fields } from "../../lib/config/untyped.ts";
-import type { Origin, OriginChange, OriginObject, OriginSink, PackedObject } from "../../lib/registry/origin.ts";
-import { splitEntry } from "../../lib/registry/packed-object.ts";
+import type { Fields } from "../../lib/base/untyped.ts";
+import type { Origin, OriginChange, OriginObject, OriginSink, PackedObject } from "../../lib/registry/origin/origin.ts";
+import { splitEntry } from "../../lib/registry/origin/packed-object.ts";
 
 /** An origin that tells what a test says. */
 export class FakeOrigin implements Origin {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
-import { withClosed } from "../../lib/compile/closed-world.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
 import { createCollectedLoader } from "../../lib/compile/collected/load-collected.ts";
+import { withClosed } from "../../lib/compile/world/closed-world.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
-import type { OriginObject } from "../../lib/registry/origin.ts";
+import type { OriginObject } from "../../lib/registry/origin/origin.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { FakeOrigin, gone, put } from "./fake-origin.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../lib/cli/program.ts";
 import { type CollectorOptions, createCollector } from "../../lib/collect/collector.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { FakeOrigin, put, thing } from "./fake-origin.ts";

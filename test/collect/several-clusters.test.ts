@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { keyText } from "../../lib/base/diagnostic.ts";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createSourcesCompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { keyText } from "../../lib/config/diagnostic.ts";
 import { parseStream } from "../../lib/config/documents/parse.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
-import type { Origin, OriginObject } from "../../lib/registry/origin.ts";
+import type { Origin, OriginObject } from "../../lib/registry/origin/origin.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 
 const sample = new URL("../../samples/clusters", import.meta.url).pathname;

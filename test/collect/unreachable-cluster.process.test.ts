@@ -6,7 +6,7 @@ import { readShardState } from "../../lib/compile/collected/shard-state.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
-import type { Pace } from "../../lib/registry/retry.ts";
+import type { Pace } from "../../lib/registry/origin/retry.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { FakeApiServer } from "../registry/kubernetes/fake-api-server.ts";
 import { pod, service, slice, world } from "../registry/objects.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { project } from "../../lib/base/classifier.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import { project } from "../../lib/snapshot/classifier.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { bare, census, filesOf, networking, only } from "./pods/manifests.ts";
 import { saidBy } from "./said-by.ts";
 

@@ -4,7 +4,7 @@ import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { descriptorFiles } from "../../lib/descriptors/descriptor-files.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";

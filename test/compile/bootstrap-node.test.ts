@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { project } from "../../lib/base/classifier.ts";
+import { buildIn, shortLists } from "../../lib/base/proxy-build.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { compile } from "../../lib/compile/compile.ts";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { readPoll } from "../../lib/front/polls/poll-request.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
-import { project } from "../../lib/snapshot/classifier.ts";
-import { buildIn, shortLists } from "../../lib/snapshot/proxy-build.ts";
 import { asJson, isArray, isObject, type Json } from "../conformance/json.ts";
 import { everySort } from "./pods/every-sort.ts";
 

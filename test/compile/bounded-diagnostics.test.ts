@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { type Diagnostic, fileOrigin } from "../../lib/base/diagnostic.ts";
 import { boundedAnswer, boundedBySource, maxOfSource } from "../../lib/compile/bounded-diagnostics.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { sortDiagnostics } from "../../lib/compile/sort-diagnostics.ts";
-import { type Diagnostic, fileOrigin } from "../../lib/config/diagnostic.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { bare, filesOf, networking } from "./pods/manifests.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { edgeAndWeb, luaFilter } from "./edge-and-web.ts";
 
 /** The types of proxies that deny every request, and what is said of it. */

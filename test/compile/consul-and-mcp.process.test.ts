@@ -7,7 +7,7 @@ import { mcpKinds } from "../../lib/mcp/kinds.ts";
 import { mcpOrigin } from "../../lib/mcp/origin.ts";
 import type { McpStream, StreamOptions } from "../../lib/mcp/stream.ts";
 import { consulOrigin } from "../../lib/registry/consul/origin.ts";
-import type { Origin } from "../../lib/registry/origin.ts";
+import type { Origin } from "../../lib/registry/origin/origin.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

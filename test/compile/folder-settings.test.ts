@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 
 const service =

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { project } from "../../lib/base/classifier.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { readPoll } from "../../lib/front/polls/poll-request.ts";
 import { limits } from "../../lib/limits/limits.ts";
-import { project } from "../../lib/snapshot/classifier.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { saidBy } from "./said-by.ts";
 

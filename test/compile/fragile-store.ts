@@ -1,4 +1,4 @@
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 
 /** A store that fails from one write on, until it is mended. */

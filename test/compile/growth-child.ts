@@ -9,7 +9,7 @@ session.connect();
 await session.post("Profiler.enable");
 await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 const { createFileCompiler } = await import("../../lib/compile/compile-files.ts");
-const { defaultWorldOptions } = await import("../../lib/compile/world-of.ts");
+const { defaultWorldOptions } = await import("../../lib/compile/world/world-of.ts");
 
 async function workOf(run: () => void): Promise<number> {
   // What has run before does not count.

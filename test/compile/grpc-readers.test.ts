@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { programPods, programService, programSlices, weights } from "../e2e/grpc-shop.ts";
 

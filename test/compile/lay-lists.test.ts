@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { type Blob, blobKey } from "../../lib/base/blob.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { type Blob, blobKey } from "../../lib/snapshot/blob.ts";
 import { type Laid, type Laying, stillThere } from "../../lib/snapshot/laying.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

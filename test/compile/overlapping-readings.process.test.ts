@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createShardWriter } from "../../lib/collect/write-collected.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
-import { packed } from "../../lib/registry/packed-object.ts";
+import { packed } from "../../lib/registry/origin/packed-object.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 

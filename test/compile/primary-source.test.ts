@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { FakeOrigin, thing } from "../collect/fake-origin.ts";

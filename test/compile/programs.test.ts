@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { defaultKey, project } from "../../lib/base/classifier.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
-import { defaultKey, project } from "../../lib/snapshot/classifier.ts";
 import { bare, census, filesOf, only } from "./pods/manifests.ts";
 
 /** A pod whose program speaks xDS itself, as an operator writes it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

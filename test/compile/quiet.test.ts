@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { editedFiles, folderEdits } from "../bench/folder-edits.ts";
 import { foldersFiles } from "../bench/mesh-folder.ts";
 import { syntheticMesh } from "../bench/synthetic-mesh.ts";

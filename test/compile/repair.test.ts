@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { blobOfKey } from "../../lib/base/blob.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { remakeWorlds, sourceProblems } from "../../lib/compile/remake-worlds.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { blobOfKey } from "../../lib/snapshot/blob.ts";
+import { remakeWorlds, sourceProblems } from "../../lib/compile/world/remake-worlds.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";

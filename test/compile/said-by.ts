@@ -1,4 +1,4 @@
-import { type Diagnostic, PortolanError } from "../../lib/config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../lib/base/diagnostic.ts";
 
 /** Diagnostics of a compile, be they those of its refusal. */
 export function saidBy(compile: () => { readonly diagnostics: readonly Diagnostic[] }): readonly Diagnostic[] {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { settleSettings } from "../../lib/compile/recorded-settings.ts";
 import { diagnosticsOfRoot } from "../../lib/compile/root-diagnostics.ts";
 import { readShard } from "../../lib/compile/shards/read-shard.ts";
 import { mustRefuseClosed } from "../../lib/compile/shards/refuse-closed.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { settleSettings } from "../../lib/compile/world/recorded-settings.ts";
+import { refusalsIn, refusalsText } from "../../lib/snapshot/nodes/refusals.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
-import { refusalsIn, refusalsText } from "../../lib/snapshot/refusals.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../lib/compile/compile.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import type { OriginObject } from "../../lib/registry/origin.ts";
+import type { OriginObject } from "../../lib/registry/origin/origin.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { FakeOrigin, thing } from "../collect/fake-origin.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { fileOrigin } from "../../lib/base/diagnostic.ts";
 import { trustBundlesOf } from "../../lib/compile/trust-bundles.ts";
-import { fileOrigin } from "../../lib/config/diagnostic.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import { certificate } from "./certificate.ts";
 

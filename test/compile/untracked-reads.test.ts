@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { generate } from "../../lib/xds/generate.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler, createShardCompiler, type FilesCompiled } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { foldersFiles } from "../bench/mesh-folder.ts";

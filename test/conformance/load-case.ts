@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { buildMember, type ProxyBuild } from "../../lib/base/proxy-build.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import type { Release } from "../../lib/config/compat/compat-settings.ts";
 import { readSwitches, type Switches } from "../../lib/config/compat/switches.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import type { World } from "../../lib/mesh/world.ts";
-import { buildMember, type ProxyBuild } from "../../lib/snapshot/proxy-build.ts";
 import { type NamedProxy, proxyOfNamed } from "../named-proxy.ts";
 
 /** Of the suites that were recorded from Istio 1.30.3. */

@@ -2,7 +2,7 @@
  * The steps that Istio's answers went through before they were written down, and that ours go through to be compared: what Istio's own
  * proxy alone understands is taken out, and lists whose order means nothing are sorted. Comparison ignores the order of keys.
  */
-import { byCodePoint } from "../../lib/config/diagnostic.ts";
+import { byCodePoint } from "../../lib/base/diagnostic.ts";
 import { isArray, isObject, type Json, type JsonObject } from "./json.ts";
 
 /** Normalises one resource file: a list of bare resources of one type, in any order. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { byCodePoint } from "../../lib/config/diagnostic.ts";
+import { byCodePoint } from "../../lib/base/diagnostic.ts";
 import { groupOf } from "./groups.ts";
 import type { CaseOutcome, FileOutcome } from "./outcome.ts";
 import { caseNames } from "./store/case-store.ts";

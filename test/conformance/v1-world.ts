@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { load } from "js-yaml";
+import type { Diagnostic, Stage } from "../../lib/base/diagnostic.ts";
 import type { Config } from "../../lib/config/config.ts";
-import type { Diagnostic, Stage } from "../../lib/config/diagnostic.ts";
 import { parseStream } from "../../lib/config/documents/parse.ts";
 import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { readConfig } from "../../lib/config/read-config.ts";

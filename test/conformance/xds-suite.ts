@@ -1,8 +1,8 @@
+import type { ProxyBuild } from "../../lib/base/proxy-build.ts";
 import type { Release } from "../../lib/config/compat/compat-settings.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
-import type { ProxyBuild } from "../../lib/snapshot/proxy-build.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { type WholeResources, wholeResources } from "../whole-resources.ts";

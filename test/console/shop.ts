@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { consoleFiles } from "../../gen/console.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront, type Front, type FrontOptions } from "../../lib/front/front.ts";

@@ -1,9 +1,9 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isFields } from "../../lib/base/untyped.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
-import { isFields } from "../../lib/config/untyped.ts";
 import { freePort } from "../free-port.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import type { PublicAddress } from "./platform.ts";

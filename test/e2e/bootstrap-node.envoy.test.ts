@@ -1,16 +1,16 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
+import type { NodeClaims } from "../../lib/base/classifier.ts";
+import { project } from "../../lib/base/classifier.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { compile } from "../../lib/compile/compile.ts";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { readPoll } from "../../lib/front/polls/poll-request.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
-import type { NodeClaims } from "../../lib/snapshot/classifier.ts";
-import { project } from "../../lib/snapshot/classifier.ts";
 import { everySort } from "../compile/pods/every-sort.ts";
 import { startEnvoy } from "./envoy.ts";
 

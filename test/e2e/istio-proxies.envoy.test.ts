@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootstrapOf } from "../../lib/agent/bootstrap.ts";
-import { shortLists } from "../../lib/snapshot/proxy-build.ts";
+import { shortLists } from "../../lib/base/proxy-build.ts";
 import { type Bookshop, openBookshop } from "./bookshop.ts";
 import { startDev } from "./dev-process.ts";
 import { startEnvoy } from "./envoy.ts";

@@ -1,6 +1,6 @@
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { serveGrpc } from "../../lib/front/connect/grpc-server.ts";

@@ -5,7 +5,7 @@ import { Hono } from "hono/tiny";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront, type Front } from "../../lib/front/front.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootstrapOf, restSource } from "../../lib/agent/bootstrap.ts";
+import { hashOf } from "../../lib/base/blob.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { limits } from "../../lib/limits/limits.ts";
-import { hashOf } from "../../lib/snapshot/blob.ts";
 import type { CompiledResource, CompiledShape, CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { type ResourceType, typeUrlOf } from "../../lib/snapshot/resource-type.ts";

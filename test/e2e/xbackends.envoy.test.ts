@@ -10,7 +10,7 @@ import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { authenticateBy, identified } from "../../lib/front/auth/authentication.ts";

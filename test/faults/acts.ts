@@ -1,9 +1,9 @@
 /** What is done to a store while publishers go on. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { blobKey } from "../../lib/base/blob.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { collectedSources } from "../../lib/compile/shards/collect-sources.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { blobKey } from "../../lib/snapshot/blob.ts";
 import { lastRoot, newestRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import {
   abortCanary,

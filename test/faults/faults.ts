@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { pollBody } from "../front/fixtures.ts";

@@ -1,9 +1,10 @@
 /** What may never happen, whatever is done to a store. */
-import { remakeWorlds, sourceProblems } from "../../lib/compile/remake-worlds.ts";
+
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { readShard } from "../../lib/compile/shards/read-shard.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { remakeWorlds, sourceProblems } from "../../lib/compile/world/remake-worlds.ts";
 import { cohortsOf, lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
-import { type HistoryEntry, readHistory } from "../../lib/snapshot/head/history.ts";
+import { type HistoryEntry, readHistory } from "../../lib/snapshot/head/history/history.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import type { Head } from "../../lib/snapshot/root.ts";
 import { readLedger } from "../../lib/snapshot/upkeep/gc-ledger.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { S3Client } from "@aws-sdk/client-s3";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { startS3 } from "../storage/s3-server.ts";

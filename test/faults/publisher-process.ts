@@ -3,9 +3,9 @@
  * `node publisher-process.ts <source> <first number> <clock ahead, ms> <store> [<S3 endpoint>]`. Writes an `Answer` a line.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { openStore } from "../../lib/storage/open-store.ts";
 import { pace, restMs, textOf } from "./mesh.ts";
 import type { Answer } from "./publishers.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RouteRule } from "../../lib/config/kinds/route-rule.ts";
+import type { RouteRule } from "../../lib/config/kinds/legacy/route-rule.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import type { LegacyWorld } from "../../lib/v1/legacy-world.ts";
 import { worldOf } from "../snapshot/worlds.ts";

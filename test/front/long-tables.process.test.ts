@@ -15,7 +15,7 @@ import { againstSignedHead } from "../../lib/agent/held/signed-head.ts";
 import type { Source } from "../../lib/agent/held/source.ts";
 import { proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { serveGrpc } from "../../lib/front/connect/grpc-server.ts";
 import { createFront } from "../../lib/front/front.ts";
@@ -26,7 +26,7 @@ import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys
 import { hasRuns } from "../../lib/snapshot/long/long-resource.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { shortPort, wideMesh } from "../wide-mesh.ts";
 

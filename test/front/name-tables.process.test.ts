@@ -6,7 +6,7 @@ import { AggregatedDiscoveryService } from "../../gen/envoy/service/discovery/v3
 import { NameTableSchema } from "../../gen/istio/networking/nds/v1/nds_pb.ts";
 import { SnapshotService } from "../../gen/portolan/v1/snapshot_service_pb.ts";
 import { createFolderCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { serveGrpc } from "../../lib/front/connect/grpc-server.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { headKey } from "../../lib/base/blob.ts";
 import { type BelievedGenerations, memoryGenerations } from "../../lib/front/heads/believed-generations.ts";
 import { createHeadRelay } from "../../lib/front/workers/head-relay.ts";
 import { createPrimary } from "../../lib/front/workers/primary.ts";
 import { createWorker } from "../../lib/front/workers/worker.ts";
-import { headKey } from "../../lib/snapshot/blob.ts";
 import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { type NodeClaims, project } from "../../lib/base/classifier.ts";
 import { confirmerOf, memoryConfirmations } from "../../lib/front/heads/confirmations.ts";
-import { type NodeClaims, project } from "../../lib/snapshot/classifier.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { blobKey } from "../../lib/base/blob.ts";
 import { authenticateBy } from "../../lib/front/auth/authentication.ts";
 import type { FrontOptions } from "../../lib/front/front.ts";
-import { blobKey } from "../../lib/snapshot/blob.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { headKey } from "../../lib/base/blob.ts";
 import { twoStores } from "../../lib/front/heads/two-stores.ts";
-import { headKey } from "../../lib/snapshot/blob.ts";
 import { parseHead, readHead } from "../../lib/snapshot/head/head.ts";
 import { rollback, setCanary, signHeadAsIs } from "../../lib/snapshot/head/head-operations.ts";
 import { signHead, type Trust } from "../../lib/snapshot/head/signatures.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { blobKey, hashOf } from "../../lib/base/blob.ts";
 import { authenticateBy, identified } from "../../lib/front/auth/authentication.ts";
 import { limits } from "../../lib/limits/limits.ts";
-import { blobKey, hashOf } from "../../lib/snapshot/blob.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { teapotModule } from "../e2e/wasm-module.ts";
 import { testFront } from "./fixtures.ts";

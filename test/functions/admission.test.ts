@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import compileWorker, { type Env } from "../../functions/compile.worker.ts";
-import { fieldsOf } from "../../lib/config/untyped.ts";
+import { fieldsOf } from "../../lib/base/untyped.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -104,7 +104,7 @@ describe("the numbers among a Worker's settings", () => {
   it("are checked by the bounds of the settings file's schema", async () => {
     expect(numbers.map(({ worker }) => worker)).toContain("MAX_HOLD_MS");
     const { readPace } = await import("../../lib/compile/triggers/pace.ts");
-    const { worldFromSettings } = await import("../../lib/compile/world-settings.ts");
+    const { worldFromSettings } = await import("../../lib/compile/world/world-settings.ts");
     for (const { worker, least, most } of numbers) {
       for (const text of ["1s", String(most + 1), ...(least > 0 ? [String(least - 1)] : [])]) {
         const wrong = { [worker]: text };

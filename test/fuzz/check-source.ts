@@ -1,5 +1,5 @@
 import { compile } from "../../lib/compile/compile.ts";
-import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { createMemo, type Memo, noMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import type { WorldOptions } from "../../lib/compile/world-of.ts";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import type { WorldOptions } from "../../lib/compile/world/world-of.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { resourceTypes, shapes } from "../../lib/snapshot/resource-type.ts";
 import { storedForm } from "../../lib/snapshot/standing/stored-part.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { soakSeed } from "../soak-options.ts";
 import { newCoverage } from "./edits/coverage.ts";

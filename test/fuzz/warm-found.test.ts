@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultWorldOptions, type WorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, type WorldOptions } from "../../lib/compile/world/world-of.ts";
 import { findingsAfter } from "./edits/shrink.ts";
 import type { Manifest } from "./objects/vocabulary.ts";
 

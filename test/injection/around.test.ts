@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fields } from "../../lib/config/untyped.ts";
+import type { Fields } from "../../lib/base/untyped.ts";
 import { podPatch } from "../../lib/injection/json-patch.ts";
 import { merged } from "../../lib/injection/merge.ts";
 import { whyNotInjected } from "../../lib/injection/selection.ts";

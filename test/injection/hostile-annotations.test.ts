@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { checkedAnnotations } from "../../lib/injection/annotations.ts";
 
 describe("annotations that somebody chose to harm", () => {

@@ -1,6 +1,6 @@
+import { type Fields, fieldsOf, listOf } from "../../lib/base/untyped.ts";
 import { defaultMeshConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { readMeshConfig } from "../../lib/config/read-mesh-config.ts";
-import { type Fields, fieldsOf, listOf } from "../../lib/config/untyped.ts";
 import { injectPod } from "../../lib/injection/inject-pod.ts";
 import { annotationsOf, labelsOf, type Pod, podOf } from "../../lib/injection/pod.ts";
 import { readInjectionValues } from "../../lib/injection/values.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { type Fields, fieldsOf } from "../../lib/base/untyped.ts";
 import { proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
-import { type Fields, fieldsOf } from "../../lib/config/untyped.ts";
 import { injectPod } from "../../lib/injection/inject-pod.ts";
 import { readInjectionValues } from "../../lib/injection/values.ts";
 import { workloadIn } from "../../lib/injection/workloads.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fieldsOf, listOf } from "../../lib/config/untyped.ts";
+import { fieldsOf, listOf } from "../../lib/base/untyped.ts";
 import { type Given, injectedPod, looked, written } from "./injected.ts";
 
 const injected = (given: Given) => looked(injectedPod(given));

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import { nodeOf } from "../front/fixtures.ts";
 import { program } from "../programs.ts";
 import { lacks } from "../skip.ts";

@@ -7,7 +7,7 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClusterDiscoveryService } from "../../gen/envoy/service/cluster/v3/cds_pb.ts";
 import { SnapshotService } from "../../gen/portolan/v1/snapshot_service_pb.ts";
-import { accountKey } from "../../lib/snapshot/classifier.ts";
+import { accountKey } from "../../lib/base/classifier.ts";
 import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";

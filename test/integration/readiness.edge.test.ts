@@ -2,7 +2,7 @@
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestHarness } from "wrangler";
-import { blobKey } from "../../lib/snapshot/blob.ts";
+import { blobKey } from "../../lib/base/blob.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

@@ -8,7 +8,7 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness } from "wrangler";
 import { ClusterDiscoveryService } from "../../gen/envoy/service/cluster/v3/cds_pb.ts";
-import { accountKey } from "../../lib/snapshot/classifier.ts";
+import { accountKey } from "../../lib/base/classifier.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { r2Store } from "../../lib/storage/r2.ts";

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import { program } from "../programs.ts";
 import { lacks } from "../skip.ts";
 import { worldOf } from "../snapshot/worlds.ts";

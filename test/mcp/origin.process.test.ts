@@ -10,8 +10,8 @@ import { mcpKinds } from "../../lib/mcp/kinds.ts";
 import { type McpOriginOptions, mcpOrigin } from "../../lib/mcp/origin.ts";
 import { resourceStream } from "../../lib/mcp/resource-stream.ts";
 import { xdsStream } from "../../lib/mcp/xds-stream.ts";
-import type { OriginObject } from "../../lib/registry/origin.ts";
-import type { Pace } from "../../lib/registry/retry.ts";
+import type { OriginObject } from "../../lib/registry/origin/origin.ts";
+import type { Pace } from "../../lib/registry/origin/retry.ts";
 import { unpacked } from "../collect/fake-origin.ts";
 import { entry, eventually, startTestSource, type TestSource } from "./test-source.ts";
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { project } from "../../lib/base/classifier.ts";
 import { defaultProxyConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { createMemo, noMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
@@ -8,7 +9,6 @@ import { classify } from "../../lib/mesh/classes/classify.ts";
 import { eachClass } from "../../lib/mesh/classes/enter-classes.ts";
 import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { World } from "../../lib/mesh/world.ts";
-import { project } from "../../lib/snapshot/classifier.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import type { NamedProxy } from "../named-proxy.ts";

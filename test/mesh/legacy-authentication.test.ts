@@ -6,7 +6,7 @@ import type {
   LegacyJwt,
   PathMatch,
   TriggerRule,
-} from "../../lib/config/kinds/authentication-policy.ts";
+} from "../../lib/config/kinds/legacy/authentication-policy.ts";
 import type { PeerAuthentication } from "../../lib/config/kinds/peer-authentication.ts";
 import type { RequestAuthentication } from "../../lib/config/kinds/request-authentication.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";

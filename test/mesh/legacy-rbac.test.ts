@@ -9,7 +9,7 @@ import type {
   ServiceRole,
   ServiceRoleBinding,
   Subject,
-} from "../../lib/config/kinds/service-role.ts";
+} from "../../lib/config/kinds/legacy/service-role.ts";
 import { closedAnnotation, httpOnlyAnnotation } from "../../lib/config/made-annotations.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";

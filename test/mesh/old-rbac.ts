@@ -6,7 +6,7 @@ import type {
   ServiceRole,
   ServiceRoleBinding,
   Subject,
-} from "../../lib/config/kinds/service-role.ts";
+} from "../../lib/config/kinds/legacy/service-role.ts";
 import type { Service } from "../../lib/registry/service.ts";
 import type { Asked } from "./envoy-rbac.ts";
 

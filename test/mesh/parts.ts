@@ -6,8 +6,8 @@ import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import type { Mesh } from "../../lib/mesh/mesh.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import type { World } from "../../lib/mesh/world.ts";
-import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
-import type { RegistryState } from "../../lib/registry/registry-state.ts";
+import type { RegistryState } from "../../lib/registry/changes/registry-state.ts";
+import { plainAttributes, plainService } from "../../lib/registry/origin/plain-parts.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort, ServiceTarget } from "../../lib/registry/service.ts";
 import { type NamedProxy, proxyOfNamed } from "../named-proxy.ts";
 

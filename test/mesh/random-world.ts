@@ -4,7 +4,7 @@ import type { Rule } from "../../lib/config/kinds/authorization-policy.ts";
 import type { TrafficPolicy } from "../../lib/config/kinds/destination-rule.ts";
 import type { Destination, HTTPMatchRequest, HTTPRoute } from "../../lib/config/kinds/virtual-service.ts";
 import type { World } from "../../lib/mesh/world.ts";
-import { serviceKey } from "../../lib/registry/registry-state.ts";
+import { serviceKey } from "../../lib/registry/changes/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort, ServiceTarget } from "../../lib/registry/service.ts";
 import { keySet } from "../fuzz/objects/policies.ts";
 import type { NamedProxy } from "../named-proxy.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import type { CertificateSource } from "../../lib/mesh/world.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
-import type { RegistryState } from "../../lib/registry/registry-state.ts";
+import type { RegistryState } from "../../lib/registry/changes/registry-state.ts";
 import type { Endpoint } from "../../lib/registry/service.ts";
 import { expectedReader } from "../conformance/store/case-store.ts";
 import { casesOf, suitesOf } from "../conformance/suites.ts";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fileOrigin } from "../../lib/base/diagnostic.ts";
 import type { Config } from "../../lib/config/config.ts";
-import { fileOrigin } from "../../lib/config/diagnostic.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
 import type { StatedEndpoints } from "../../lib/config/kinds/stated-endpoints.ts";
 import { buildRegistry, createRegistryBuilder } from "../../lib/registry/build-registry.ts";
+import type { RegistryState } from "../../lib/registry/changes/registry-state.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";
-import type { RegistryState } from "../../lib/registry/registry-state.ts";
 import type { Service } from "../../lib/registry/service.ts";
 import { propertyRuns } from "../soak-options.ts";
 import { object, pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";

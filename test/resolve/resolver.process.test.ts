@@ -9,7 +9,7 @@ import { createResolver } from "../../lib/resolve/resolver.ts";
 import { readState } from "../../lib/resolve/resolver-state.ts";
 import { resolvingCompiler } from "../../lib/resolve/resolving-compiler.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
-import { readHistory } from "../../lib/snapshot/head/history.ts";
+import { readHistory } from "../../lib/snapshot/head/history/history.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

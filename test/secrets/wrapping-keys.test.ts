@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { awsKms } from "../../lib/secrets/aws-kms.ts";
 import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
 import { wrappingKeys } from "../../lib/secrets/wrapping-keys.ts";

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Fields, fieldsOf, textOf } from "../../lib/config/untyped.ts";
+import { type Fields, fieldsOf, textOf } from "../../lib/base/untyped.ts";
 import { tlsFetch } from "../../lib/registry/kubernetes/access/tls-fetch.ts";
 import type { ApiClient } from "../../lib/registry/kubernetes/api/client.ts";
 import { eventually } from "../e2e/envoy.ts";

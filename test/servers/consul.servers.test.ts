@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOf, textOf } from "../../lib/config/untyped.ts";
+import { fieldsOf, textOf } from "../../lib/base/untyped.ts";
 import { consulOrigin } from "../../lib/registry/consul/origin.ts";
 import type { ConsulSourceOptions } from "../../lib/registry/consul/source.ts";
 import { readStoredService } from "../../lib/registry/consul/stored-service.ts";
-import type { OriginObject } from "../../lib/registry/origin.ts";
+import type { OriginObject } from "../../lib/registry/origin/origin.ts";
 import { unpacked } from "../collect/fake-origin.ts";
 import { type ConsulServer, hasConsul, startConsul } from "./consul-server.ts";
 

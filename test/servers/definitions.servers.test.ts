@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { isFields } from "../../lib/base/untyped.ts";
 import type { ConfigMeta } from "../../lib/config/config.ts";
-import { groupVersion } from "../../lib/config/group-version.ts";
 import { schemaOf } from "../../lib/config/kind-registry.ts";
-import { isFields } from "../../lib/config/untyped.ts";
+import { groupVersion } from "../../lib/config/values/group-version.ts";
 import { createDice, type Dice } from "../fuzz/objects/dice.ts";
 import {
   randomBackendPolicy,

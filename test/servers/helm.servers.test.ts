@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { load, loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
+import { type Fields, fieldsOf, listOf, textOf } from "../../lib/base/untyped.ts";
 import { readSettings } from "../../lib/settings/read-settings.ts";
 import { lacks } from "../skip.ts";
 import { type ApiServer, createObject, openApiServer } from "./api-server.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOf, textOf } from "../../lib/config/untyped.ts";
+import { fieldsOf, textOf } from "../../lib/base/untyped.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { eventually } from "../e2e/envoy.ts";
 import { HeldOrigin } from "../registry/kubernetes/held-origin.ts";

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { load, loadAll } from "js-yaml";
 import picocolors from "picocolors";
+import { type Fields, fieldsOf, listOf, textOf } from "../../lib/base/untyped.ts";
 import { runCli } from "../../lib/cli/program.ts";
-import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
 
 const folder = resolve(import.meta.dirname, "../../infra/kubernetes");
 

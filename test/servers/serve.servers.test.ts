@@ -1,6 +1,6 @@
 import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
+import { type Fields, fieldsOf, listOf, textOf } from "../../lib/base/untyped.ts";
 import { readSettings } from "../../lib/settings/read-settings.ts";
 import { type ApiServer, createObject, openApiServer } from "./api-server.ts";
 import { serveBase as base, ofKind, podOf, manifestText as textIn } from "./serve-base.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { kubernetesOrigin } from "../../lib/registry/kubernetes/api/kubernetes-origin.ts";
-import { defaultPace, type Pace } from "../../lib/registry/retry.ts";
+import { defaultPace, type Pace } from "../../lib/registry/origin/retry.ts";
 import { newestRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import type { TrustBundles } from "../../lib/snapshot/trust-bundle.ts";

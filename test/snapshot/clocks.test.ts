@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { headKey } from "../../lib/snapshot/blob.ts";
+import { headKey } from "../../lib/base/blob.ts";
 import { headTimeMs } from "../../lib/snapshot/head/clock.ts";
 import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
 import { rollback } from "../../lib/snapshot/head/head-operations.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blobKey, hashOf } from "../../lib/snapshot/blob.ts";
+import { blobKey, hashOf } from "../../lib/base/blob.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";

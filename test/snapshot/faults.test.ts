@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readHead } from "../../lib/snapshot/head/head.ts";
-import { readHistory } from "../../lib/snapshot/head/history.ts";
+import { readHistory } from "../../lib/snapshot/head/history/history.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";

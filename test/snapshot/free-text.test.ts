@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { blobKey, jsonBlob } from "../../lib/snapshot/blob.ts";
+import { blobKey, jsonBlob } from "../../lib/base/blob.ts";
 import { cutText, maxFreeTextBytes } from "../../lib/snapshot/free-text.ts";
-import { readHistory } from "../../lib/snapshot/head/history.ts";
+import { readHistory } from "../../lib/snapshot/head/history/history.ts";
 import { moveHead } from "../../lib/snapshot/head/move-head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { ledgerKey } from "../../lib/snapshot/upkeep/gc-ledger.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { blobKey } from "../../lib/snapshot/blob.ts";
+import { blobKey } from "../../lib/base/blob.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import type { BlobSource } from "../../lib/snapshot/reader/blobs.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { startS3 } from "../storage/s3-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blobKey } from "../../lib/snapshot/blob.ts";
+import { blobKey } from "../../lib/base/blob.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blobKey } from "../../lib/snapshot/blob.ts";
+import { blobKey } from "../../lib/base/blob.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { exportSnapshot, rollback, setCanary } from "../../lib/snapshot/head/head-operations.ts";
 import { recoverHead } from "../../lib/snapshot/head/recover-head.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { blobKey } from "../../lib/snapshot/blob.ts";
+import { blobKey } from "../../lib/base/blob.ts";
 import { chunkedV1Format } from "../../lib/snapshot/format.ts";
 import { lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
-import { refuseNewerRoots } from "../../lib/snapshot/head/newer-roots.ts";
+import { refuseNewerRoots } from "../../lib/snapshot/head/history/newer-roots.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { worldOf } from "./worlds.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { lastRoot } from "../../lib/snapshot/head/head.ts";
-import { createRelatives } from "../../lib/snapshot/head/relatives.ts";
-import { classesIn, createNodeIndexEncoder, nodesIn } from "../../lib/snapshot/node-index.ts";
-import { namedPods } from "../../lib/snapshot/node-names.ts";
+import { createRelatives } from "../../lib/snapshot/head/history/relatives.ts";
+import { classesIn, createNodeIndexEncoder, nodesIn } from "../../lib/snapshot/nodes/node-index.ts";
+import { namedPods } from "../../lib/snapshot/nodes/node-names.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import type { NodeShard } from "../../lib/snapshot/root.ts";

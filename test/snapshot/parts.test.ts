@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { joinParts } from "../../lib/compile/join-parts.ts";
+import type { Blob } from "../../lib/base/blob.ts";
+import { joinParts } from "../../lib/compile/encode/join-parts.ts";
 import { createMemo, noMemo } from "../../lib/incremental/memo.ts";
-import type { Blob } from "../../lib/snapshot/blob.ts";
 import { type CompiledList, type CompiledPart, resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { createQuestions } from "../../lib/snapshot/head/list-questions.ts";
 import { createColumns } from "../../lib/snapshot/worlds/columns.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
 import { abortCanary, promoteCanary, rollback, setCanary, unpin } from "../../lib/snapshot/head/head-operations.ts";
 import { statusOf } from "../../lib/snapshot/head/head-status.ts";
-import { readHistory } from "../../lib/snapshot/head/history.ts";
+import { readHistory } from "../../lib/snapshot/head/history/history.ts";
 import { createPublisher, type Publishing } from "../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";

@@ -1,7 +1,7 @@
 /** A process that publishes without end, to be killed: `node publish-for-ever.ts <folder | s3 endpoint> <bucket>`. */
 import { S3Client } from "@aws-sdk/client-s3";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { worldOf } from "./worlds.ts";
 

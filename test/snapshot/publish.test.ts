@@ -10,7 +10,7 @@ import {
   SegmentHeaderSchema,
   TypeTableSchema,
 } from "../../gen/portolan/v1/root_pb.ts";
-import { blobKey, hashOf, headKey } from "../../lib/snapshot/blob.ts";
+import { blobKey, hashOf, headKey } from "../../lib/base/blob.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
 import { createPublisher, type Publisher } from "../../lib/snapshot/publish.ts";

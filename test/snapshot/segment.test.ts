@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../lib/snapshot/blob.ts";
+import { hashOf } from "../../lib/base/blob.ts";
 import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
 import { cutSegments, decodeSegment, encodeSegment, readSpans } from "../../lib/snapshot/segment.ts";
 import { collectAll } from "../collect-garbage.ts";

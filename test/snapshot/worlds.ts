@@ -1,4 +1,4 @@
-import { hashOf } from "../../lib/snapshot/blob.ts";
+import { hashOf } from "../../lib/base/blob.ts";
 import {
   type CompiledClass,
   type CompiledNode,

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it, type TestContext } from "vitest";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
-import { fileStore } from "../../lib/storage/files.ts";
+import { fileStore } from "../../lib/storage/files/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { mountSmallDisk } from "../small-disk.ts";
 import { worldOf } from "../snapshot/worlds.ts";

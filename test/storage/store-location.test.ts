@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PortolanError } from "../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../lib/base/diagnostic.ts";
 import { isFolder, prefixIn, readStoreLocation } from "../../lib/storage/store-location.ts";
 
 describe("readStoreLocation", () => {

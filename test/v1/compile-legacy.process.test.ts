@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { legacyClassKey } from "../../lib/snapshot/legacy/compiled-legacy.ts";
-import { type NodeId, parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
-import { readQuestion, type V1Request } from "../../lib/snapshot/legacy/question.ts";
+import { legacyClassKey } from "../../lib/legacy/compiled-legacy.ts";
+import { type NodeId, parseNodeId } from "../../lib/legacy/node-id.ts";
+import { readQuestion, type V1Request } from "../../lib/legacy/question.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import { defaultLegacyMeshConfig, type LegacyWorld } from "../../lib/v1/legacy-world.ts";
 import { casesOf } from "../conformance/suites.ts";

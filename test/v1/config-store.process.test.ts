@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EgressRule } from "../../lib/config/kinds/egress-rule.ts";
-import type { RouteRule } from "../../lib/config/kinds/route-rule.ts";
+import type { EgressRule } from "../../lib/config/kinds/legacy/egress-rule.ts";
+import type { RouteRule } from "../../lib/config/kinds/legacy/route-rule.ts";
 import { egressRules, routeRulesFor } from "../../lib/v1/config-store.ts";
 import { runsHere } from "../../lib/v1/runs-here.ts";
 import { config, legacyConfigs, shop } from "./worlds.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
-import { holes } from "../../lib/snapshot/legacy/template.ts";
+import { holes } from "../../lib/legacy/template.ts";
 import { classDocuments } from "../../lib/v1/class-documents.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";
 import { placesOf } from "../../lib/v1/places.ts";
-import { outboundTables } from "../../lib/v1/rds.ts";
+import { outboundTables } from "../../lib/v1/routes/rds.ts";
 import { nothingRuns } from "../../lib/v1/runs-here.ts";
 import { weightedShop } from "../integration/weighted-shop.ts";
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/incremental/memo.ts";
-import type { CompiledLegacy, DocumentRef } from "../../lib/snapshot/legacy/compiled-legacy.ts";
+import type { CompiledLegacy, DocumentRef } from "../../lib/legacy/compiled-legacy.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";
 import { foldersFiles } from "../bench/mesh-folder.ts";

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { hostsOverlap } from "../../lib/config/host-name.ts";
-import { parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
-import { parseServiceKey, serviceKey } from "../../lib/snapshot/legacy/service-key.ts";
-import { truncated } from "../../lib/v1/cluster-name.ts";
-import { byPath, combinedPath } from "../../lib/v1/ingress-routes.ts";
-import { serviceDomains, sharedLabels } from "../../lib/v1/outbound-routes.ts";
+import { hostsOverlap } from "../../lib/config/values/host-name.ts";
+import { parseNodeId } from "../../lib/legacy/node-id.ts";
+import { parseServiceKey, serviceKey } from "../../lib/legacy/service-key.ts";
+import { truncated } from "../../lib/v1/clusters/cluster-name.ts";
 import { resolveHost } from "../../lib/v1/resolve-host.ts";
-import { headerMatch, sortHeaders } from "../../lib/v1/route-match.ts";
+import { byPath, combinedPath } from "../../lib/v1/routes/ingress-routes.ts";
+import { serviceDomains, sharedLabels } from "../../lib/v1/routes/outbound-routes.ts";
+import { headerMatch, sortHeaders } from "../../lib/v1/routes/route-match.ts";
 import { suite } from "./worlds.ts";
 
 /** Tables that were recorded from release 0.8. */

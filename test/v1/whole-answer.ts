@@ -1,6 +1,6 @@
-import { answerCompiled, type CompiledLegacy, type DocumentRef } from "../../lib/snapshot/legacy/compiled-legacy.ts";
-import type { NodeId } from "../../lib/snapshot/legacy/node-id.ts";
-import type { V1Answer, V1Question } from "../../lib/snapshot/legacy/question.ts";
+import { answerCompiled, type CompiledLegacy, type DocumentRef } from "../../lib/legacy/compiled-legacy.ts";
+import type { NodeId } from "../../lib/legacy/node-id.ts";
+import type { V1Answer, V1Question } from "../../lib/legacy/question.ts";
 import { openDocument } from "../../lib/snapshot/legacy/read-document.ts";
 
 /** An answer from compiled documents with the body that a front puts together. */

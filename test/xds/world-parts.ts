@@ -1,9 +1,9 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { Release } from "../../lib/config/compat/compat-settings.ts";
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
-import { isIpAddress } from "../../lib/config/ip-address.ts";
 import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
 import { defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
+import { isIpAddress } from "../../lib/config/values/ip-address.ts";
 import type { Memo } from "../../lib/incremental/memo.ts";
 import type { MeshDestinationRule } from "../../lib/mesh/index/destination-rule-index.ts";
 import type { SidecarScope } from "../../lib/mesh/scope/sidecar-scope.ts";
@@ -16,8 +16,8 @@ import type {
   MutualTlsMode,
   OutboundClusterView,
 } from "../../lib/mesh/views/views.ts";
-import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
-import type { NetworkGateway } from "../../lib/registry/registry-state.ts";
+import type { NetworkGateway } from "../../lib/registry/changes/registry-state.ts";
+import { plainAttributes, plainService } from "../../lib/registry/origin/plain-parts.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort } from "../../lib/registry/service.ts";
 import { generateClusters } from "../../lib/xds/clusters/generate-clusters.ts";
 import type { Parted, Resource } from "../../lib/xds/resource.ts";

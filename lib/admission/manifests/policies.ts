@@ -1,5 +1,5 @@
+import type { Fields } from "../../base/untyped.ts";
 import { schemaOf } from "../../config/kind-registry.ts";
-import type { Fields } from "../../config/untyped.ts";
 import { acceptAnnotation } from "../posture-change.ts";
 import { type CelKind, celKinds } from "./cel-rules.ts";
 

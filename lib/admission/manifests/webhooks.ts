@@ -1,4 +1,4 @@
-import type { Fields } from "../../config/untyped.ts";
+import type { Fields } from "../../base/untyped.ts";
 import { ignoredNamespaces, injectLabel, namespaceLabel, revisionLabel } from "../../registry/kubernetes/injection.ts";
 
 /** Where an API server finds the webhooks. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import type { HeldResource, Holding } from "../held/holding.ts";
 import type { AgentNode } from "../held/node.ts";

@@ -1,7 +1,7 @@
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
-import { causeText, codeOf } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText, codeOf } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { listening } from "../listening.ts";
 import { answerOf, failure } from "./dns-answer.ts";
 import type { NameBook } from "./name-book.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isFileAbsent } from "../../config/cause-text.ts";
+import { isFileAbsent } from "../../base/cause-text.ts";
 import { recordOf } from "../record-of.ts";
 
 export interface AdminAddressOptions {

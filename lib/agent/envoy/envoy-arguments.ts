@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 
 /** One of Envoy's arguments as it stands on the command line: its name, and its value where it has one. */
 export type EnvoyArgument = readonly [name: string, ...value: readonly string[]];

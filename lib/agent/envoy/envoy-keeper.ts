@@ -1,6 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import { end } from "./drain.ts";
 import type { EnvoyArgument } from "./envoy-arguments.ts";

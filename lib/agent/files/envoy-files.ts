@@ -1,10 +1,10 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { causeText } from "../../config/cause-text.ts";
-import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
-import { hashOf } from "../../snapshot/blob.ts";
-import { isRecord, textOf } from "../../snapshot/classifier.ts";
+import { hashOf } from "../../base/blob.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { isRecord, textOf } from "../../base/classifier.ts";
+import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { Holding, WholeHoldings } from "../held/holding.ts";
 import { localCluster, localClusterFile } from "../local-cluster.ts";

@@ -1,4 +1,4 @@
-import { hashOf } from "../../snapshot/blob.ts";
+import { hashOf } from "../../base/blob.ts";
 
 /** What has a file for each resource: routes, secrets, configurations of extensions. */
 export type LeafKind = "rds" | "sds" | "ecds";

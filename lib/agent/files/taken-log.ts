@@ -1,7 +1,7 @@
 import { open, readFile, truncate } from "node:fs/promises";
-import { causeText, codeOf, fileTrouble, isFileAbsent } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { hashOf } from "../../snapshot/blob.ts";
+import { hashOf } from "../../base/blob.ts";
+import { causeText, codeOf, fileTrouble, isFileAbsent } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { replaceFile } from "./replace-file.ts";
 

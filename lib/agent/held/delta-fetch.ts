@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import type { JsonRecord } from "../../snapshot/classifier.ts";
+import type { JsonRecord } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";

@@ -1,7 +1,7 @@
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { headKey } from "../../snapshot/blob.ts";
-import { labelsOf } from "../../snapshot/classifier.ts";
+import { headKey } from "../../base/blob.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { labelsOf } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { wayOf } from "../../snapshot/head/cohorts.ts";
 import { nextStepMs, readHead, rootAt } from "../../snapshot/head/head.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
@@ -10,7 +10,7 @@ import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader
 import type { Head, ProxyClass } from "../../snapshot/root.ts";
 import { wholeText } from "../../snapshot/whole-text.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
-import { fileStore } from "../../storage/files.ts";
+import { fileStore } from "../../storage/files/files.ts";
 import type { GenerationKeeper } from "./generation.ts";
 import {
   type HeldResource,

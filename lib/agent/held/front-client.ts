@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { ClientRequest } from "node:http";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { HttpAgent, httpRequest } from "../http.ts";
 
 /** Where a front answers, and how it is asked. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { causeText } from "../../config/cause-text.ts";
+import { causeText } from "../../base/cause-text.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { type Complaint, fetchDelta } from "./delta-fetch.ts";
 import type { FrontClient } from "./front-client.ts";

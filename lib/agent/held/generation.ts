@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { causeText, isFileAbsent } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText, isFileAbsent } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { replaceFile } from "../files/replace-file.ts";
 

@@ -1,4 +1,4 @@
-import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
+import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import type { CompiledResource } from "../../snapshot/compiled.ts";
 import { textRun } from "../../snapshot/long/long-resource.ts";
 import { runListsOf } from "../../snapshot/long/run-lists.ts";

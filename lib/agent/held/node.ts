@@ -1,4 +1,4 @@
-import { localityText, type NodeClaims } from "../../snapshot/classifier.ts";
+import { localityText, type NodeClaims } from "../../base/classifier.ts";
 
 /** The node of a bootstrap in proto JSON, as a front wants it in requests. */
 export interface AgentNode {

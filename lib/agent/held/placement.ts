@@ -1,4 +1,3 @@
-import { PortolanError } from "../../config/diagnostic.ts";
 import {
   accountKey,
   accountMember,
@@ -10,8 +9,9 @@ import {
   parseNodeId,
   project,
   textOf,
-} from "../../snapshot/classifier.ts";
-import { isIstioClass } from "../../snapshot/proxy-build.ts";
+} from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { isIstioClass } from "../../base/proxy-build.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Root } from "../../snapshot/root.ts";

@@ -1,6 +1,6 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { blobOfKey } from "../../snapshot/blob.ts";
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import { blobOfKey } from "../../base/blob.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { parseHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { needSigned } from "../../snapshot/head/signatures.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";

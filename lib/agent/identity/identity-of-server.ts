@@ -4,8 +4,8 @@ import {
   IstioCertificateResponseSchema,
   IstioCertificateService,
 } from "../../../gen/istio/auth/ca_pb.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { isFields, jsonIn, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { isFields, jsonIn, textOf } from "../../base/untyped.ts";
 import type { FrontClient } from "../held/front-client.ts";
 import type { Identity } from "./identity.ts";
 

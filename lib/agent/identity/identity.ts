@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { PortolanError } from "../../config/diagnostic.ts";
-import type { JsonRecord } from "../../snapshot/classifier.ts";
+import type { JsonRecord } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { recordOf } from "../record-of.ts";
 
 /** What a workload proves who it is with, in PEM. */

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { dnsChains, dnsJumps, dnsRules, zoneChains, zoneJumps, zoneRules } from "./dns-rules.ts";
 import { type Family, families } from "./families.ts";
 import type { InterceptOptions } from "./intercept-options.ts";

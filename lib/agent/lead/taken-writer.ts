@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { mapTypes } from "../../snapshot/resource-type.ts";
 import { oneLine } from "../envoy/envoy-keeper.ts";
 import type { TakenLog, TakenTexts } from "../files/taken-log.ts";

@@ -1,7 +1,7 @@
 import { type DescMessage, fromJson, type JsonObject, type JsonValue, toBinary } from "@bufbuild/protobuf";
-import { causeText } from "../../config/cause-text.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { isRecord } from "../../base/classifier.ts";
 import { registry, schemas } from "../../descriptors/registry.ts";
-import { isRecord } from "../../snapshot/classifier.ts";
 import type { CoreType } from "../../snapshot/resource-type.ts";
 
 /** A message as a stream carries it, or why it has no such form. */

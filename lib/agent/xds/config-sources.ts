@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { isRecord, textOf } from "../../snapshot/classifier.ts";
+import { isRecord, textOf } from "../../base/classifier.ts";
 import { identityCluster, restSource } from "../bootstrap.ts";
 
 /** A resource of another type that a resource names. */

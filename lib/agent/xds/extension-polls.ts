@@ -1,8 +1,8 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { causeText } from "../../config/cause-text.ts";
-import { isRecord, textOf } from "../../snapshot/classifier.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { isRecord, textOf } from "../../base/classifier.ts";
 import { agentCluster, controlPlaneCluster, restSource } from "../bootstrap.ts";
 import { type FolderBound, keepWithin, noteUse } from "../files/bounded-folder.ts";
 import { leafPath } from "../files/leaf-path.ts";

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { causeText } from "../../config/cause-text.ts";
+import { causeText } from "../../base/cause-text.ts";
 import { createModuleFiles } from "../files/module-files.ts";
 import type { FrontClient } from "../held/front-client.ts";
 import { answerExtensions, extensionPath } from "./extension-polls.ts";

@@ -1,5 +1,5 @@
+import { hashOf } from "../../base/blob.ts";
 import { createBudget } from "../../limits/budget.ts";
-import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedTree } from "../../snapshot/reader/loaded.ts";
 import { type CoreType, coreTypes, type ResourceType } from "../../snapshot/resource-type.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { hashOf } from "../../base/blob.ts";
+import { isRecord } from "../../base/classifier.ts";
 import { sameElements } from "../../incremental/same-elements.ts";
-import { hashOf } from "../../snapshot/blob.ts";
-import { isRecord } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { binaryForm } from "./binary-form.ts";

@@ -1,5 +1,5 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { concatBytes } from "../../snapshot/blob.ts";
+import { concatBytes } from "../../base/blob.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { CompiledResource } from "../../snapshot/compiled.ts";
 import type { LoadedTree } from "../../snapshot/reader/loaded.ts";
 import type { SegmentRef } from "../../snapshot/root.ts";

@@ -7,8 +7,8 @@ import {
   validatingConfiguration,
   type WebhookAddress,
 } from "../../admission/manifests/webhooks.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { examplesText } from "../examples.ts";
 import { textOfFile } from "../named-file.ts";
 import { jsonOption } from "../output-option.ts";

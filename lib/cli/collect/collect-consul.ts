@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { consulOrigin } from "../../registry/consul/origin.ts";
 import type { ConsulHealth } from "../../registry/consul/snapshot.ts";
 import { tlsFetch } from "../../registry/kubernetes/access/tls-fetch.ts";
-import type { Origin } from "../../registry/origin.ts";
+import type { Origin } from "../../registry/origin/origin.ts";
 import { examplesText } from "../examples.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Register } from "../terminal.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { InvalidArgumentError } from "commander";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { rootsOf } from "../../ca/authority.ts";
 import { authorityStore, noAuthority, type StoredAuthority } from "../../ca/authority-store.ts";
 import { createLease } from "../../collect/status/lease.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origin.ts";
 import { examplesText } from "../examples.ts";

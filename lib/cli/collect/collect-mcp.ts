@@ -1,11 +1,11 @@
 import { hostname } from "node:os";
 import { InvalidArgumentError } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { connectSource } from "../../mcp/connect-source.ts";
 import { type McpKind, mcpKinds } from "../../mcp/kinds.ts";
 import { mcpOrigin } from "../../mcp/origin.ts";
 import { readSourceAddress } from "../../mcp/source-address.ts";
-import type { Origin } from "../../registry/origin.ts";
+import type { Origin } from "../../registry/origin/origin.ts";
 import { examplesText } from "../examples.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Register, Terminal } from "../terminal.ts";

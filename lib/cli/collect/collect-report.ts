@@ -1,10 +1,10 @@
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { RegistrationWriterOptions } from "../../collect/registrations/registration-writer.ts";
 import type { RootCertOptions } from "../../collect/root-cert/root-cert-writer.ts";
 import type { Push } from "../../collect/source-pushes.ts";
 import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { recompiledText } from "../dev/recompiled-text.ts";
 import { counted } from "../numbers.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";

@@ -9,8 +9,8 @@ import { createStatusWriter, type StatusWriterOptions } from "../../collect/stat
 import { noObserver } from "../../compile/telemetry/observer.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { serveHttp } from "../../front/node-server.ts";
-import type { Origin } from "../../registry/origin.ts";
-import { defaultPace } from "../../registry/retry.ts";
+import type { Origin } from "../../registry/origin/origin.ts";
+import { defaultPace } from "../../registry/origin/retry.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
 import { openObjects } from "../config/opened-objects.ts";
 import type { Terminal } from "../terminal.ts";

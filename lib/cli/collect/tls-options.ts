@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { textOfFile } from "../named-file.ts";
 
 /** Files of PEM that a connection with TLS is made with. */

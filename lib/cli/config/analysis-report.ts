@@ -1,9 +1,9 @@
 import type { AnalysisInput } from "../../analysis/analysis-input.ts";
 import { type AnalyzeOptions, analyze } from "../../analysis/analyze.ts";
 import { createAnalysis } from "../../analysis/remembered-analysis.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { createFolderCompiler } from "../../compile/compile-files.ts";
-import { defaultWorldOptions } from "../../compile/world-of.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import { defaultWorldOptions } from "../../compile/world/world-of.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { areKeysUnread } from "../../xds/security/jwt-authentication.ts";
 import { counted } from "../numbers.ts";

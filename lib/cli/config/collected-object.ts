@@ -1,13 +1,13 @@
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf } from "../../base/untyped.ts";
 import { nodesOf, readHeadOf } from "../../compile/collected/collected-shard.ts";
 import { readCollected } from "../../compile/collected/read-collected.ts";
 import { originText } from "../../compile/collected/shard-head.ts";
 import { sourceNames } from "../../compile/shards/source-names.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
-import { type Fields, fieldsOf } from "../../config/untyped.ts";
 import { findInTree } from "../../config-store/ledger/merkle-tree.ts";
-import { splitEntry } from "../../registry/packed-object.ts";
+import { splitEntry } from "../../registry/origin/packed-object.ts";
 import { readHead } from "../../snapshot/head/head.ts";
-import { readHistory } from "../../snapshot/head/history.ts";
+import { readHistory } from "../../snapshot/head/history/history.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { versionOf } from "./served-version.ts";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
+import { type ConfigKey, keyText, PortolanError } from "../../base/diagnostic.ts";
 import { keyOf } from "../../config/config.ts";
-import { type ConfigKey, keyText, PortolanError } from "../../config/diagnostic.ts";
 import { tellIfPinned } from "../dev/recompiled-text.ts";
 import { kubeOption, takenHint } from "../kube/kube-connection.ts";
 import { deleteFromCluster } from "../kube/kube-read.ts";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
+import { type Diagnostic, errorsOf, keyText, kindText, PortolanError } from "../../base/diagnostic.ts";
 import { keyOf } from "../../config/config.ts";
-import { type Diagnostic, errorsOf, keyText, kindText, PortolanError } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import { schemaOf } from "../../config/kind-registry.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

@@ -1,12 +1,12 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
 import { readSource } from "../../compile/shards/read-source.ts";
 import { createSourcesReader } from "../../compile/shards/read-sources.ts";
 import { isCollected, isHeld, type Shard } from "../../compile/shards/shard.ts";
 import { contentOfShard, nameOf } from "../../compile/shards/source-shard.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
-import { groupVersion } from "../../config/group-version.ts";
+import { groupVersion } from "../../config/values/group-version.ts";
 import type { ConfigPlace } from "./config-place.ts";
 import { type ShownObject, shownConfig } from "./config-print.ts";
 import { refuseUnknownSource } from "./known-source.ts";

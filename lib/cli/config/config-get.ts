@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { kubeOption, takenHint } from "../kube/kube-connection.ts";
 import { objectsInCluster } from "../kube/kube-read.ts";
 import { wholeNumber } from "../numbers.ts";

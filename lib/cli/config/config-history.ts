@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { keyText, PortolanError } from "../../config/diagnostic.ts";
+import { keyText, PortolanError } from "../../base/diagnostic.ts";
 import type { Commit } from "../../config-store/ledger/ledger.ts";
 import type { Terminal } from "../terminal.ts";
 import { configKindNamed } from "./config-kind.ts";

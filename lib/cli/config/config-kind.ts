@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "commander";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { nearestName } from "../../base/nearest-name.ts";
 import { kindSchemas } from "../../config/kind-registry.ts";
 import { legacyKinds } from "../../config/legacy-kinds.ts";
-import { nearestName } from "../../config/nearest-name.ts";
 
 /** What a word for a type means. */
 export interface NamedKind {

@@ -1,6 +1,6 @@
 import { dump } from "js-yaml";
+import { kindText } from "../../base/diagnostic.ts";
 import { type Config, defaultCreationTimeMs } from "../../config/config.ts";
-import { kindText } from "../../config/diagnostic.ts";
 import { toObject } from "../../config/object-json.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { type Diagnostic, keyText, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, keyText, PortolanError } from "../../base/diagnostic.ts";
 import { counted } from "../numbers.ts";
 import { jsonOption } from "../output-option.ts";
 import { isTrouble, proxiesOf } from "../proxy/bootstrap.ts";

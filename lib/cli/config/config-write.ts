@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
+import { keyText, PortolanError } from "../../base/diagnostic.ts";
 import { refuseCollected } from "../../compile/shards/write-shard.ts";
 import { sha256 } from "../../config/canonical-json.ts";
 import type { Config } from "../../config/config.ts";
 import { keyOf } from "../../config/config.ts";
-import { keyText, PortolanError } from "../../config/diagnostic.ts";
 import { storedText } from "../../config/object-json.ts";
 import type { WriteResult } from "../../config-store/config-store.ts";
 import { tellIfPinned } from "../dev/recompiled-text.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
+import type { Diagnostic, Origin } from "../../base/diagnostic.ts";
 import { createLocator } from "../../config/documents/locate.ts";
 import { type ObjectSource, parseStream } from "../../config/documents/parse.ts";
 import { networksFile, type SourceFile } from "../../config/folder/directory.ts";

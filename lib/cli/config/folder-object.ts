@@ -1,11 +1,11 @@
+import { type Diagnostic, keyText, type Origin } from "../../base/diagnostic.ts";
 import { readShard } from "../../compile/shards/read-shard.ts";
 import { readSource } from "../../compile/shards/read-source.ts";
 import { isCollected, type ShardContent } from "../../compile/shards/shard.ts";
 import { textsOfShard } from "../../compile/shards/source-shard.ts";
-import { type Diagnostic, keyText, type Origin } from "../../config/diagnostic.ts";
 import { readFiles } from "../../config/folder/directory.ts";
 import { newestRoot, readHead } from "../../snapshot/head/head.ts";
-import { readHistory } from "../../snapshot/head/history.ts";
+import { readHistory } from "../../snapshot/head/history/history.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { versionOf } from "./served-version.ts";

@@ -1,5 +1,5 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { sourceNames } from "../../compile/shards/source-names.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 

@@ -1,4 +1,4 @@
-import { type Diagnostic, keyText } from "../../config/diagnostic.ts";
+import { type Diagnostic, keyText } from "../../base/diagnostic.ts";
 import { counted } from "../numbers.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 

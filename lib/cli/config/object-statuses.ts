@@ -1,5 +1,5 @@
-import { newestStatuses } from "../../compile/newest-statuses.ts";
-import { kindText } from "../../config/diagnostic.ts";
+import { kindText } from "../../base/diagnostic.ts";
+import { newestStatuses } from "../../compile/statuses/newest-statuses.ts";
 import type { ConfigPlace } from "./config-place.ts";
 import type { ShownObject } from "./config-print.ts";
 

@@ -1,5 +1,5 @@
-import { type NewestStatuses, readNewestStatuses, statusesToWrite } from "../../compile/newest-statuses.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
+import { type NewestStatuses, readNewestStatuses, statusesToWrite } from "../../compile/statuses/newest-statuses.ts";
 import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
 import { objectSigner } from "../../compile/webhook/object-signature.ts";
 import { httpStore } from "../../storage/http.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readDevStore } from "../dev-stores.ts";
 import { atFields } from "./field-lines.ts";

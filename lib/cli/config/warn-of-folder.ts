@@ -1,6 +1,6 @@
+import { keyText, PortolanError } from "../../base/diagnostic.ts";
 import { placesOf } from "../../compile/places.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import { keyText, PortolanError } from "../../config/diagnostic.ts";
 import { newestRoot, readHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

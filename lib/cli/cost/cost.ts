@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { parseDuration } from "../../config/duration.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { parseDuration } from "../../base/duration.ts";
 import { usualHoldMs } from "../../config/setting-values.ts";
 import { examplesText } from "../examples.ts";
 import { textOfFile } from "../named-file.ts";

@@ -1,7 +1,7 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { createIsolatedCompile } from "../../compile/isolation/isolated-compile.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { usualPace } from "../../compile/triggers/pace.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { createCompileProcess } from "../serve/compile-process.ts";
 import type { Publication } from "./dev-report.ts";

@@ -1,11 +1,11 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type CollectorOptions, createCollector } from "../../collect/collector.ts";
-import { defaultWorldOptions } from "../../compile/world-of.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { defaultWorldOptions } from "../../compile/world/world-of.ts";
 import type { ConfigSource } from "../../config/kinds/mesh-config.ts";
 import { kindsAskedFor, readSourceAddress } from "../../mcp/source-address.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origin.ts";
-import type { Origin } from "../../registry/origin.ts";
+import type { Origin } from "../../registry/origin/origin.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { consulOriginFor, defaultConsulFlags } from "../collect/collect-consul.ts";
 import { defaultMcpFlags, mcpOriginFor } from "../collect/collect-mcp.ts";

@@ -1,7 +1,7 @@
+import { causeText } from "../../base/cause-text.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { FilesCompiled } from "../../compile/compile-files.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
-import { causeText } from "../../config/cause-text.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";

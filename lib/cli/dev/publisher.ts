@@ -1,11 +1,11 @@
 import { createAnalysis } from "../../analysis/remembered-analysis.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { HeldVersions } from "../../compile/isolation/held-sources.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
-import { defaultWorldOptions } from "../../compile/world-of.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { defaultWorldOptions } from "../../compile/world/world-of.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { createFolderReader } from "../../config/folder/folder-reader.ts";
 import { createReadAhead } from "../../config/folder/read-ahead.ts";

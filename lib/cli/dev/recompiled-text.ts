@@ -1,7 +1,7 @@
+import { type Diagnostic, errorsOf, PortolanError } from "../../base/diagnostic.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { isFileOf } from "../../compile/shards/source-names.ts";
 import { countOfCode } from "../../compile/telemetry/observer.ts";
-import { type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { Canary, Share } from "../../snapshot/root.ts";
 import { counted } from "../numbers.ts";
 import { afterShare, isOfNone, shareText } from "../snapshots/share-options.ts";

@@ -1,4 +1,4 @@
-import { leadsToLoopback } from "../../config/loopback.ts";
+import { leadsToLoopback } from "../../base/loopback.ts";
 
 /** A server, and what an exchange with it may take. */
 export interface Server {

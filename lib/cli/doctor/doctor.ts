@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { load } from "js-yaml";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { fieldsOf, isFields, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf, isFields, textOf } from "../../base/untyped.ts";
 import { examplesText } from "../examples.ts";
 import { connectKube } from "../kube/kube-connection.ts";
 import { textIfThere, textOfFile } from "../named-file.ts";

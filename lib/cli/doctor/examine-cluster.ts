@@ -1,5 +1,5 @@
-import { type Fields, fieldsOf, listOf, numberOf, textOf } from "../../config/untyped.ts";
-import { version } from "../../config/version.ts";
+import { type Fields, fieldsOf, listOf, numberOf, textOf } from "../../base/untyped.ts";
+import { version } from "../../config/values/version.ts";
 import { jsonOf, send } from "../../registry/kubernetes/api/client.ts";
 import { isOwn, nameText, type ObjectName, readInventory, readObject } from "../install/cluster-objects.ts";
 import type { Installation } from "../install/install-options.ts";

@@ -1,8 +1,8 @@
 import { type IncomingHttpHeaders, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
-import { causeText, codeOf } from "../../config/cause-text.ts";
-import { hostIn } from "../../config/loopback.ts";
+import { causeText, codeOf } from "../../base/cause-text.ts";
+import { hostIn } from "../../base/loopback.ts";
 import { isSecure, portIn } from "../server-url.ts";
 import { oneLine } from "../terminal.ts";
 import type { Server } from "./deployment.ts";

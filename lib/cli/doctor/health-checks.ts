@@ -1,5 +1,5 @@
+import { fieldsOf, jsonIn, listOf, numberOf, textOf } from "../../base/untyped.ts";
 import { windowSeconds } from "../../compile/webhook/signature.ts";
-import { fieldsOf, jsonIn, listOf, numberOf, textOf } from "../../config/untyped.ts";
 import { problemIn } from "../problem-text.ts";
 import type { Deployment } from "./deployment.ts";
 import { type Answered, exchange, shownText } from "./exchange.ts";

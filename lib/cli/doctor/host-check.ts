@@ -1,5 +1,5 @@
 import { authoritySecret } from "../../agent/bootstrap.ts";
-import { fieldsOf, listOf } from "../../config/untyped.ts";
+import { fieldsOf, listOf } from "../../base/untyped.ts";
 import { bootstrapHost } from "../../front/host-guard.ts";
 import type { Deployment } from "./deployment.ts";
 import { type Answer, type Answered, exchange } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, textOf } from "../../base/untyped.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { counted } from "../numbers.ts";
 import type { Deployment } from "./deployment.ts";

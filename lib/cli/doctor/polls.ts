@@ -1,4 +1,4 @@
-import { fieldsOf, jsonIn, textOf } from "../../config/untyped.ts";
+import { fieldsOf, jsonIn, textOf } from "../../base/untyped.ts";
 import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import { problemIn } from "../problem-text.ts";
 import type { Deployment, PolledNode } from "./deployment.ts";

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP } from "node:net";
-import { codeOf } from "../../config/cause-text.ts";
-import { hostIn } from "../../config/loopback.ts";
+import { codeOf } from "../../base/cause-text.ts";
+import { hostIn } from "../../base/loopback.ts";
 import { counted } from "../numbers.ts";
 import { portIn } from "../server-url.ts";
 import type { Deployment } from "./deployment.ts";

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../config/untyped.ts";
+import { fieldsOf } from "../../base/untyped.ts";
 import { apiError, jsonOf, send } from "../../registry/kubernetes/api/client.ts";
 import { type Grant, grantsOf } from "../install/accounts.ts";
 import type { KubeConnection } from "../kube/kube-connection.ts";

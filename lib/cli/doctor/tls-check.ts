@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type PeerCertificate } from "node:tls";
-import { codeOf } from "../../config/cause-text.ts";
-import { hostIn } from "../../config/loopback.ts";
+import { codeOf } from "../../base/cause-text.ts";
+import { hostIn } from "../../base/loopback.ts";
 import { counted } from "../numbers.ts";
 import { isSecure, portIn } from "../server-url.ts";
 import { type Deployment, isHere } from "./deployment.ts";

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
+import { type Fields, fieldsOf, listIn, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { pemBlocks } from "../../ca/authority.ts";
-import { type Fields, fieldsOf, listIn, listOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { type ApiFailure, jsonOf, send } from "../../registry/kubernetes/api/client.ts";
 import { injectLabel, revisionLabel } from "../../registry/kubernetes/injection.ts";
 import type { ObjectName } from "../install/cluster-objects.ts";

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { Option } from "commander";
 import { dump } from "js-yaml";
-import { type Diagnostic, errorsOf, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin, PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../base/untyped.ts";
 import { createLocator } from "../../config/documents/locate.ts";
 import { readDocument } from "../../config/documents/parse.ts";
 import { splitDocuments } from "../../config/documents/split-documents.ts";
@@ -9,7 +10,6 @@ import { at, error, type Path } from "../../config/finding.ts";
 import { isSettings, meshFile, type SourceFile } from "../../config/folder/directory.ts";
 import { defaultMeshConfig, type MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { readMeshConfig } from "../../config/read-mesh-config.ts";
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../config/untyped.ts";
 import { unheededAnnotations } from "../../injection/annotations.ts";
 import { injectPod } from "../../injection/inject-pod.ts";
 import { annotationsOf } from "../../injection/pod.ts";

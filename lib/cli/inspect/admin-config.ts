@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { listIn, memberOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { listIn, memberOf } from "../../base/untyped.ts";
 import { canonicalMessage, messageOfType } from "../../descriptors/messages.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";

@@ -1,4 +1,4 @@
-import { listIn, memberOf } from "../../config/untyped.ts";
+import { listIn, memberOf } from "../../base/untyped.ts";
 import type { Behind, Place } from "../../trace/decision.ts";
 import {
   type Cause,

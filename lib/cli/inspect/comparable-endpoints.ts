@@ -1,5 +1,5 @@
+import { type Fields, isFields, listIn, memberOf } from "../../base/untyped.ts";
 import { canonicalJson } from "../../config/canonical-json.ts";
-import { type Fields, isFields, listIn, memberOf } from "../../config/untyped.ts";
 
 /**
  * A ClusterLoadAssignment, in canonical JSON, as two that mean the same can be compared. An Envoy does not keep the message that it was

@@ -1,6 +1,6 @@
+import { errorsOf, PortolanError } from "../../base/diagnostic.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
-import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

@@ -1,8 +1,8 @@
 import type { z } from "zod";
+import { parseNodeId } from "../../base/classifier.ts";
 import { objectsOfShards } from "../../compile/explain/root-objects.ts";
 import { apiPaths } from "../../front/api/paths.ts";
 import { type AskResources, servedResources } from "../../front/api/served-resources.ts";
-import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import { readResource } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";

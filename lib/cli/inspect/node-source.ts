@@ -1,5 +1,5 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import { type NodeResources, nodeResources } from "../../trace/node-resources.ts";

@@ -1,4 +1,4 @@
-import { listIn, memberOf } from "../../config/untyped.ts";
+import { listIn, memberOf } from "../../base/untyped.ts";
 import type { RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 
 /** A name of a pod behind a headless Service. */

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import type { RootObjects } from "../../xds/explain/root-object.ts";
 import { counted } from "../numbers.ts";

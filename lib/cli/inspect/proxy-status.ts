@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { nodeStates } from "../../front/nodes/in-force.ts";
 import { recordedIn } from "../../front/nodes/node-records.ts";
 import type { NodeState, ResourceState } from "../../front/nodes/node-state.ts";

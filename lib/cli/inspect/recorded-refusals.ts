@@ -2,7 +2,7 @@ import { type ExplainedRefusal, explainRefusal } from "../../front/nodes/explain
 import { classFor, type InForce, rootFor } from "../../front/nodes/in-force.ts";
 import type { NodeStatus } from "../../front/nodes/node-watch.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
-import { readHistory } from "../../snapshot/head/history.ts";
+import { readHistory } from "../../snapshot/head/history/history.ts";
 import { resourceTypes } from "../../snapshot/resource-type.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { refusalPlaces } from "./refusal-places.ts";

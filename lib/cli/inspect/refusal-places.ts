@@ -1,5 +1,5 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type Places, placesOf } from "../../compile/places.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

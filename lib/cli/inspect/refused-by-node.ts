@@ -1,5 +1,5 @@
+import { parseNodeId } from "../../base/classifier.ts";
 import type { NodeState } from "../../front/nodes/node-state.ts";
-import { parseNodeId } from "../../snapshot/classifier.ts";
 import { askFront } from "../snapshots/ask-front.ts";
 import { nodesRead, readAnswer } from "../snapshots/front-answers.ts";
 import { refusedLines } from "./refused-lines.ts";

@@ -1,4 +1,4 @@
-import { isFields } from "../../config/untyped.ts";
+import { isFields } from "../../base/untyped.ts";
 import { canonicalMessage } from "../../descriptors/messages.ts";
 import { schemas } from "../../descriptors/registry.ts";
 import { diffJson, type JsonChange } from "../../snapshot/worlds/diff-json.ts";

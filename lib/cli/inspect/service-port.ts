@@ -1,6 +1,6 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { fieldsOf, listIn, memberOf, stringsOf } from "../../config/untyped.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { fieldsOf, listIn, memberOf, stringsOf } from "../../base/untyped.ts";
 import type { NodeResources } from "../../trace/node-resources.ts";
 import type { RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 

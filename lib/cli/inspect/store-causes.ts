@@ -1,5 +1,5 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { FindCauses } from "../../front/tracing/causes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { RootObjects } from "../../xds/explain/root-object.ts";

@@ -1,4 +1,4 @@
-import { pathText } from "../../config/path-text.ts";
+import { pathText } from "../../base/path-text.ts";
 import type { Decision, End, TracedEndpoint, Verdict, Way } from "../../trace/decision.ts";
 import type { Terminal } from "../terminal.ts";
 import type { FindCauses } from "./causes.ts";

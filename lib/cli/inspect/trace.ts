@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { parseNodeId } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { readRegex } from "../../front/tracing/read-regex.ts";
-import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import type { Decision, Trace } from "../../trace/decision.ts";
 import { usualDirection, withDestination } from "../../trace/destination.ts";

@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, textOf } from "../../base/untyped.ts";
 import { send } from "../../registry/kubernetes/api/client.ts";
 import type { KubeConnection } from "../kube/kube-connection.ts";
 import { refusalText } from "../kube/kube-write.ts";

@@ -1,6 +1,6 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { groupVersion } from "../../config/group-version.ts";
-import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
+import { groupVersion } from "../../config/values/group-version.ts";
 import { send } from "../../registry/kubernetes/api/client.ts";
 import type { KubeConnection } from "../kube/kube-connection.ts";
 import { current, refusalText, type WrittenObject, writeObject } from "../kube/kube-write.ts";

@@ -1,4 +1,4 @@
-import type { Fields } from "../../config/untyped.ts";
+import type { Fields } from "../../base/untyped.ts";
 import { type Installation, inRevision, nameOf } from "./install-options.ts";
 import { deployment, disruptionBudget, service, servicePort } from "./pods.ts";
 

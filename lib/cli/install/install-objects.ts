@@ -1,4 +1,4 @@
-import type { Fields } from "../../config/untyped.ts";
+import type { Fields } from "../../base/untyped.ts";
 import { accountObjects } from "./accounts.ts";
 import { admissionObjects, compileObjects, frontObjects, istiodService } from "./deployments.ts";
 import type { Installation } from "./install-options.ts";

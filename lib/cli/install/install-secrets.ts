@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, textOf } from "../../base/untyped.ts";
 import { apiError, jsonOf, send } from "../../registry/kubernetes/api/client.ts";
 import type { KubeConnection } from "../kube/kube-connection.ts";
 import { isOwn, objectName, readObject } from "./cluster-objects.ts";

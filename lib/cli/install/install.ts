@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
-import type { Fields } from "../../config/untyped.ts";
-import { version } from "../../config/version.ts";
+import type { Fields } from "../../base/untyped.ts";
+import { version } from "../../config/values/version.ts";
 import { readStoreLocation } from "../../storage/store-location.ts";
 import { examplesText } from "../examples.ts";
 import { connectKube, type KubeConnection } from "../kube/kube-connection.ts";

@@ -1,4 +1,4 @@
-import { fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { apiError, jsonOf, send } from "../../registry/kubernetes/api/client.ts";
 import { revisionLabel } from "../../registry/kubernetes/injection.ts";
 import type { KubeConnection } from "../kube/kube-connection.ts";

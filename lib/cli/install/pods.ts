@@ -1,4 +1,4 @@
-import type { Fields } from "../../config/untyped.ts";
+import type { Fields } from "../../base/untyped.ts";
 import { type Installation, nameOf } from "./install-options.ts";
 
 export type Component = "front" | "compile" | "admission";

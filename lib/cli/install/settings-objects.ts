@@ -1,5 +1,5 @@
 import { dump } from "js-yaml";
-import type { Fields } from "../../config/untyped.ts";
+import type { Fields } from "../../base/untyped.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { type Installation, nameOf, serviceNames, tlsNames } from "./install-options.ts";
 import { webhookNames } from "./webhook-objects.ts";

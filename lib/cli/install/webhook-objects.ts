@@ -1,5 +1,5 @@
 import { mutatingConfiguration, validatingConfiguration } from "../../admission/manifests/webhooks.ts";
-import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
+import { type Fields, fieldsOf, textOf } from "../../base/untyped.ts";
 import { type Installation, nameOf } from "./install-options.ts";
 
 /**

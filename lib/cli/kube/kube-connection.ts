@@ -1,7 +1,7 @@
 import { Option } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { groupVersion } from "../../config/group-version.ts";
-import { fieldsOf, flagOf, listOf, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf, flagOf, listOf, textOf } from "../../base/untyped.ts";
+import { groupVersion } from "../../config/values/group-version.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { NoSuchContext } from "../../registry/kubernetes/access/kubeconfig.ts";
 import { type ApiClient, apiError, send } from "../../registry/kubernetes/api/client.ts";

@@ -1,10 +1,10 @@
-import { byCodePoint, type ConfigKey, keyText, PortolanError } from "../../config/diagnostic.ts";
-import { groupVersion } from "../../config/group-version.ts";
+import { byCodePoint, type ConfigKey, keyText, PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, textOf } from "../../base/untyped.ts";
 import { toObject } from "../../config/object-json.ts";
 import { isSecret } from "../../config/secrets/secret-objects.ts";
-import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
+import { groupVersion } from "../../config/values/group-version.ts";
+import { sameValue } from "../../registry/changes/same.ts";
 import { type ApiAnswer, type ApiFailure, send } from "../../registry/kubernetes/api/client.ts";
-import { sameValue } from "../../registry/same.ts";
 import { type InputOptions, wholeInput } from "../config/config-input.ts";
 import type { Terminal } from "../terminal.ts";
 import { connectKube, type KubeConnection } from "./kube-connection.ts";

@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { fieldsOf, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../../base/untyped.ts";
 import type { ConnectedCluster } from "../../registry/kubernetes/access/connect.ts";
 import type { ApiClient } from "../../registry/kubernetes/api/client.ts";
 

@@ -2,7 +2,7 @@ import { createFrontClient, type FrontAddress } from "../../agent/held/front-cli
 import type { IdentitySource } from "../../agent/identity/identity-files.ts";
 import { identityOfServer } from "../../agent/identity/identity-of-server.ts";
 import { runAgent } from "../../agent/run-agent.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { examplesText } from "../examples.ts";
 import { textOfFile } from "../named-file.ts";
 import { wholeNumber } from "../numbers.ts";

@@ -1,6 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { PortolanError, type Stage } from "../../config/diagnostic.ts";
+import { isRecord } from "../../base/classifier.ts";
+import { PortolanError, type Stage } from "../../base/diagnostic.ts";
 import { defaultProxyConfig, type ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
 import { readProxySettings } from "../../config/read-proxy-settings.ts";
@@ -8,7 +9,6 @@ import { type AgentNode, nodeOfStart, type WorkloadNode } from "../../mesh/proxy
 import { startOfContainer } from "../../mesh/proxy/container-start.ts";
 import { readAnnotations } from "../../mesh/proxy/workload-annotations.ts";
 import type { Workload } from "../../registry/service.ts";
-import { isRecord } from "../../snapshot/classifier.ts";
 import { textIfThere, textOfFile } from "../named-file.ts";
 
 /** A proxy that a bootstrap is written for, wherever it was described. */

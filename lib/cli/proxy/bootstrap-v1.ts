@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
-import { fileTrouble } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { fileTrouble } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { bootstrapDocument, defaultBootstrapSettings } from "../../v1/bootstrap.ts";
 import type { TlsServer } from "../../v1/bootstrap-tls.ts";
 import { wholeNumber } from "../numbers.ts";

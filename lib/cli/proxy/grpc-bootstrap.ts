@@ -1,5 +1,5 @@
 import { type GrpcBootstrap, grpcBootstrapOf } from "../../agent/grpc-bootstrap.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { WorkloadProxy } from "../../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource } from "../../mesh/world.ts";
 import { serverAt } from "../server-url.ts";

@@ -3,10 +3,10 @@ import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_p
 import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import type { UpstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { BootstrapServices } from "../../agent/bootstrap.ts";
-import { durationMs } from "../../config/duration.ts";
-import { ipMode } from "../../config/ip-address.ts";
+import { durationMs } from "../../base/duration.ts";
 import type { ClientTLSSettings, TcpKeepalive } from "../../config/kinds/destination-rule.ts";
 import type { ProxyConfig, RemoteService } from "../../config/kinds/mesh-proxy-config.ts";
+import { ipMode } from "../../config/values/ip-address.ts";
 import { packAny } from "../../xds/core-messages.ts";
 import {
   accessLogServiceCluster,

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { LookupKind } from "../../resolve/lookup-name.ts";
 import { type LookupReport, lookupReports } from "../../resolve/lookup-reports.ts";
 import { printTable } from "../config/config-print.ts";

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fromBase64 } from "../../base/base64.ts";
+import { fileTrouble, isFileAbsent } from "../../base/cause-text.ts";
+import { errorsOf, PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf } from "../../base/untyped.ts";
 import type { AuthorityFiles } from "../../ca/import-signer.ts";
-import { fileTrouble, isFileAbsent } from "../../config/cause-text.ts";
-import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import { type ParsedObject, parseStream } from "../../config/documents/parse.ts";
 import { isSecret } from "../../config/secrets/secret-objects.ts";
-import { fieldsOf } from "../../config/untyped.ts";
-import { fromBase64 } from "../../secrets/base64.ts";
 import { writtenFiles } from "../config/config-input.ts";
 
 /** Names of the parts of a CA in Istio's `cacerts`, and in a Secret of type kubernetes.io/tls. */

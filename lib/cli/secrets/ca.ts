@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type Authority, rootsOf, type Signer } from "../../ca/authority.ts";
 import { type AuthorityStore, authorityStore, noAuthority, type StoredAuthority } from "../../ca/authority-store.ts";
 import { usualValidityMs } from "../../ca/certificate-authority.ts";
@@ -6,7 +7,6 @@ import { describeAuthority, describedText } from "../../ca/describe.ts";
 import { importSigner } from "../../ca/import-signer.ts";
 import { type KeptKey, makeSigner } from "../../ca/make-signer.ts";
 import { activateNext, addNext, dropNext, type RotationStep, retirePrevious } from "../../ca/rotation.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { caHoursIn } from "../../config/setting-values.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";
 import { signingService } from "../../secrets/wrapping-keys.ts";

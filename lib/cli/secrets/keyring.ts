@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Option } from "commander";
-import { fileTrouble, isFileAbsent } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { fileTrouble, isFileAbsent } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { isSigningJwk, type KeyUse, type SigningJwk } from "../../snapshot/head/signing-keys.ts";
 

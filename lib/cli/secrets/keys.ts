@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type KeyUse, makeSigningKey, publicPart } from "../../snapshot/head/signing-keys.ts";
 import { examplesText } from "../examples.ts";
 import type { Register } from "../terminal.ts";

@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { fromBase64, toBase64 } from "../../base/base64.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf, isFields, jsonIn } from "../../base/untyped.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { at, error, type Finding, warning } from "../../config/finding.ts";
-import { fieldsOf, isFields, jsonIn } from "../../config/untyped.ts";
-import { fromBase64, toBase64 } from "../../secrets/base64.ts";
 import { pullSecretValue, type TlsSecret, valueNames, valueOf } from "../../secrets/tls-secret.ts";
 
 /** A Secret as a proxy can use it, or what is wrong with it. */

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";
 import type { KeyWrapper } from "../../secrets/key-wrapper.ts";
 import { wrappingKeys } from "../../secrets/wrapping-keys.ts";

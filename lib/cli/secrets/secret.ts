@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { parseStream } from "../../config/documents/parse.ts";
 import { isSecret } from "../../config/secrets/secret-objects.ts";
 import { makeWrappingKey } from "../../secrets/environment-key.ts";

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { createToken, type TokenGrant } from "../../front/auth/token.ts";
 import type { Register } from "../terminal.ts";
 import { keyringOption, readKeyring, signerFor, writePrivately } from "./keyring.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { TlsOptions } from "node:tls";
 import { createSecureContext } from "node:tls";
+import { causeText, fileTrouble } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { openAuthority } from "../../ca/open-authority.ts";
 import type { Log } from "../../compile/telemetry/log.ts";
-import { causeText, fileTrouble } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { ReadValue } from "../../front/connect/keep-renewed.ts";
 import { authorityCertificate, checkPair } from "../../front/connect/server-certificate.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";

@@ -1,10 +1,10 @@
 import { admissionApp } from "../../admission/app.ts";
 import { followAuthority } from "../../admission/follow-authority.ts";
 import { createWorldReader } from "../../admission/world-reader.ts";
+import { causeText } from "../../base/cause-text.ts";
 import { createRootCertWriter } from "../../collect/root-cert/root-cert-writer.ts";
-import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { Log } from "../../compile/telemetry/log.ts";
-import { causeText } from "../../config/cause-text.ts";
+import { compileSettingsFrom } from "../../compile/world/settings-from-environment.ts";
 import { keepRenewed } from "../../front/connect/keep-renewed.ts";
 import { listening, type RunningServer, type Secure, serveHttp } from "../../front/node-server.ts";
 import { readInjectionValues } from "../../injection/values.ts";

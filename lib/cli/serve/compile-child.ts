@@ -1,11 +1,11 @@
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { createAnalyst } from "../../compile/analyst.ts";
 import { type HeldVersions, nothingHeld } from "../../compile/isolation/held-sources.ts";
 import { createRecompiler } from "../../compile/recompile.ts";
-import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { sliceWaitMs } from "../../compile/triggers/pace.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { compileSettingsFrom } from "../../compile/world/settings-from-environment.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { openStore } from "../../storage/open-store.ts";
 import type { DevSettings } from "../dev/dev-settings.ts";

@@ -1,5 +1,4 @@
 import { createIsolatedCompile } from "../../compile/isolation/isolated-compile.ts";
-import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import { compileTrouble, errorLog, type Log, logStaleSources, troubleLog } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
@@ -7,8 +6,9 @@ import { forgeWaitMs } from "../../compile/webhook/answer-in-time.ts";
 import { webhookFunction } from "../../compile/webhook/app.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { underWayMs } from "../../compile/webhook/delivery.ts";
+import { compileSettingsFrom } from "../../compile/world/settings-from-environment.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
-import { defaultPace } from "../../registry/retry.ts";
+import { defaultPace } from "../../registry/origin/retry.ts";
 import { createNodeResolver } from "../../resolve/node-resolver.ts";
 import { resolvingCompiler } from "../../resolve/resolving-compiler.ts";
 import { timedResolver } from "../../resolve/timed-resolver.ts";

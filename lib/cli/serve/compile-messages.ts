@@ -1,7 +1,7 @@
-import { NothingFilled } from "../../compile/nothing-filled.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import type { CompileReport, StageName } from "../../compile/telemetry/observer.ts";
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { NothingFilled } from "../../compile/world/nothing-filled.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Publication } from "../dev/dev-report.ts";
 import type { DevSettings } from "../dev/dev-settings.ts";

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Attempt, AttemptOutcome } from "../../compile/isolation/isolated-compile.ts";
 import type { CompileObserver, CompileWatch } from "../../compile/telemetry/observer.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { Publication } from "../dev/dev-report.ts";
 import type { DevSettings } from "../dev/dev-settings.ts";
 import { shippedProgram } from "../shipped.ts";

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { usualAdmissionPort } from "./admission-server.ts";
 import type { Part, Rule } from "./rule.ts";

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type Collector, type CollectorState, createCollector } from "../../collect/collector.ts";
 import { createFolderCollector } from "../../collect/folder-collector.ts";
 import { createRegistrationWriter } from "../../collect/registrations/registration-writer.ts";
 import type { Log } from "../../compile/telemetry/log.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origin.ts";
-import type { Origin } from "../../registry/origin.ts";
-import { defaultPace } from "../../registry/retry.ts";
+import type { Origin } from "../../registry/origin/origin.ts";
+import { defaultPace } from "../../registry/origin/retry.ts";
 import { sourceOf } from "../../settings/collector-rules.ts";
 import type { CollectorSettings } from "../../settings/schema.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Log } from "../../compile/telemetry/log.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { lastAnswersMs } from "../../front/node-server.ts";
-import { defaultPace } from "../../registry/retry.ts";
+import { defaultPace } from "../../registry/origin/retry.ts";
 import { shippedProgram } from "../shipped.ts";
 import { signEveryMs, watchSigns } from "./signs-of-life.ts";
 

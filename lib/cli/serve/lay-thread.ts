@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { type Blob, blobKey } from "../../snapshot/blob.ts";
+import { type Blob, blobKey } from "../../base/blob.ts";
 import { stillThere } from "../../snapshot/laying.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { openStore } from "../../storage/open-store.ts";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { causeText } from "../../config/cause-text.ts";
+import { causeText } from "../../base/cause-text.ts";
 import type { Laid, Laying } from "../../snapshot/laying.ts";
 import { shippedProgram } from "../shipped.ts";
 import type { LayAnswer, LayMessage, LayThreadData } from "./lay-thread.ts";

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { neededSecretsKey } from "../../ca/secrets-key.ts";
-import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { compileSettingsFrom } from "../../compile/world/settings-from-environment.ts";
 import { error, type Finding } from "../../config/finding.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { readInjectionValues } from "../../injection/values.ts";

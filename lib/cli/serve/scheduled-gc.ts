@@ -1,6 +1,6 @@
 import { runGarbageCollection, usualKeptPublications } from "../../compile/garbage.ts";
 import type { Log } from "../../compile/telemetry/log.ts";
-import { defaultPace, type Pace } from "../../registry/retry.ts";
+import { defaultPace, type Pace } from "../../registry/origin/retry.ts";
 import type { Settings } from "../../settings/schema.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

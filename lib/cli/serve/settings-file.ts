@@ -1,5 +1,5 @@
-import { causeText } from "../../config/cause-text.ts";
-import { type Diagnostic, errorsOf, PortolanError, type Stage } from "../../config/diagnostic.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { type Diagnostic, errorsOf, PortolanError, type Stage } from "../../base/diagnostic.ts";
 import { warning } from "../../config/finding.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { overEnvironment, overridden, withFiles } from "../../settings/environment.ts";

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { environmentOf } from "../../settings/environment.ts";
 import { schemaText } from "../../settings/reference.ts";
 import { examplesText } from "../examples.ts";

@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { createSliceCompiler } from "../../compile/slices/compile-slice.ts";
 import { readSliceJob } from "../../compile/slices/plan.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { openStore } from "../../storage/open-store.ts";
 import type { SliceAnswer, SliceThreadData } from "./slice-threads.ts";
 

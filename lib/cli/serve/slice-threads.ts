@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { causeText } from "../../base/cause-text.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
 import { type SliceJob, sliceText } from "../../compile/slices/plan.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import { shippedProgram } from "../shipped.ts";
 
 /** What a thread says of a job. */

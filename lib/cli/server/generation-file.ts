@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { readGeneration, writeGeneration } from "../../agent/held/generation.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { hashOf } from "../../base/blob.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type BelievedGenerations, memoryGenerations } from "../../front/heads/believed-generations.ts";
-import { hashOf } from "../../snapshot/blob.ts";
 
 export interface GenerationFileOptions {
   /** Has a file for each store. It must not lie in the store: whoever writes that would write this too. */

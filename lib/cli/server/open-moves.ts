@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
 
 /** @throws PortolanError where operators may move HEAD, and nobody would have to prove to be one */

@@ -1,5 +1,5 @@
 import pino from "pino";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type ServingFront, serveFront } from "./serve-front.ts";
 import { settingsFromEnvironment } from "./serve-settings.ts";
 

@@ -1,6 +1,6 @@
 /** The front on one machine, on as many of its cores as it is given: what `npm run serve` runs. */
 import type { Logger } from "pino";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
 import { createHeadRelay } from "../../front/workers/head-relay.ts";

@@ -1,5 +1,5 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { CertificateAuthority } from "../../ca/certificate-authority.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import {
   authorityCertificate,
   type CertificateSource,

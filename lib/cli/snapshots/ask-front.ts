@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { answerText } from "../../config/answer-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { answerText } from "../../base/answer-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { textOfFile } from "../named-file.ts";
 import { problemIn } from "../problem-text.ts";
 import { serverUrl } from "../server-url.ts";

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
-import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
+import { parseNodeId } from "../../base/classifier.ts";
+import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
 import { placeNamed } from "../../front/nodes/place-node.ts";
-import { parseNodeId } from "../../snapshot/classifier.ts";
-import { nodesIn } from "../../snapshot/node-index.ts";
-import { namedNodes, namespaceOfName } from "../../snapshot/node-names.ts";
+import { nodesIn } from "../../snapshot/nodes/node-index.ts";
+import { namedNodes, namespaceOfName } from "../../snapshot/nodes/node-names.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";

@@ -1,5 +1,5 @@
+import { byCodePoint, type Diagnostic } from "../../base/diagnostic.ts";
 import type { Places } from "../../compile/places.ts";
-import { byCodePoint, type Diagnostic } from "../../config/diagnostic.ts";
 import type { JsonChange } from "../../snapshot/worlds/diff-json.ts";
 import type { ResourceDiff, WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import type { ClassMove } from "../../snapshot/worlds/moved-classes.ts";

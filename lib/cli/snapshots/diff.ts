@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { byCodePoint, type Diagnostic, errorsOf, PortolanError } from "../../base/diagnostic.ts";
 import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { countOfCode, stagedBy } from "../../compile/telemetry/observer.ts";
-import { byCodePoint, type Diagnostic, errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
-import { namedPods } from "../../snapshot/node-names.ts";
+import { namedPods } from "../../snapshot/nodes/node-names.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import { loadWorldLike } from "../../snapshot/worlds/load-world.ts";

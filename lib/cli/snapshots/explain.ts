@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { pathText } from "../../base/path-text.ts";
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
-import { pathText } from "../../config/path-text.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { jsonIn } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { jsonIn } from "../../base/untyped.ts";
 
 const text = z.string();
 const objects = <S extends z.ZodRawShape>(shape: S) => z.array(z.looseObject(shape)).readonly();

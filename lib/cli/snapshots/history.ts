@@ -1,6 +1,12 @@
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead, rootAt, servedConfiguration } from "../../snapshot/head/head.ts";
-import { configurationIn, type HistoryEntry, ledAll, readChanges, readHistory } from "../../snapshot/head/history.ts";
+import {
+  configurationIn,
+  type HistoryEntry,
+  ledAll,
+  readChanges,
+  readHistory,
+} from "../../snapshot/head/history/history.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
 import { proseLine, type Terminal } from "../terminal.ts";

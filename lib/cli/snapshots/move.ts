@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import {
   abortCanary,
   exportSnapshot,

@@ -1,7 +1,7 @@
+import { PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../../base/untyped.ts";
 import { sourceNames } from "../../compile/shards/source-names.ts";
 import { seeLease } from "../../compile/triggers/lease.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { fieldsOf, textOf } from "../../config/untyped.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { diagnosticsIn } from "../problem-text.ts";
 

@@ -1,4 +1,4 @@
-import { NothingToDo } from "../../config/diagnostic.ts";
+import { NothingToDo } from "../../base/diagnostic.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Does something, or says that there is nothing to do, which is no failure: a script may ask twice. */

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { PortolanError, unreachable } from "../../config/diagnostic.ts";
+import { PortolanError, unreachable } from "../../base/diagnostic.ts";
 import { readStoreLocation } from "../../storage/store-location.ts";
 
 /**

@@ -1,13 +1,13 @@
 import { type Command, Option } from "commander";
+import { type Diagnostic, keyText, type Origin, PortolanError } from "../../base/diagnostic.ts";
 import { recordAnalysis } from "../../compile/analyst.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
-import type { RecordedSettings } from "../../compile/recorded-settings.ts";
 import { usualPrimary } from "../../compile/shards/primary-source.ts";
 import { mustRefuseClosed } from "../../compile/shards/refuse-closed.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
-import { type Diagnostic, keyText, type Origin, PortolanError } from "../../config/diagnostic.ts";
+import type { RecordedSettings } from "../../compile/world/recorded-settings.ts";
 import { type SecurityFailure, securityFailures } from "../../config/fail-closed/closed-object.ts";
 import { readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";

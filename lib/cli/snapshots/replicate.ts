@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { parseDuration } from "../../config/duration.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { parseDuration } from "../../base/duration.ts";
 import { type Replicated, replicate } from "../../snapshot/regions/replicate.ts";
 import { isFolder } from "../../storage/store-location.ts";
 import { stopOnSignal } from "../collect/run-collector.ts";

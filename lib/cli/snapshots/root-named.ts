@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { headTimeNow } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { rootNamedIn } from "../../snapshot/head/root-named.ts";

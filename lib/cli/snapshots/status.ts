@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { z } from "zod";
+import { errorsOf, PortolanError } from "../../base/diagnostic.ts";
 import { asOfText, type ShardState } from "../../compile/collected/shard-state.ts";
 import { type CollectedState, collectedStates } from "../../compile/collected/source-ages.ts";
 import { whyBehind } from "../../compile/collected/stale-sources.ts";
 import { diagnosticsOfRoot } from "../../compile/root-diagnostics.ts";
-import { errorsOf, PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { countedNodes, type NodeState, nodeConditions } from "../../front/nodes/node-state.ts";
 import type { NodeReport, NodeTransport } from "../../front/nodes/node-watch.ts";
@@ -15,9 +15,9 @@ import { type AnalysisRecord, readAnalysis } from "../../snapshot/analysis-recor
 import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
-import { type HistoryEntry, publicationOf, readHistory } from "../../snapshot/head/history.ts";
+import { type HistoryEntry, publicationOf, readHistory } from "../../snapshot/head/history/history.ts";
+import { refusalsIn, refusalsText, toldWithInstead } from "../../snapshot/nodes/refusals.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
-import { refusalsIn, refusalsText, toldWithInstead } from "../../snapshot/refusals.ts";
 import type { Pin } from "../../snapshot/root.ts";
 import { type LastCollection, lastCollection } from "../../snapshot/upkeep/gc-ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { ledgerRenewed, usualGc, usualKeptPublications } from "../../compile/garbage.ts";
-import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { remakeWorlds, sourceProblems } from "../../compile/world/remake-worlds.ts";
 import { recoverHead } from "../../snapshot/head/recover-head.ts";
 import { takeOver } from "../../snapshot/regions/take-over.ts";
 import { collectGarbage } from "../../snapshot/upkeep/collect-garbage.ts";

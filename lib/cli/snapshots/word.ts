@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { parseDuration } from "../../config/duration.ts";
+import { parseDuration } from "../../base/duration.ts";
 import { isWithin, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import type { Until, Word } from "../../snapshot/head/head-operations.ts";
 import { actorName } from "../actor.ts";

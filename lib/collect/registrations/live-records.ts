@@ -1,5 +1,5 @@
-import { recordsIn } from "../../compile/shards/left-records.ts";
-import { type RegisteredRecord, readRecord, registeredMs, registeredPrefix } from "../../snapshot/registered.ts";
+import { recordsIn } from "../../compile/shards/lists/left-records.ts";
+import { type RegisteredRecord, readRecord, registeredMs, registeredPrefix } from "../../snapshot/nodes/registered.ts";
 import type { ListedObject, ObjectStore } from "../../storage/object-store.ts";
 
 /**

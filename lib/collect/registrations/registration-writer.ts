@@ -1,7 +1,7 @@
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { isWrittenBack } from "../../config/kinds/workload-entry.ts";
-import { type Fields, fieldsOf, stringsOf, textOf } from "../../config/untyped.ts";
 import {
   type ApiClient,
   type ApiFailure,
@@ -11,8 +11,8 @@ import {
 } from "../../registry/kubernetes/api/client.ts";
 import type { ApiItem } from "../../registry/kubernetes/api/item.ts";
 import { listItems } from "../../registry/kubernetes/api/list.ts";
-import { defaultPace, type Pace } from "../../registry/retry.ts";
-import { entryName, type RegisteredRecord } from "../../snapshot/registered.ts";
+import { defaultPace, type Pace } from "../../registry/origin/retry.ts";
+import { entryName, type RegisteredRecord } from "../../snapshot/nodes/registered.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { liveRecords } from "./live-records.ts";
 import { conditionsWith, entryObject, isElsewhere, saysSo, whyStrange, writtenOver } from "./workload-entry.ts";

@@ -1,11 +1,12 @@
 /** The WorkloadEntry of a machine that has registered itself, as an API server holds it. */
+
+import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { accountOf, entryOfGroup } from "../../compile/registered-entries.ts";
 import { controllerAnnotation, controllerPrefix, registeredByAnnotation } from "../../config/kinds/workload-entry.ts";
 import { workloadGroup } from "../../config/schema/service-entry.ts";
-import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
-import { sameValue } from "../../registry/same.ts";
+import { sameValue } from "../../registry/changes/same.ts";
 import { groupAnnotation } from "../../registry/service-entry/workload.ts";
-import { entryName, type RegisteredRecord } from "../../snapshot/registered.ts";
+import { entryName, type RegisteredRecord } from "../../snapshot/nodes/registered.ts";
 
 /** @see istio 1.30.3 pilot/pkg/autoregistration/controller.go */
 const connectedAnnotation = "istio.io/connectedAt";

@@ -1,13 +1,13 @@
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import { normalPem, pemBlocks } from "../../ca/authority.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { type Fields, fieldsOf, listOf, textOf } from "../../config/untyped.ts";
 import { type ApiClient, type ApiFailure, type ApiRequest, send } from "../../registry/kubernetes/api/client.ts";
 import type { ApiItem } from "../../registry/kubernetes/api/item.ts";
 import { listItems } from "../../registry/kubernetes/api/list.ts";
 import type { ApiResource } from "../../registry/kubernetes/api/resource.ts";
 import { ignoredNamespaces } from "../../registry/kubernetes/injection.ts";
-import { defaultPace, type Pace } from "../../registry/retry.ts";
+import { defaultPace, type Pace } from "../../registry/origin/retry.ts";
 
 export interface RootCertOptions {
   readonly client: ApiClient;

@@ -1,8 +1,8 @@
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { type Fields, fieldsOf, numberOf, textOf } from "../../config/untyped.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, numberOf, textOf } from "../../base/untyped.ts";
 import { type ApiClient, type ApiRequest, apiError, jsonOf, send } from "../../registry/kubernetes/api/client.ts";
-import { defaultPace, type Pace } from "../../registry/retry.ts";
+import { defaultPace, type Pace } from "../../registry/origin/retry.ts";
 
 export interface LeaseOptions {
   readonly client: ApiClient;

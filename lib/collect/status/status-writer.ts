@@ -1,9 +1,9 @@
-import type { NewestStatuses, ToldStatus } from "../../compile/newest-statuses.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import type { NewestStatuses, ToldStatus } from "../../compile/statuses/newest-statuses.ts";
 import { sha256 } from "../../config/canonical-json.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { ApiClient } from "../../registry/kubernetes/api/client.ts";
-import { createBell, defaultPace, type Pace } from "../../registry/retry.ts";
+import { createBell, defaultPace, type Pace } from "../../registry/origin/retry.ts";
 import type { Lease } from "./lease.ts";
 import { createStatusWrite } from "./write-status.ts";
 

@@ -1,10 +1,11 @@
-import type { ToldStatus } from "../../compile/newest-statuses.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { kindText, PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { statusAddresses, takesAddresses } from "../../compile/resolved/allocated-addresses.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { kindText, PortolanError } from "../../config/diagnostic.ts";
+import type { ToldStatus } from "../../compile/statuses/newest-statuses.ts";
 import { mergedStatus } from "../../config/gateway-api/status/merge-status.ts";
 import type { GatewayApiStatus } from "../../config/gateway-api/status/status.ts";
-import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { sameValue } from "../../registry/changes/same.ts";
 import {
   type ApiClient,
   type ApiRequest,
@@ -16,7 +17,6 @@ import {
 import { createDiscovery } from "../../registry/kubernetes/api/discovery.ts";
 import { otherKinds } from "../../registry/kubernetes/api/read-kinds.ts";
 import { objectPath } from "../../registry/kubernetes/api/resource.ts";
-import { sameValue } from "../../registry/same.ts";
 
 /** What became of the status of one object. */
 export type StatusWrite =

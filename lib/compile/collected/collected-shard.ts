@@ -1,9 +1,9 @@
+import { PortolanError } from "../../base/diagnostic.ts";
+import { isFields, jsonIn } from "../../base/untyped.ts";
 import { sha256 } from "../../config/canonical-json.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { isFields, jsonIn } from "../../config/untyped.ts";
 import { diffTrees, type NodeSource, readNode, type TreeNode } from "../../config-store/ledger/merkle-tree.ts";
-import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
-import { splitEntry } from "../../registry/packed-object.ts";
+import type { OriginAbout, OriginObject } from "../../registry/origin/origin.ts";
+import { splitEntry } from "../../registry/origin/packed-object.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { createSpend, refuseLarge, type SourceBounds, sourceBounds } from "../shards/source-bounds.ts";

@@ -1,9 +1,9 @@
 /** The last valid settings of a collected cluster's mesh, which its collector keeps beside its objects. */
-import { errorsOf } from "../../config/diagnostic.ts";
+import { errorsOf } from "../../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../../base/untyped.ts";
 import { readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
-import { fieldsOf, textOf } from "../../config/untyped.ts";
-import type { OriginObject } from "../../registry/origin.ts";
-import { packed, splitEntry } from "../../registry/packed-object.ts";
+import type { OriginObject } from "../../registry/origin/origin.ts";
+import { packed, splitEntry } from "../../registry/origin/packed-object.ts";
 
 /** The fields of the ConfigMap that hold settings. */
 const fields = ["mesh", "meshNetworks"] as const;

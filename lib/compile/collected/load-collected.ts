@@ -1,5 +1,5 @@
+import { type Diagnostic, fileOrigin } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
@@ -8,7 +8,7 @@ import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { noFolderSettings } from "../../config/kinds/stated-endpoints.ts";
 import type { ReadOptions } from "../../config/read-config.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
-import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
+import type { OriginAbout, OriginObject } from "../../registry/origin/origin.ts";
 import { boundedReading } from "../bounded-diagnostics.ts";
 import type { CollectedShard } from "./collected-shard.ts";
 import { isLastSettings, lastSettingsIn, type SettingsField, settingsKey } from "./last-settings.ts";

@@ -1,5 +1,6 @@
+import { type Diagnostic, errorsOf, fileOrigin, PortolanError, type Stage } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, textOf } from "../../base/untyped.ts";
 import type { Config } from "../../config/config.ts";
-import { type Diagnostic, errorsOf, fileOrigin, PortolanError, type Stage } from "../../config/diagnostic.ts";
 import { asParsed } from "../../config/documents/as-parsed.ts";
 import { fromOldSpelling } from "../../config/documents/old-spelling.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
@@ -13,10 +14,9 @@ import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { kubernetesKindOf } from "../../config/kubernetes/kinds.ts";
 import { type ReadOptions, readConfig } from "../../config/read-config.ts";
 import { type ReadSettings, readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
-import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import { readStoredService } from "../../registry/consul/stored-service.ts";
-import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
+import type { OriginAbout, OriginObject } from "../../registry/origin/origin.ts";
 import type { CollectedShard } from "./collected-shard.ts";
 import { type SettingsField, settingsKey } from "./last-settings.ts";
 

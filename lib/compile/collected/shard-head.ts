@@ -1,6 +1,6 @@
+import { type Fields, isFields, jsonIn } from "../../base/untyped.ts";
 import { canonicalJson, isSha256 } from "../../config/canonical-json.ts";
-import { type Fields, isFields, jsonIn } from "../../config/untyped.ts";
-import type { OriginAbout } from "../../registry/origin.ts";
+import type { OriginAbout } from "../../registry/origin/origin.ts";
 import { encodeKeyPart } from "../../storage/object-store.ts";
 
 /**

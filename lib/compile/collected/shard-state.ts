@@ -1,4 +1,4 @@
-import { isFields, isTime, jsonIn } from "../../config/untyped.ts";
+import { isFields, isTime, jsonIn } from "../../base/untyped.ts";
 import { cutText } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { encodeKeyPart } from "../../storage/object-store.ts";

@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readShardState, type ShardState } from "./shard-state.ts";
 

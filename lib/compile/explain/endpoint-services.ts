@@ -1,4 +1,4 @@
-import { fieldsOf, stringsOf } from "../../config/untyped.ts";
+import { fieldsOf, stringsOf } from "../../base/untyped.ts";
 import type { RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 
 /**

@@ -1,9 +1,9 @@
+import { keyText } from "../../base/diagnostic.ts";
+import { stringsOf } from "../../base/untyped.ts";
 import type { Config } from "../../config/config.ts";
-import { keyText } from "../../config/diagnostic.ts";
 import { type ParsedObject, parseStream } from "../../config/documents/parse.ts";
 import type { ClosedObject } from "../../config/fail-closed/closed-object.ts";
 import { isRegistryKind } from "../../config/folder/planes.ts";
-import { stringsOf } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FieldPath, RootObject, RootObjects } from "../../xds/explain/root-object.ts";

@@ -2,7 +2,7 @@ import { diffTrees } from "../../config-store/ledger/merkle-tree.ts";
 import { cutText } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { isKeptKey, nodesOf, readHeadOf } from "../collected/collected-shard.ts";
-import { openList } from "../shards/open-list.ts";
+import { openList } from "../shards/lists/open-list.ts";
 import { listKey, readText, textIn, versionKey } from "../shards/source-shard.ts";
 import { versionText } from "../shards/version-text.ts";
 

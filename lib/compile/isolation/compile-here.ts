@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { RecompileOptions } from "../recompile/recompiled.ts";
 import { createRecompiler } from "../recompile.ts";
 import type { Compile } from "../triggers/compile-job.ts";

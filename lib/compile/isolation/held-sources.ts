@@ -1,5 +1,5 @@
-import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
-import { isFields, isTime } from "../../config/untyped.ts";
+import { type Diagnostic, fileOrigin } from "../../base/diagnostic.ts";
+import { isFields, isTime } from "../../base/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Keeping } from "../shards/unreadable-source.ts";

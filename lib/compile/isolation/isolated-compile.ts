@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import type { Publishing } from "../../snapshot/publish.ts";

@@ -1,10 +1,10 @@
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
-import { type RecordedSettings, settleSettings } from "../recorded-settings.ts";
 import { createUnreadSources, worldWithUnread } from "../shards/unread-sources.ts";
 import { createFannedCompile, type FanOut } from "../slices/fan-out.ts";
 import { noMemoUse, type Staged } from "../telemetry/observer.ts";
+import { type RecordedSettings, settleSettings } from "../world/recorded-settings.ts";
 import type { Compiling, HeldOnly, Published, RecompileOptions } from "./recompiled.ts";
 import { createStandingCompiler, givenSettings } from "./standing-compiler.ts";
 

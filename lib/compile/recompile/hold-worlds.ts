@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin } from "../../base/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { lastRoot, type ReadHead } from "../../snapshot/head/head.ts";
 import { configurationOf, type HeldWorlds, type Publishing } from "../../snapshot/publish.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
@@ -9,12 +9,12 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Analyst } from "../analyst.ts";
 import type { FilesCompiled } from "../compile-files.ts";
 import type { HeldVersions } from "../isolation/held-sources.ts";
-import type { RecordedSettings } from "../recorded-settings.ts";
 import type { TextsByHash } from "../shards/source-shard.ts";
 import type { FanOut } from "../slices/fan-out.ts";
 import type { StandingKeeper } from "../standing/keep-standing.ts";
 import type { CompileObserver, Staged } from "../telemetry/observer.ts";
-import type { WorldOptions } from "../world-of.ts";
+import type { RecordedSettings } from "../world/recorded-settings.ts";
+import type { WorldOptions } from "../world/world-of.ts";
 
 export interface Recompiled {
   /** What came of it: `unchanged` when the world compiles to the root that HEAD leads to already; `PublishResult` has the others. */

@@ -2,12 +2,12 @@ import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
 import type { Configuration } from "../../snapshot/root.ts";
 import { compilerVersion } from "../compile.ts";
 import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
-import { NothingFilled } from "../nothing-filled.ts";
-import { settleSettings } from "../recorded-settings.ts";
 import { holdingVersions } from "../shards/held-configuration.ts";
 import { createUnreadSources, worldWithUnread } from "../shards/unread-sources.ts";
 import { compileInRoom, type MadeInRoom } from "../slices/compile-in-room.ts";
 import { noMemoUse, type Staged } from "../telemetry/observer.ts";
+import { NothingFilled } from "../world/nothing-filled.ts";
+import { settleSettings } from "../world/recorded-settings.ts";
 import type { Compiling, HeldCompiled, Published, RecompileOptions } from "./recompiled.ts";
 import { givenSettings } from "./standing-compiler.ts";
 

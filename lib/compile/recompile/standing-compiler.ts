@@ -5,8 +5,6 @@ import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
 import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
 import { layLists } from "../lay-lists.ts";
-import { NothingFilled } from "../nothing-filled.ts";
-import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../recorded-settings.ts";
 import { createConfigurationHolder } from "../shards/held-configuration.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
@@ -17,7 +15,9 @@ import { createStandingKeeper } from "../standing/keep-standing.ts";
 import { standingKey } from "../standing/open-standing.ts";
 import type { Standing } from "../standing/standing.ts";
 import type { Staged } from "../telemetry/observer.ts";
-import { defaultWorldOptions, type WorldOptions } from "../world-of.ts";
+import { NothingFilled } from "../world/nothing-filled.ts";
+import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../world/recorded-settings.ts";
+import { defaultWorldOptions, type WorldOptions } from "../world/world-of.ts";
 import type { Compiling, HeldCompiled, Published, RecompileOptions } from "./recompiled.ts";
 
 export interface SourcesCompiled {

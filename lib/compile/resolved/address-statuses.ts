@@ -1,4 +1,4 @@
-import { fieldsOf, numberOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, numberOf, textOf } from "../../base/untyped.ts";
 import { isOfKind } from "../../mesh/index/configs-by-kind.ts";
 import type { CompiledStatus } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

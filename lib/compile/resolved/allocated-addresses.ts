@@ -1,9 +1,10 @@
 /** Addresses for hosts of ServiceEntries that have none, which proxies with DNS capture answer with. */
+
+import { fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import { isWildcard } from "../../config/host-name.ts";
 import type { AllocatedAddresses } from "../../config/kinds/resolved-facts.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
-import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
+import { isWildcard } from "../../config/values/host-name.ts";
 import { keepList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

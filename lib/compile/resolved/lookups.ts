@@ -1,5 +1,6 @@
+import { byCodePoint, type Stage } from "../../base/diagnostic.ts";
+import type { ProxyBuildSetting } from "../../base/proxy-build.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
 import { isLeftToProxies } from "../../config/kinds/remote-keys.ts";
 import type { WantedLookups } from "../../config/kinds/resolved-facts.ts";
 import type { ResolvedModule } from "../../config/kinds/wasm-module.ts";
@@ -11,9 +12,8 @@ import { keyHostNamespaces } from "../../mesh/hosts/key-host-namespaces.ts";
 import { isOfKind } from "../../mesh/index/configs-by-kind.ts";
 import { gatewayHosts } from "../../mesh/index/network-index.ts";
 import type { Proxy } from "../../mesh/proxy/proxy.ts";
-import type { NetworkGateway } from "../../registry/registry-state.ts";
+import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 import type { Service } from "../../registry/service.ts";
-import type { ProxyBuildSetting } from "../../snapshot/proxy-build.ts";
 import { addressesOf, hostsWithoutAddress } from "./allocated-addresses.ts";
 import { rulesOf } from "./resolved-keys.ts";
 import { wantedModules } from "./wanted-modules.ts";

@@ -1,6 +1,6 @@
 /** Key sets that were looked up, put beside the rules that ask for them. */
 import type { Config } from "../../config/config.ts";
-import type { AuthenticationPolicy, LegacyJwt } from "../../config/kinds/authentication-policy.ts";
+import type { AuthenticationPolicy, LegacyJwt } from "../../config/kinds/legacy/authentication-policy.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { ResolvedJwks } from "../../config/kinds/resolved-facts.ts";
 import { keepList } from "../../incremental/keep-identity.ts";

@@ -1,6 +1,7 @@
 /** Code of Wasm extensions, which only Istio's agent fetches by itself, and a resolver for Envoys without one. */
+
+import { byCodePoint, type Diagnostic, keyText, type Stage } from "../../base/diagnostic.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import { byCodePoint, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
 import { at, warning } from "../../config/finding.ts";
 import { moduleName, type ResolvedModule, type WantedModule } from "../../config/kinds/wasm-module.ts";
 import type { WasmConfig } from "../../config/kinds/wasm-plugin.ts";

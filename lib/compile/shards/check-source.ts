@@ -1,14 +1,14 @@
+import { isFields, jsonIn } from "../../base/untyped.ts";
 import { sha256 } from "../../config/canonical-json.ts";
-import { isFields, jsonIn } from "../../config/untyped.ts";
 import { leafSize, type TreeEntry, type TreeNode } from "../../config-store/ledger/merkle-tree.ts";
-import { splitEntry } from "../../registry/packed-object.ts";
+import { splitEntry } from "../../registry/origin/packed-object.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { nodesOf } from "../collected/collected-shard.ts";
 import { readShardHead } from "../collected/shard-head.ts";
-import { openList } from "./open-list.ts";
-import type { ShardList } from "./shard-list.ts";
+import { openList } from "./lists/open-list.ts";
+import type { ShardList } from "./lists/shard-list.ts";
 import { createSpend, refuseLarge, type SourceBounds, sourceBounds } from "./source-bounds.ts";
 import { fileKey, lacksRun, notAList, readText } from "./source-shard.ts";
 import { UnreadableSource } from "./unreadable-source.ts";

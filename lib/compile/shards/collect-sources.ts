@@ -4,7 +4,7 @@ import type { Collectable } from "../../snapshot/upkeep/collect-garbage.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { nodesNamedBy } from "../collected/collected-shard.ts";
 import { readShardHead } from "../collected/shard-head.ts";
-import { openList } from "./open-list.ts";
+import { openList } from "./lists/open-list.ts";
 import { sourceNames } from "./source-names.ts";
 import { isSourcePart } from "./source-parts.ts";
 import { readText } from "./source-shard.ts";

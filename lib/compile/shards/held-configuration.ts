@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import type { OriginObject } from "../../registry/origin.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import type { OriginObject } from "../../registry/origin/origin.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { SourceVersion } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

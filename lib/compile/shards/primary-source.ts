@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin } from "../../base/diagnostic.ts";
 import { type LoadedDirectory, meshFile, networksFile, settingsFile } from "../../config/folder/directory.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";

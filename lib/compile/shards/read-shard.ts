@@ -4,8 +4,8 @@ import { joinLists } from "../../config/join-lists.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readShardHead } from "../collected/shard-head.ts";
-import { openRun } from "./open-list.ts";
-import { type KeptEntry, readList, type ShardEntry } from "./shard-list.ts";
+import { openRun } from "./lists/open-list.ts";
+import { type KeptEntry, readList, type ShardEntry } from "./lists/shard-list.ts";
 import { createSpend, refuseLarge, type Spend, sourceBounds } from "./source-bounds.ts";
 import {
   asNamed,

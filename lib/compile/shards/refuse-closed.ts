@@ -1,12 +1,12 @@
-import { type Diagnostic, identityText, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, identityText, PortolanError } from "../../base/diagnostic.ts";
 import { type ClosedObject, closedDiagnostic, type SecurityFailure } from "../../config/fail-closed/closed-object.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { readAlone } from "../../config/folder/last-valid.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { closedInForce } from "../closed-world.ts";
-import { settleSettings } from "../recorded-settings.ts";
-import type { HashedFile } from "./next-list.ts";
-import type { ShardList } from "./shard-list.ts";
+import { closedInForce } from "../world/closed-world.ts";
+import { settleSettings } from "../world/recorded-settings.ts";
+import type { HashedFile } from "./lists/next-list.ts";
+import type { ShardList } from "./lists/shard-list.ts";
 import { contentOfShard } from "./source-shard.ts";
 
 /** Gives the text of a file by its hash. */

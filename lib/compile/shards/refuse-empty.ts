@@ -1,6 +1,6 @@
-import { type Diagnostic, errorsOf, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin, PortolanError } from "../../base/diagnostic.ts";
 import { readFiles, type SourceFile } from "../../config/folder/directory.ts";
-import type { ShardList } from "./shard-list.ts";
+import type { ShardList } from "./lists/shard-list.ts";
 
 /** @throws PortolanError when files hold no object, and no earlier form of one is kept: a mistake that would empty a mesh */
 export function refuseEmpty(files: readonly SourceFile[], next: Pick<ShardList, "files" | "kept">): void {

@@ -6,9 +6,9 @@ import {
   readRecord,
   registeredMs,
   registeredPrefix,
-} from "../../snapshot/registered.ts";
+} from "../../snapshot/nodes/registered.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { recordsIn, withoutOld } from "./left-records.ts";
+import { recordsIn, withoutOld } from "./lists/left-records.ts";
 import { listKey } from "./source-shard.ts";
 import { writeShard } from "./write-shard.ts";
 

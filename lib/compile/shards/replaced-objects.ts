@@ -1,11 +1,11 @@
+import { keyText, type Origin } from "../../base/diagnostic.ts";
 import { sha256 } from "../../config/canonical-json.ts";
-import { keyText, type Origin } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readAlone } from "../../config/folder/last-valid.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { openList } from "./open-list.ts";
-import type { KeptEntry } from "./shard-list.ts";
+import { openList } from "./lists/open-list.ts";
+import type { KeptEntry } from "./lists/shard-list.ts";
 import { listKey, readText, textIn } from "./source-shard.ts";
 
 /**

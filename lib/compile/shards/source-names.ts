@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 
 /** The names of all sources in a store, sorted. */

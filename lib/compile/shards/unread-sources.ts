@@ -1,4 +1,4 @@
-import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError, type Stage } from "../../base/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../base/diagnostic.ts";
 
 /**
  * What a source has in the store is not what a writer of Portolan's leaves there: its list is none, or a text that it names is absent or

@@ -1,6 +1,6 @@
-import { missedBlobKey, recordsToDrop, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
+import { missedBlobKey, recordsToDrop, wantedMs, wantedPrefix } from "../../snapshot/nodes/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { recordsIn, withoutOld } from "./left-records.ts";
+import { recordsIn, withoutOld } from "./lists/left-records.ts";
 import { listKey } from "./source-shard.ts";
 import { writeShard } from "./write-shard.ts";
 

@@ -1,20 +1,20 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { sha256 } from "../../config/canonical-json.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import type { ReadAhead } from "../../config/folder/read-ahead.ts";
 import { createSecretsFilter } from "../../config/secrets/without-secrets.ts";
-import { listChanges } from "../../registry/changes.ts";
+import { listChanges } from "../../registry/changes/changes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { monotonicClock } from "../clock.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { originText } from "../collected/shard-head.ts";
-import { createFileHasher } from "./hashed-files.ts";
-import { runsOf } from "./list-runs.ts";
-import { emptyList, type HashedFile, type ListOptions, nextList } from "./next-list.ts";
-import { type LostEntries, type OpenList, openList } from "./open-list.ts";
+import { createFileHasher } from "./lists/hashed-files.ts";
+import { runsOf } from "./lists/list-runs.ts";
+import { emptyList, type HashedFile, type ListOptions, nextList } from "./lists/next-list.ts";
+import { type LostEntries, type OpenList, openList } from "./lists/open-list.ts";
+import { listInOrder, listText, type ShardList } from "./lists/shard-list.ts";
 import { refuseNewlyClosed } from "./refuse-closed.ts";
 import { refuseEmpty } from "./refuse-empty.ts";
-import { listInOrder, listText, type ShardList } from "./shard-list.ts";
 import { fileKey, lacksRun, listKey, readText, versionKey } from "./source-shard.ts";
 import { writeTexts } from "./write-texts.ts";
 

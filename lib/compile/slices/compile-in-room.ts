@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { createMemo, forget, type Memo } from "../../incremental/memo.ts";
 import { eachClass } from "../../mesh/classes/enter-classes.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { createMemo, forget, type Memo } from "../../incremental/memo.ts";
 import { blobsIn } from "../../snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";

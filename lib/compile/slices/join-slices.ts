@@ -1,5 +1,5 @@
-import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
-import { blobOfKey } from "../../snapshot/blob.ts";
+import { blobOfKey } from "../../base/blob.ts";
+import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { BlobSource } from "../../snapshot/reader/blobs.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";

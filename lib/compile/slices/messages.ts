@@ -1,4 +1,4 @@
-import { causeText } from "../../config/cause-text.ts";
+import { causeText } from "../../base/cause-text.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SliceCompiler } from "./compile-slice.ts";
 import { readSliceJob, sliceText } from "./plan.ts";

@@ -1,9 +1,9 @@
+import { isFields } from "../../base/untyped.ts";
 import { canonicalJson, isSha256, sha256 } from "../../config/canonical-json.ts";
-import { isFields } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
-import { type RecordedSettings, readRecordedSettings, worldOptionsOf } from "../recorded-settings.ts";
 import { standingKey } from "../standing/open-standing.ts";
-import { defaultWorldOptions, type WorldOptions } from "../world-of.ts";
+import { type RecordedSettings, readRecordedSettings, worldOptionsOf } from "../world/recorded-settings.ts";
+import { defaultWorldOptions, type WorldOptions } from "../world/world-of.ts";
 
 /** All that a slice is compiled from: equal plans give equal bytes, wherever and however often they are carried out. */
 export interface SlicePlan {

@@ -1,5 +1,5 @@
+import { isFields, jsonIn } from "../../base/untyped.ts";
 import { isSha256 } from "../../config/canonical-json.ts";
-import { isFields, jsonIn } from "../../config/untyped.ts";
 import { cutText } from "../../snapshot/free-text.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 

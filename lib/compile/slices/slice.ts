@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { classesAt, type ProxyClasses } from "../../mesh/classes/enter-classes.ts";
 

@@ -1,5 +1,5 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { sha256 } from "../../config/canonical-json.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";

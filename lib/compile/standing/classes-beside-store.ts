@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { column } from "../../incremental/column.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

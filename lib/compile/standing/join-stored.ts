@@ -1,9 +1,9 @@
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { CompiledList, CompiledPart } from "../../snapshot/compiled.ts";
-import { placeOfName } from "../../snapshot/name-search.ts";
+import { placeOfName } from "../../snapshot/nodes/name-search.ts";
 import { isOfWorkload } from "../../snapshot/segment.ts";
-import { slicePart } from "../join-parts.ts";
+import { slicePart } from "../encode/join-parts.ts";
 
 /** The parts of a stored list that are of a class's own workload. */
 export const ownPartsOf = (list: CompiledList): readonly CompiledPart[] =>

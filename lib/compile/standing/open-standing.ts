@@ -1,7 +1,7 @@
+import { hashOf } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { canonicalJson } from "../../config/canonical-json.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";
-import { hashOf } from "../../snapshot/blob.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { StoredClasses, StoredRecord } from "../../snapshot/standing/read-stored.ts";
 import { madeOf } from "../../snapshot/standing/standing-record.ts";

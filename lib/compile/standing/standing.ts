@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { ProxyViews } from "../../mesh/views/view-columns.ts";
 import { haveSameClusters } from "../../mesh/views/views-of.ts";
 import type { CompiledClass } from "../../snapshot/compiled.ts";

@@ -1,7 +1,7 @@
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
 import { isSecurityFailure } from "../../config/fail-closed/closed-object.ts";
-import { type Served, servedInstead, servedText } from "../../snapshot/refusals.ts";
-import { NothingFilled } from "../nothing-filled.ts";
+import { type Served, servedInstead, servedText } from "../../snapshot/nodes/refusals.ts";
+import { NothingFilled } from "../world/nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
 import { type CompileTimes, stopwatch } from "./stopwatch.ts";
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { NothingFilled } from "../nothing-filled.ts";
+import { NothingFilled } from "../world/nothing-filled.ts";
 import type { CompileObserver } from "./observer.ts";
 import { stopwatch } from "./stopwatch.ts";
 

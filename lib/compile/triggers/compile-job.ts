@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Clock } from "../clock.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";

@@ -1,4 +1,4 @@
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Clock, monotonicClock } from "../clock.ts";

@@ -1,5 +1,5 @@
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
-import { isFields } from "../../config/untyped.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
+import { isFields } from "../../base/untyped.ts";
 import { cutText, cutWords } from "../../snapshot/free-text.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";

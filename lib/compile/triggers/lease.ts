@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Clock } from "../clock.ts";
 import { firstNote, type LeaseNote, leaseKey, noteText, type Outcome, readNote } from "./lease-note.ts";

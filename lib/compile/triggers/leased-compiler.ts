@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { createPacker } from "../../snapshot/packs/write-packs.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";

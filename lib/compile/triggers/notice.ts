@@ -1,4 +1,4 @@
-import { isFields, jsonIn, listOf, textOf } from "../../config/untyped.ts";
+import { isFields, jsonIn, listOf, textOf } from "../../base/untyped.ts";
 import { cutText } from "../../snapshot/free-text.ts";
 
 /**

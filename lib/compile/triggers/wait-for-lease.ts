@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { createSilence, type HeldLease, type LeaseOptions, type SeenLease, seeLease, takeLease } from "./lease.ts";
 import type { Pace } from "./pace.ts";

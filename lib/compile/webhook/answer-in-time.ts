@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { isFields, jsonIn, textOf } from "../../config/untyped.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { isFields, jsonIn, textOf } from "../../base/untyped.ts";
 
 /** GitHub and GitLab wait ten seconds; two are left for the way. */
 export const forgeWaitMs = 8_000;

@@ -1,13 +1,13 @@
 import { Hono } from "hono/tiny";
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
 import { cutText, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import { NothingToDifferFrom, type Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { boundedAnswer } from "../bounded-diagnostics.ts";
-import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile/recompiled.ts";
+import { statusesOfSource } from "../statuses/newest-statuses.ts";
 import type { AnswerOptions } from "./answer-in-time.ts";
 import { createOnce, problem } from "./delivery.ts";
 import { createFillSource } from "./fill-source.ts";

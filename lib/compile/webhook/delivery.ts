@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { encodeKeyPart, type FoundObject, type ObjectStore } from "../../storage/object-store.ts";
 
 /** How long a delivery is taken to be under way after whoever acts for it has last said so. */

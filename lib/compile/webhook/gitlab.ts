@@ -1,4 +1,4 @@
-import { fromBase64 } from "../../secrets/base64.ts";
+import { fromBase64 } from "../../base/base64.ts";
 import { hexOf, isHmacSha256, isSameText } from "./hmac.ts";
 import { type HeaderReader, isRecent, type Refusal, refused, windowSeconds } from "./signature.ts";
 

@@ -1,5 +1,5 @@
 import { Hono } from "hono/tiny";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
 import { limits } from "../../limits/limits.ts";

@@ -1,4 +1,4 @@
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { readHeadOf } from "../collected/collected-shard.ts";
 import { isFileOf, sourceNames } from "../shards/source-names.ts";

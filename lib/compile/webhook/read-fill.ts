@@ -1,5 +1,5 @@
+import { isFields } from "../../base/untyped.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
-import { isFields } from "../../config/untyped.ts";
 import { limits } from "../../limits/limits.ts";
 import { isWithin, maxFreeTextBytes } from "../../snapshot/free-text.ts";
 import type { Publishing } from "../../snapshot/publish.ts";

@@ -1,4 +1,4 @@
-import { fileOrigin, PortolanError } from "../../config/diagnostic.ts";
+import { fileOrigin, PortolanError } from "../../base/diagnostic.ts";
 import { expandedSizes } from "../../config/documents/parse.ts";
 import { at, error } from "../../config/finding.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";

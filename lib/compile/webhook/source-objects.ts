@@ -2,8 +2,9 @@
  * What may be written over HTTP of the objects that a compile reads. A source's secret is good for that source alone, so nothing that it can
  * write may keep a compile from reading the others.
  */
+
+import { type Diagnostic, fileOrigin, PortolanError } from "../../base/diagnostic.ts";
 import { sha256 } from "../../config/canonical-json.ts";
-import { type Diagnostic, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
 import { readNode } from "../../config-store/ledger/merkle-tree.ts";
 import { limits } from "../../limits/limits.ts";
 import { isWithin } from "../../snapshot/free-text.ts";

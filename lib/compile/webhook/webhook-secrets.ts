@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 
 /** Of each secret two may be valid at a time, the new one and the old, so that it can be changed without a gap. */
 export interface WebhookSecrets {

@@ -1,5 +1,5 @@
+import { PortolanError } from "../../base/diagnostic.ts";
 import { canonicalJson, sha256 } from "../../config/canonical-json.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { LedgerStore } from "./ledger-port.ts";
 import {
   changeTree,

@@ -1,6 +1,6 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { isFields, jsonIn } from "../../base/untyped.ts";
 import { canonicalJson, isSha256, sha256 } from "../../config/canonical-json.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { isFields, jsonIn } from "../../config/untyped.ts";
 
 /**
  * A Merkle tree over key → hash. Keys are placed by the digits of their own hash, sixteen ways at each level, and a node

@@ -1,5 +1,5 @@
+import { nearestName } from "../../base/nearest-name.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
-import { nearestName } from "../nearest-name.ts";
 
 /** Istio's own switches, environment variables of istiod, as far as they change what proxies are served. Absent: as Istio has it. */
 export interface Switches {

@@ -1,5 +1,5 @@
-import { groupVersion } from "../group-version.ts";
-import { type Fields, fieldsOf, textOf } from "../untyped.ts";
+import { type Fields, fieldsOf, textOf } from "../../base/untyped.ts";
+import { groupVersion } from "../values/group-version.ts";
 import type { ParsedObject } from "./parse.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isFields } from "../untyped.ts";
+import { isFields } from "../../base/untyped.ts";
 import { isList } from "./list.ts";
 
 /** What a value comes to where a part that several aliases name counts as often as they name it. */

@@ -1,6 +1,6 @@
-import type { Diagnostic } from "../diagnostic.ts";
-import { groupVersion } from "../group-version.ts";
-import { fieldsOf, isFields } from "../untyped.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { fieldsOf, isFields } from "../../base/untyped.ts";
+import { groupVersion } from "../values/group-version.ts";
 
 /** Why a document of a folder holds no object, when it is right where it stands. */
 export type ForeignDocument = Pick<Diagnostic, "code" | "severity" | "message" | "hint">;

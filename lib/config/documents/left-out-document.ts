@@ -1,5 +1,5 @@
-import type { Diagnostic } from "../diagnostic.ts";
-import { fieldsOf, isFields, textOf } from "../untyped.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { fieldsOf, isFields, textOf } from "../../base/untyped.ts";
 
 /** What is said of a document that is left out. */
 export type LeftOutReason = Pick<Diagnostic, "message" | "hint">;

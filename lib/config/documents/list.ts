@@ -1,4 +1,4 @@
-import { type Fields, isFields } from "../untyped.ts";
+import { type Fields, isFields } from "../../base/untyped.ts";
 
 /** `kind: List`, or a typed one; without items a server writes `null`. */
 export interface List extends Fields {

@@ -1,5 +1,5 @@
+import { fieldsOf } from "../../base/untyped.ts";
 import type { Finding } from "../finding.ts";
-import { fieldsOf } from "../untyped.ts";
 
 /** The kind that a value states, as every Kubernetes object does and settings do not; "" where it states none. */
 export function statedKind(value: unknown): string {

@@ -1,6 +1,6 @@
-import { groupVersion } from "../group-version.ts";
+import { type Fields, isFields } from "../../base/untyped.ts";
 import { hostOfBlocks } from "../rules/names.ts";
-import { type Fields, isFields } from "../untyped.ts";
+import { groupVersion } from "../values/group-version.ts";
 import type { ParsedObject } from "./parse.ts";
 
 /**

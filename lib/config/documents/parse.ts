@@ -1,8 +1,8 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
-import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../diagnostic.ts";
+import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../../base/diagnostic.ts";
+import { isFields } from "../../base/untyped.ts";
 import { moreHint, worstOf } from "../finding.ts";
-import { groupVersion } from "../group-version.ts";
-import { isFields } from "../untyped.ts";
+import { groupVersion } from "../values/group-version.ts";
 import { expansionOf, mayHoldAlias } from "./expansion.ts";
 import {
   documentOfInput,

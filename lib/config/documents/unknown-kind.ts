@@ -1,9 +1,9 @@
-import type { ConfigKey, Diagnostic, GroupKind } from "../diagnostic.ts";
+import type { ConfigKey, Diagnostic, GroupKind } from "../../base/diagnostic.ts";
+import { distance, nearestName } from "../../base/nearest-name.ts";
 import { at, type Finding } from "../finding.ts";
-import { groupVersion } from "../group-version.ts";
 import { kindSchemas, schemaOf } from "../kind-registry.ts";
 import { kubernetesKindNames } from "../kubernetes/kinds.ts";
-import { distance, nearestName } from "../nearest-name.ts";
+import { groupVersion } from "../values/group-version.ts";
 import type { ParsedObject } from "./parse.ts";
 
 /** Kinds of each group that has any. */

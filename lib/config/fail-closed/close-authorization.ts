@@ -1,9 +1,9 @@
+import { fieldsOf, listOf } from "../../base/untyped.ts";
 import type { Finding } from "../finding.ts";
 import type { AuthorizationPolicy } from "../kinds/authorization-policy.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { authorizationPolicyRules } from "../rules/security/authorization-policy.ts";
 import { authorizationPolicy } from "../schema/security.ts";
-import { fieldsOf, listOf } from "../untyped.ts";
 import type { Closing } from "./closed-object.ts";
 import { invalidElements } from "./invalid-elements.ts";
 import { validSpec } from "./valid-spec.ts";

@@ -1,8 +1,8 @@
+import { fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import type { BackendTLSPolicy } from "../gateway-api/backend-policy.ts";
 import type { DestinationRule } from "../kinds/destination-rule.ts";
 import { camelFieldName } from "../read-spec.ts";
 import { destinationRule } from "../schema/destination-rule.ts";
-import { fieldsOf, listOf, textOf } from "../untyped.ts";
 import { statesTls } from "./states-tls.ts";
 import { validSpec } from "./valid-spec.ts";
 

@@ -1,9 +1,9 @@
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../base/untyped.ts";
 import type { Finding } from "../finding.ts";
 import type { EnvoyFilter } from "../kinds/envoy-filter.ts";
 import { camelFieldName } from "../read-spec.ts";
 import { envoyFilterRules } from "../rules/extensions/envoy-filter.ts";
 import { envoyFilter } from "../schema/envoy-filter.ts";
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../untyped.ts";
 import type { ClosedProxies } from "./closed-object.ts";
 import { isAboutTls, isHarmlessPatch } from "./harmless-patches.ts";
 import { invalidElements } from "./invalid-elements.ts";

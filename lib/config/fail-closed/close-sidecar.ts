@@ -1,8 +1,8 @@
+import { fieldsOf, listOf } from "../../base/untyped.ts";
 import type { Finding } from "../finding.ts";
 import type { Sidecar } from "../kinds/sidecar.ts";
 import { sidecarRules } from "../rules/gateways/sidecar.ts";
 import { sidecar } from "../schema/sidecar.ts";
-import { fieldsOf, listOf } from "../untyped.ts";
 import type { ReadTarget } from "./read-target.ts";
 import { validSpec } from "./valid-spec.ts";
 

@@ -1,10 +1,10 @@
+import { fieldsOf, isFields, listOf } from "../../base/untyped.ts";
 import type { Finding } from "../finding.ts";
 import type { JWTRule, RequestAuthentication } from "../kinds/request-authentication.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { camelFieldName } from "../read-spec.ts";
 import { requestAuthenticationRules } from "../rules/security/authentication.ts";
 import { requestAuthentication } from "../schema/security.ts";
-import { fieldsOf, isFields, listOf } from "../untyped.ts";
 import { invalidElements } from "./invalid-elements.ts";
 import { validSpec } from "./valid-spec.ts";
 

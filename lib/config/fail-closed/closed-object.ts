@@ -1,8 +1,8 @@
+import { type Diagnostic, type Origin, unreachable } from "../../base/diagnostic.ts";
+import { fieldsOf, listOf } from "../../base/untyped.ts";
 import type { Config } from "../config.ts";
-import { type Diagnostic, type Origin, unreachable } from "../diagnostic.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { closedAnnotation } from "../made-annotations.ts";
-import { fieldsOf, listOf } from "../untyped.ts";
 
 /** What is done about a refused security object of which no valid form is known. */
 export const securityFailures = ["close", "open", "refuse"] as const;

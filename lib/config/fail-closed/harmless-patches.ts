@@ -2,8 +2,9 @@
  * What a patch of an EnvoyFilter may write without protecting anything: everything else counts as protection where the patch is refused. The
  * lists are documented in docs/policies.md, and a test compares both.
  */
+
+import { fieldsOf, isFields, textOf } from "../../base/untyped.ts";
 import { camelFieldName } from "../read-spec.ts";
-import { fieldsOf, isFields, textOf } from "../untyped.ts";
 
 type Check = (value: unknown) => boolean;
 

@@ -1,4 +1,4 @@
-import type { ConfigKey } from "../diagnostic.ts";
+import type { ConfigKey } from "../../base/diagnostic.ts";
 import type { Path } from "../finding.ts";
 import { schemaOf } from "../kind-registry.ts";
 import { harmless, type Protection, protections } from "./protections.ts";

@@ -1,10 +1,10 @@
+import { type Fields, fieldsOf, isFields } from "../../base/untyped.ts";
 import type { Finding } from "../finding.ts";
 import type { PolicyTarget } from "../kinds/selector.ts";
 import { camelFieldName } from "../read-spec.ts";
 import { policyTargetRules } from "../rules/selectors.ts";
 import { message } from "../schema/message.ts";
 import { policyTarget } from "../schema/selector.ts";
-import { type Fields, fieldsOf, isFields } from "../untyped.ts";
 import { validSpec } from "./valid-spec.ts";
 
 /** Which workloads a refused object selects. */

@@ -1,5 +1,5 @@
-import { nearestName } from "../nearest-name.ts";
-import { isFields } from "../untyped.ts";
+import { nearestName } from "../../base/nearest-name.ts";
+import { isFields } from "../../base/untyped.ts";
 
 /** TLS settings other than those that ask for plain text, however they are misspelt: in capitals, or as a text in the object. */
 const tls = /tls\\?": ?(?!\{"mode":"DISABLE"\})/i;

@@ -1,4 +1,4 @@
-import { type Diagnostic, errorsOf, fileOrigin } from "../diagnostic.ts";
+import { type Diagnostic, errorsOf, fileOrigin } from "../../base/diagnostic.ts";
 import type { ToolInput } from "../documents/foreign-document.ts";
 import { type ParsedObject, parseStream } from "../documents/parse.ts";
 import { closeUnreadable } from "../fail-closed/close-unreadable.ts";

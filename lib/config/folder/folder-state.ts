@@ -1,4 +1,4 @@
-import { type Diagnostic, identityText, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, identityText, type Origin } from "../../base/diagnostic.ts";
 import type { ToolInput } from "../documents/foreign-document.ts";
 import { meantKeys } from "../documents/unknown-kind.ts";
 import type { ClosedObject } from "../fail-closed/closed-object.ts";

@@ -1,9 +1,9 @@
 import { fromOldSpelling } from "../documents/old-spelling.ts";
 import type { ParsedObject } from "../documents/parse.ts";
-import { groupVersion } from "../group-version.ts";
 import { schemaOf } from "../kind-registry.ts";
 import { kubernetesKindOf } from "../kubernetes/kinds.ts";
 import { namespaceOf, type ReadOptions } from "../read-config.ts";
+import { groupVersion } from "../values/group-version.ts";
 
 /** Objects as they were made from those that name no namespace: what did not change stays the same object. */
 const placed = new WeakMap<ParsedObject, { readonly namespace: string; readonly object: ParsedObject }>();

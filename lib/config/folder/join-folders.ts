@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import type { ResolvedFacts } from "../kinds/resolved-facts.ts";

@@ -1,4 +1,4 @@
-import { inDefault } from "../diagnostic.ts";
+import { inDefault } from "../../base/diagnostic.ts";
 import { joinLists } from "../join-lists.ts";
 import type { SourceFile } from "./directory.ts";
 import { createFolderKeys } from "./folder-keys.ts";

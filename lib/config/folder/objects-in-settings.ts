@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin } from "../diagnostic.ts";
+import { type Diagnostic, fileOrigin } from "../../base/diagnostic.ts";
 import { objectInSettings, statedKind } from "../documents/object-in-settings.ts";
 import { fromOldSpelling } from "../documents/old-spelling.ts";
 import { parseStream } from "../documents/parse.ts";

@@ -2,7 +2,7 @@
  * The two planes of what a source holds. Registry: what runs where, which changes by itself as pods come and go. Configuration: how
  * traffic is treated, which somebody writes. A rollback, a pin and a canary are about configuration alone.
  */
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { kubernetesKindOf } from "../kubernetes/kinds.ts";
 import type { LoadedDirectory } from "./directory.ts";
 

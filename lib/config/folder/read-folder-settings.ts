@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { parseNodeId } from "../../snapshot/classifier.ts";
+import { parseNodeId } from "../../base/classifier.ts";
+import { errorsOf, type Origin, type Stage } from "../../base/diagnostic.ts";
+import { fieldsOf } from "../../base/untyped.ts";
 import { type CompatSettings, releases } from "../compat/compat-settings.ts";
 import { readSwitches } from "../compat/switches.ts";
-import { errorsOf, type Origin, type Stage } from "../diagnostic.ts";
 import { createLocator } from "../documents/locate.ts";
 import { readDocument } from "../documents/parse.ts";
 import { at, error, type Finding, type Path } from "../finding.ts";
 import { controllerName, fields, listOf, objectName } from "../gateway-api/schema/fields.ts";
-import { isIpAddress } from "../ip-address.ts";
 import type { NamedProxy } from "../kinds/named-proxy.ts";
 import {
   type FolderSettings,
@@ -19,7 +19,7 @@ import { withFieldsOf } from "../read-mesh-config.ts";
 import { readSpec } from "../read-spec.ts";
 import { isFqdn, isPortNumber } from "../rules/names.ts";
 import { labelSetRules } from "../rules/values.ts";
-import { fieldsOf } from "../untyped.ts";
+import { isIpAddress } from "../values/ip-address.ts";
 
 const settings = z.strictObject({
   endpoints: z.exactOptional(

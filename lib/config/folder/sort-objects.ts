@@ -1,5 +1,6 @@
+import { type Diagnostic, errorsOf, identityText, kindText, type Origin } from "../../base/diagnostic.ts";
+import { fieldsOf } from "../../base/untyped.ts";
 import type { Config } from "../config.ts";
-import { type Diagnostic, errorsOf, identityText, kindText, type Origin } from "../diagnostic.ts";
 import { toolsObject, unfilledObject } from "../documents/foreign-document.ts";
 import { fromOldSpelling } from "../documents/old-spelling.ts";
 import type { ParsedObject } from "../documents/parse.ts";
@@ -7,14 +8,13 @@ import { unknownKind } from "../documents/unknown-kind.ts";
 import { closeObject } from "../fail-closed/close-object.ts";
 import type { ClosedObject } from "../fail-closed/closed-object.ts";
 import { at } from "../finding.ts";
-import { groupVersion } from "../group-version.ts";
 import { schemaOf } from "../kind-registry.ts";
 import { kubernetesKindOf } from "../kubernetes/kinds.ts";
 import { readKubernetesObject } from "../kubernetes/read-object.ts";
 import { type ReadOptions, readConfig } from "../read-config.ts";
 import { leftOutFindings } from "../secrets/left-out.ts";
 import { hasLeftOutValues, isSecret, secretLeftOut, withoutValues } from "../secrets/secret-objects.ts";
-import { fieldsOf } from "../untyped.ts";
+import { groupVersion } from "../values/group-version.ts";
 import { inNamespace } from "./in-namespace.ts";
 
 /** The objects of a source, told apart by who reads them. */

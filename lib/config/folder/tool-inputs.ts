@@ -1,8 +1,8 @@
+import { fieldsOf, listIn, listOf } from "../../base/untyped.ts";
 import { foldersOf, joinPath } from "../documents/file-path.ts";
 import { isKustomization, type ToolInput } from "../documents/foreign-document.ts";
 import { readDocument } from "../documents/parse.ts";
 import { splitDocuments } from "../documents/split-documents.ts";
-import { fieldsOf, listIn, listOf } from "../untyped.ts";
 
 /** What other files of a folder say of a file: that it is an input of Kustomize or of Helm. Its own text need not show that. */
 export interface ToolInputs {

@@ -1,4 +1,4 @@
-import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, fileOrigin, type Origin } from "../../base/diagnostic.ts";
 import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { type FolderSettings, noFolderSettings } from "../kinds/stated-endpoints.ts";

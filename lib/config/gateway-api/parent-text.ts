@@ -1,4 +1,4 @@
-import { fieldsOf, numberOf, textOf } from "../untyped.ts";
+import { fieldsOf, numberOf, textOf } from "../../base/untyped.ts";
 import type { ParentReference } from "./reference.ts";
 
 /** A reference as a text; those of one parent that differ in how they are written only have one. */

@@ -7,7 +7,7 @@ import type {
   ZoneAwareLoadBalancerSetting,
 } from "./destination-rule.ts";
 import type { ExtensionProvider } from "./extension-provider.ts";
-import type { LegacyMeshSettings } from "./legacy-mesh-settings.ts";
+import type { LegacyMeshSettings } from "./legacy/legacy-mesh-settings.ts";
 import type { ProxyConfig } from "./mesh-proxy-config.ts";
 import type { LabelSelector } from "./selector.ts";
 import type { HTTPRetry } from "./virtual-service.ts";

@@ -1,5 +1,5 @@
-import type { Origin } from "../diagnostic.ts";
-import type { Labels } from "../labels.ts";
+import type { Origin } from "../../base/diagnostic.ts";
+import type { Labels } from "../values/labels.ts";
 
 /** A proxy that the settings of a folder name: no workload of any registry says that it is there. */
 export interface NamedProxy {

@@ -1,7 +1,7 @@
+import type { Origin } from "../../base/diagnostic.ts";
 import type { CompatSettings } from "../compat/compat-settings.ts";
-import type { Origin } from "../diagnostic.ts";
 import type { GatewayApiSettings } from "../gateway-api/gateway-api-settings.ts";
-import type { Labels } from "../labels.ts";
+import type { Labels } from "../values/labels.ts";
 import type { NamedProxy } from "./named-proxy.ts";
 import type { ResolvedFacts } from "./resolved-facts.ts";
 

@@ -1,7 +1,7 @@
+import { fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
-import { ipFamily, isIpAddress } from "../ip-address.ts";
-import { fieldsOf, listOf, textOf } from "../untyped.ts";
+import { ipFamily, isIpAddress } from "../values/ip-address.ts";
 import { duplicateNameRules, numberRules, portNameRules, transportRules } from "./port-rules.ts";
 
 const addressTypes: readonly string[] = ["IPv4", "IPv6", "FQDN"];

@@ -1,7 +1,7 @@
+import { fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
-import { isIpAddress } from "../ip-address.ts";
-import { fieldsOf, listOf, textOf } from "../untyped.ts";
+import { isIpAddress } from "../values/ip-address.ts";
 import { containerPortNameRules, duplicateNameRules, isLowerLabel, numberRules, transportRules } from "./port-rules.ts";
 
 /** What the API server refuses of a Pod, in the parts that a mesh reads. */

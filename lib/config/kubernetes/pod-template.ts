@@ -1,5 +1,5 @@
+import { fieldsOf } from "../../base/untyped.ts";
 import type { Path } from "../finding.ts";
-import { fieldsOf } from "../untyped.ts";
 
 /** Kinds that make pods from a template; of two that have one name the earlier one goes by it. */
 export const templateKinds = [

@@ -1,6 +1,6 @@
+import { fieldsOf, listOf, numberOf, textOf } from "../../base/untyped.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import { isPortNumber } from "../rules/names.ts";
-import { fieldsOf, listOf, numberOf, textOf } from "../untyped.ts";
 
 const label = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const transports: ReadonlySet<string> = new Set(["TCP", "UDP", "SCTP"]);

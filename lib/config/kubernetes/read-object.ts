@@ -1,10 +1,10 @@
-import type { Diagnostic, Stage } from "../diagnostic.ts";
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import type { Finding } from "../finding.ts";
 import { error, warning } from "../finding.ts";
-import { groupVersion } from "../group-version.ts";
 import { located, type ReadOptions } from "../read-config.ts";
 import { objectMetaRules } from "../rules/metadata.ts";
+import { groupVersion } from "../values/group-version.ts";
 import { type KubernetesKind, kubernetesKindOf } from "./kinds.ts";
 import { structureFindings } from "./structure.ts";
 

@@ -1,9 +1,9 @@
+import { fieldsOf, listOf, numberOf, stringsOf, textOf } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
-import { isIpAddress } from "../ip-address.ts";
 import { isFqdn } from "../rules/names.ts";
 import { labelSetRules } from "../rules/values.ts";
-import { fieldsOf, listOf, numberOf, stringsOf, textOf } from "../untyped.ts";
+import { isIpAddress } from "../values/ip-address.ts";
 import {
   containerPortNameRules,
   duplicateNameRules,

@@ -1,6 +1,6 @@
+import { nearestName } from "../../base/nearest-name.ts";
+import { isFields } from "../../base/untyped.ts";
 import { error, type Finding, maxFindings, type Path } from "../finding.ts";
-import { nearestName } from "../nearest-name.ts";
-import { isFields } from "../untyped.ts";
 import { kubernetesFields } from "./fields.ts";
 
 type Scalar = "text" | "int" | "number" | "flag" | "any" | "intOrText" | "quantity";

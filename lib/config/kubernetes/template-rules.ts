@@ -1,8 +1,8 @@
+import { fieldsOf, stringsOf } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding } from "../finding.ts";
-import { isSubset } from "../labels.ts";
 import { labelAndAnnotationRules } from "../rules/metadata.ts";
-import { fieldsOf, stringsOf } from "../untyped.ts";
+import { isSubset } from "../values/labels.ts";
 import { podSpecRules } from "./pod-rules.ts";
 import { templateOf, templatePath } from "./pod-template.ts";
 import { structureFindings } from "./structure.ts";

@@ -1,4 +1,4 @@
-import { durationMs } from "../duration.ts";
+import { durationMs } from "../../base/duration.ts";
 import { error, type Finding, info, type Path } from "../finding.ts";
 import type { ConnectionSettings } from "../kinds/mesh-proxy-config.ts";
 

@@ -1,7 +1,7 @@
+import { nearestName } from "../../base/nearest-name.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding } from "../finding.ts";
 import { structureFindings } from "../kubernetes/structure.ts";
-import { nearestName } from "../nearest-name.ts";
 
 /** What an object of Istio's kinds or the Gateway API's consists of. */
 export const envelopeFields = ["apiVersion", "kind", "metadata", "spec", "status"] as const;

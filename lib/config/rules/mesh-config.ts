@@ -1,8 +1,8 @@
-import { durationMs } from "../duration.ts";
+import { durationMs } from "../../base/duration.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
-import { isIpAddress, isIpOrCidr } from "../ip-address.ts";
 import type { ExtensionProvider, MeshConfig, ProxyConfig, ServiceEntryVisibility } from "../kinds/mesh-config.ts";
 import type { MeshNetworks } from "../kinds/mesh-networks.ts";
+import { isIpAddress, isIpOrCidr } from "../values/ip-address.ts";
 import { connectionSettingsRules } from "./connection-settings.ts";
 import { isDns1123Label, isFqdn, isHostPort } from "./names.ts";
 import { retryRules } from "./routes/retry.ts";

@@ -1,9 +1,9 @@
+import { isFields } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { dryRunAnnotation } from "../dry-run.ts";
 import { error, type Finding, type Path } from "../finding.ts";
-import { groupVersion } from "../group-version.ts";
 import type { KindSchema } from "../kind-schema.ts";
-import { isFields } from "../untyped.ts";
+import { groupVersion } from "../values/group-version.ts";
 import { isLabelKey, isLabelValue } from "./names.ts";
 
 const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FALSE false False".split(" "));

@@ -1,6 +1,6 @@
-import { expressionSize } from "../expression-size.ts";
 import { error, type Finding, type Path } from "../finding.ts";
-import { compileRe2 } from "../re2.ts";
+import { expressionSize } from "../values/expression-size.ts";
+import { compileRe2 } from "../values/re2.ts";
 
 const maxLength = 1024;
 

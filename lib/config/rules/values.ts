@@ -1,5 +1,5 @@
 import { error, type Finding, type Path } from "../finding.ts";
-import { isIpAddress, isIpOrCidr } from "../ip-address.ts";
+import { isIpAddress, isIpOrCidr } from "../values/ip-address.ts";
 import { isDns1123Label, isLabelKey, isLabelValue, isPortNumber, isWildcardDomain } from "./names.ts";
 
 /**

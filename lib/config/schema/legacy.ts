@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { AuthenticationPolicy } from "../kinds/authentication-policy.ts";
-import type { DestinationPolicy } from "../kinds/destination-policy.ts";
-import type { EgressRule } from "../kinds/egress-rule.ts";
-import type { IngressRule } from "../kinds/ingress-rule.ts";
-import type { IstioService } from "../kinds/istio-service.ts";
-import type { MatchCondition, RouteRule } from "../kinds/route-rule.ts";
+import type { AuthenticationPolicy } from "../kinds/legacy/authentication-policy.ts";
+import type { DestinationPolicy } from "../kinds/legacy/destination-policy.ts";
+import type { EgressRule } from "../kinds/legacy/egress-rule.ts";
+import type { IngressRule } from "../kinds/legacy/ingress-rule.ts";
+import type { IstioService } from "../kinds/legacy/istio-service.ts";
+import type { MatchCondition, RouteRule } from "../kinds/legacy/route-rule.ts";
 import type { StringMatch } from "../kinds/virtual-service.ts";
 import { message } from "./message.ts";
 import { anyDuration, double, duration, flag, int32, stringMap, struct, text, texts, uint32 } from "./scalars.ts";

@@ -6,8 +6,8 @@ import type {
   HTTPAPISpecBinding,
   QuotaSpec,
   QuotaSpecBinding,
-} from "../kinds/mixer-client.ts";
-import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../kinds/service-role.ts";
+} from "../kinds/legacy/mixer-client.ts";
+import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../kinds/legacy/service-role.ts";
 import { istioService, legacyStringMatch } from "./legacy.ts";
 import { message } from "./message.ts";
 import { anyDuration, flag, int64, stringMap, struct, text, texts, uint32 } from "./scalars.ts";

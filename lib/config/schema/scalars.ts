@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../duration.ts";
+import { formatDuration, parseDuration } from "../../base/duration.ts";
 
 /**
  * Scalars of proto JSON. Numbers may be written as texts, as Istio's decoder allows; what an API server refuses of that is found by

@@ -1,8 +1,8 @@
 /** What is left of an object of which a secret was left out: it is refused, with what was found in it. */
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, isFields, jsonIn, listOf, numberOf, textOf } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { at, error, type Path } from "../finding.ts";
-import { type Fields, fieldsOf, isFields, jsonIn, listOf, numberOf, textOf } from "../untyped.ts";
 
 /** Annotation of an object of which secrets were left out: where they stood and what they were, as JSON. */
 const leftOutAnnotation = "internal.portolan.dev/left-out";

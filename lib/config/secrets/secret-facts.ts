@@ -1,6 +1,6 @@
+import { fieldsOf, stringsOf, textOf } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
-import { keyPairProblem, rootProblemOf, someNames } from "../pem.ts";
-import { fieldsOf, stringsOf, textOf } from "../untyped.ts";
+import { keyPairProblem, rootProblemOf, someNames } from "../values/pem.ts";
 
 /** Annotations that stay of a Secret whose values are left out: what is wrong with its key pair, and with its certificates to check others against; "" for nothing. */
 export const keyPairFact = "internal.portolan.dev/key-pair-problem";

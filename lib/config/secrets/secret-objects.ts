@@ -1,8 +1,8 @@
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { fieldsOf } from "../../base/untyped.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { at, error, warning } from "../finding.ts";
-import { groupVersion } from "../group-version.ts";
-import { fieldsOf } from "../untyped.ts";
+import { groupVersion } from "../values/group-version.ts";
 import { keyPairFact, rootFact, secretFacts } from "./secret-facts.ts";
 
 /** Kubernetes' Secret. */

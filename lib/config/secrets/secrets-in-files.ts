@@ -1,6 +1,6 @@
 /** What must not lie in a source, which is stored in clear text: Secrets, and secrets that stand in other objects. */
 
-import { type Diagnostic, fileOrigin, type Origin } from "../diagnostic.ts";
+import { type Diagnostic, fileOrigin, type Origin } from "../../base/diagnostic.ts";
 import { commentsIn } from "../documents/comments.ts";
 import { type ObjectSource, type OtherText, type ParsedObject, parseStream } from "../documents/parse.ts";
 import { at, error } from "../finding.ts";

@@ -1,5 +1,5 @@
 /** Takes secrets out of the texts of a source, which is stored in clear text. */
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { documentLeftOut, type LeftOutReason } from "../documents/left-out-document.ts";
 import type { ParsedObject } from "../documents/parse.ts";
 import { replaceIn } from "../documents/replace.ts";

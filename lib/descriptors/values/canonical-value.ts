@@ -1,5 +1,5 @@
 import { type DescMessage, fromJson, type JsonValue, type MessageJsonType, toJson } from "@bufbuild/protobuf";
-import { causeText } from "../../config/cause-text.ts";
+import { causeText } from "../../base/cause-text.ts";
 import { registry } from "../registry.ts";
 import { hiddenMessage } from "./hidden-message.ts";
 import { isMembers } from "./members.ts";

@@ -5,8 +5,8 @@
  * @see docs/how-istio-does-it/envoy-filters.md#values
  */
 import { type DescField, type DescMessage, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { formatDuration, parseDuration } from "../../config/duration.ts";
-import { nearestName } from "../../config/nearest-name.ts";
+import { formatDuration, parseDuration } from "../../base/duration.ts";
+import { nearestName } from "../../base/nearest-name.ts";
 import { type ReadMessage, readAny } from "./any-value.ts";
 import { isMembers, type Members } from "./members.ts";
 import { readEnum, readScalar, type ScalarReading } from "./scalar-value.ts";

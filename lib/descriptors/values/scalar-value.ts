@@ -4,7 +4,7 @@
  * @see docs/how-istio-does-it/envoy-filters.md#values
  */
 import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { nearestName } from "../../config/nearest-name.ts";
+import { nearestName } from "../../base/nearest-name.ts";
 import { quoted } from "./value-problem.ts";
 
 /** A value in canonical JSON, or why it is none. */

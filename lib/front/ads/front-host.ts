@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { labelsOf } from "../../base/classifier.ts";
 import type { Budget } from "../../limits/budget.ts";
-import { labelsOf } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedTree } from "../../snapshot/reader/loaded.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ProxyConfigSchema } from "../../../gen/istio/mesh/v1alpha1/proxy_config_pb.ts";
-import { hashOf } from "../../snapshot/blob.ts";
+import { hashOf } from "../../base/blob.ts";
 import type { StreamKind } from "../../streams/due.ts";
 import type { Written } from "../../streams/grpc-framing.ts";
 import { beginningOf, runOf } from "../../streams/messages.ts";

@@ -1,5 +1,5 @@
-import { parseNodeId } from "../../snapshot/classifier.ts";
-import { readQualified } from "../../snapshot/node-names.ts";
+import { parseNodeId } from "../../base/classifier.ts";
+import { readQualified } from "../../snapshot/nodes/node-names.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import { shown } from "../excess.ts";
 import { classFor, rootFor, type ServedNode } from "../nodes/in-force.ts";

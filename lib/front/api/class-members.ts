@@ -1,6 +1,6 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { nodesIn } from "../../snapshot/node-index.ts";
-import { namedPods } from "../../snapshot/node-names.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { nodesIn } from "../../snapshot/nodes/node-index.ts";
+import { namedPods } from "../../snapshot/nodes/node-names.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { NodeShard } from "../../snapshot/root.ts";

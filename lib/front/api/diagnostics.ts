@@ -1,8 +1,8 @@
-import { type Diagnostic, keyText } from "../../config/diagnostic.ts";
-import { pathText } from "../../config/path-text.ts";
+import { type Diagnostic, keyText } from "../../base/diagnostic.ts";
+import { pathText } from "../../base/path-text.ts";
 import type { AnalysisRecord } from "../../snapshot/analysis-record.ts";
+import { type Served, servedInstead } from "../../snapshot/nodes/refusals.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
-import { type Served, servedInstead } from "../../snapshot/refusals.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
 import type { Front } from "../front.ts";
 import { type Answered, type Asked, found, matcher, pageOf } from "./asked.ts";

@@ -1,4 +1,4 @@
-import { type HistoryEntry, readChanges, readHistory } from "../../snapshot/head/history.ts";
+import { type HistoryEntry, readChanges, readHistory } from "../../snapshot/head/history/history.ts";
 import { type Answered, type Asked, found, pageOf, refused } from "./asked.ts";
 import { type Browser, nothingPublished } from "./browsed.ts";
 import { entryOf } from "./overview.ts";

@@ -1,8 +1,8 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { isLoopback } from "../../config/loopback.ts";
+import { isRecord } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { isLoopback } from "../../base/loopback.ts";
 import { bytesOf } from "../../limits/read-body.ts";
-import { isRecord } from "../../snapshot/classifier.ts";
-import { HeadMovedOn } from "../../snapshot/head/moved-on.ts";
+import { HeadMovedOn } from "../../snapshot/head/history/moved-on.ts";
 import { hostName } from "../auth/open-to.ts";
 import type { Front } from "../front.ts";
 import type { Move } from "../operate/moves.ts";

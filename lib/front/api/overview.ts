@@ -1,5 +1,5 @@
 import { statusOf } from "../../snapshot/head/head-status.ts";
-import type { HistoryEntry } from "../../snapshot/head/history.ts";
+import type { HistoryEntry } from "../../snapshot/head/history/history.ts";
 import type { Head, Step } from "../../snapshot/root.ts";
 import type { Front } from "../front.ts";
 import { type NodesFront, refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";

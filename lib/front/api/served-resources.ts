@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 
 /** What came instead of an answer. */

@@ -1,5 +1,5 @@
-import { parseNodeId } from "../../snapshot/classifier.ts";
-import { namespaceOfName } from "../../snapshot/node-names.ts";
+import { parseNodeId } from "../../base/classifier.ts";
+import { namespaceOfName } from "../../snapshot/nodes/node-names.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";

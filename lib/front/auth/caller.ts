@@ -6,7 +6,7 @@ import {
   namespaceOf,
   parseNodeId,
   textOf,
-} from "../../snapshot/classifier.ts";
+} from "../../base/classifier.ts";
 import { shown } from "../excess.ts";
 
 /** Who asks, as far as it was proven. */

@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { fromBase64, toBase64 } from "../../secrets/base64.ts";
+import { fromBase64, toBase64 } from "../../base/base64.ts";
 import { type Credentials, type Identified, type Method, refused } from "./authentication.ts";
 import { identityIn } from "./certificate-identity.ts";
 import { createKnownTokens } from "./known-tokens.ts";

@@ -1,6 +1,6 @@
-import { answerText } from "../../config/answer-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { discoveryUrl, maxDiscoveryBytes, readDiscovery } from "../../config/oidc-discovery.ts";
+import { answerText } from "../../base/answer-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { discoveryUrl, maxDiscoveryBytes, readDiscovery } from "../../base/oidc-discovery.ts";
 import { type FetchKeys, isSafeKeysUrl } from "./remote-keys.ts";
 
 /**

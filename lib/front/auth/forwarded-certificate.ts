@@ -1,4 +1,4 @@
-import { hashOf } from "../../snapshot/blob.ts";
+import { hashOf } from "../../base/blob.ts";
 import { type Identified, type Method, refused } from "./authentication.ts";
 import { callerOfSpiffeId, type TrustedIdentities } from "./spiffe-caller.ts";
 import type { Subjects } from "./subjects.ts";

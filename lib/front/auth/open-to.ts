@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { hostIn, isLoopback } from "../../config/loopback.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { hostIn, isLoopback } from "../../base/loopback.ts";
 import { type Authentication, noAuthentication } from "./authentication.ts";
 import { type AuthenticationOptions, readAuthentication } from "./settings.ts";
 

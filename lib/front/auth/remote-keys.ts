@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
-import { answerText } from "../../config/answer-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { isRecord } from "../../snapshot/classifier.ts";
+import { answerText } from "../../base/answer-text.ts";
+import { isRecord } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 
 /** Asks for keys. A redirect is an answer, which is not followed. */
 export type FetchKeys = (

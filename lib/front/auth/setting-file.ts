@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { fileTrouble } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { fileTrouble } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 
 /**
  * A setting as it stands in the environment, or in the file that it names after an `@`.

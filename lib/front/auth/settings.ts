@@ -1,8 +1,8 @@
 import type { X509Certificate } from "node:crypto";
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { hashOf } from "../../snapshot/blob.ts";
-import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
+import { hashOf } from "../../base/blob.ts";
+import { isRecord, type JsonRecord } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { type Authentication, authenticateBy, type Method, noAuthentication } from "./authentication.ts";
 import { awsIam } from "./aws-iam.ts";
 import { readCertificate } from "./certificate-identity.ts";

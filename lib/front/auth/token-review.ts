@@ -1,7 +1,7 @@
-import { answerText } from "../../config/answer-text.ts";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { fieldsOf, textOf } from "../../config/untyped.ts";
+import { answerText } from "../../base/answer-text.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../../base/untyped.ts";
 import { createGate } from "../../limits/gate.ts";
 import type { FetchKeys } from "./remote-keys.ts";
 

@@ -5,7 +5,7 @@ import {
   DiscoveryResponseSchema,
 } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import type { DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
-import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
+import { labelsOf, type NodeClaims } from "../../base/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import { binaryResources } from "../../streams/binary-resources.ts";
 import { selectResources } from "../../streams/select-resources.ts";

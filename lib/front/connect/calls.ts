@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createContextKey } from "@connectrpc/connect";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { Credentials } from "../auth/authentication.ts";
 import type { Caller } from "../auth/caller.ts";

@@ -1,7 +1,7 @@
 import type { AskingNode } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { localityText, type NodeClaims } from "../../base/classifier.ts";
+import { buildOfExtensions } from "../../base/proxy-build.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { localityText, type NodeClaims } from "../../snapshot/classifier.ts";
-import { buildOfExtensions } from "../../snapshot/proxy-build.ts";
 import { excessOfNode } from "../excess.ts";
 import type { ReadNode } from "../polls/poll-request.ts";
 

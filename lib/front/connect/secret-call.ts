@@ -6,8 +6,8 @@ import {
 } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { SecretDiscoveryService } from "../../../gen/envoy/service/secret/v3/sds_pb.ts";
 import { type DiscoveryQuestion, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { hashOf } from "../../base/blob.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
-import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { secretBinary } from "../../streams/secret-binary.ts";
 import { askerOf } from "../nodes/asker.ts";

@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
+import { causeText, fileTrouble } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { CertificateAuthority } from "../../ca/certificate-authority.ts";
-import { causeText, fileTrouble } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { keepRenewed, type Renewed } from "./keep-renewed.ts";
 
 /** A server's certificate, with those between it and a root, and its private key; PEM. */

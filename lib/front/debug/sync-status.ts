@@ -2,7 +2,7 @@
 import { create, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ClientConfigSchema, ConfigStatus } from "../../../gen/envoy/service/status/v3/csds_pb.ts";
-import { parseNodeId } from "../../snapshot/classifier.ts";
+import { parseNodeId } from "../../base/classifier.ts";
 import { isWildcard } from "../../snapshot/resource-type.ts";
 import { isServedType, urlOfServed } from "../../streams/served-type.ts";
 import type { NodeState, ResourceStanding } from "../nodes/node-state.ts";

@@ -1,6 +1,6 @@
 /** Whose state a caller may read: of an operator everybody's, of a workload that of the proxies that it could be served as. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { clusterMember, type NodeClaims, parseNodeId } from "../../snapshot/classifier.ts";
+import { clusterMember, type NodeClaims, parseNodeId } from "../../base/classifier.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { type Caller, misfit } from "../auth/caller.ts";

@@ -1,5 +1,5 @@
+import { labelsOf } from "../../base/classifier.ts";
 import { bytesOf, type ReadBody } from "../../limits/read-body.ts";
-import { labelsOf } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, type ShapeName, typeUrlOf } from "../../snapshot/resource-type.ts";

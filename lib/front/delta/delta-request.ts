@@ -1,6 +1,6 @@
 import type { DeltaQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { isRecord, type NodeClaims } from "../../base/classifier.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { isRecord, type NodeClaims } from "../../snapshot/classifier.ts";
 import type { Subscription } from "../../streams/delta.ts";
 import { distinctNames, isName } from "../excess.ts";
 import type { ExtensionLists } from "../polls/extension-lists.ts";

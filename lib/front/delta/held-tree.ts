@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedTree } from "../../snapshot/reader/loaded.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";

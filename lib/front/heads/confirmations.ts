@@ -1,5 +1,5 @@
-import { hashOf } from "../../snapshot/blob.ts";
-import { parseNodeId } from "../../snapshot/classifier.ts";
+import { hashOf } from "../../base/blob.ts";
+import { parseNodeId } from "../../base/classifier.ts";
 import { type Caller, identityOf } from "../auth/caller.ts";
 
 /** Whom a confirmation is of: what one caller says counts for what the same caller asks, and for nobody else. */

@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { headKey } from "../../snapshot/blob.ts";
+import { headKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { clockAheadMs, clockWarnings, writerAheadMs } from "../../snapshot/head/clock.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";

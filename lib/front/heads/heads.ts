@@ -1,4 +1,4 @@
-import { headKey } from "../../snapshot/blob.ts";
+import { headKey } from "../../base/blob.ts";
 import { nextStepMs } from "../../snapshot/head/head.ts";
 import type { Head } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

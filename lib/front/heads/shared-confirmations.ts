@@ -1,4 +1,4 @@
-import { hashOf } from "../../snapshot/blob.ts";
+import { hashOf } from "../../base/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { identityOf } from "../auth/caller.ts";
 import { type Confirmer, factMs, isOneEnvoy, type MemoryConfirmations, memoryConfirmations } from "./confirmations.ts";

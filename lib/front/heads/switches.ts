@@ -1,4 +1,4 @@
-import { own } from "../../snapshot/classifier.ts";
+import { own } from "../../base/classifier.ts";
 import { conditionKey } from "../../snapshot/gate-key.ts";
 import { stepsFrom, type Way } from "../../snapshot/head/head.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";

@@ -1,5 +1,5 @@
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { parseHead } from "../../snapshot/head/head.ts";
 import { needSigned } from "../../snapshot/head/signatures.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";

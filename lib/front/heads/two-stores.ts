@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { headKey } from "../../snapshot/blob.ts";
+import { headKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { parseHead } from "../../snapshot/head/head.ts";
 import { needSigned, type Trust } from "../../snapshot/head/signatures.ts";
 import { settledWithin } from "../../snapshot/worlds/load-cache.ts";

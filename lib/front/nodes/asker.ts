@@ -1,4 +1,4 @@
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
 import { type Caller, clusterOf } from "../auth/caller.ts";
 
 /** A node as a front tells it from others: two clusters may have pods of one name and address. */

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { isWildcard } from "../../snapshot/resource-type.ts";
 import type { ResourceEntry } from "../../snapshot/root.ts";

@@ -1,4 +1,4 @@
-import { missedBlobKey } from "../../snapshot/wanted.ts";
+import { missedBlobKey } from "../../snapshot/nodes/wanted.ts";
 import type { WantedOptions } from "./wanted-classes.ts";
 
 /** A compile looks at all that is served, so that one report is enough for any number of blobs. */

@@ -1,8 +1,9 @@
 /** What nodes have, as fronts tell each other: small records in the store, written when something changes. */
-import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
+
+import { hashOf } from "../../base/blob.ts";
+import { isRecord } from "../../base/classifier.ts";
+import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { hashOf } from "../../snapshot/blob.ts";
-import { isRecord } from "../../snapshot/classifier.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { askerKey } from "./asker.ts";

@@ -1,5 +1,5 @@
 /** The one model of a node's state: what the API, the command line, the metrics and the console show is read from it. */
-import { parseNodeId } from "../../snapshot/classifier.ts";
+import { parseNodeId } from "../../base/classifier.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { NodeResource, NodeStatus, NodeTransport } from "./node-watch.ts";
 

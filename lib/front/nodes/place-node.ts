@@ -8,9 +8,9 @@ import {
   parseNodeId,
   project,
   textOf,
-} from "../../snapshot/classifier.ts";
-import { readQualified } from "../../snapshot/node-names.ts";
-import { isIstioClass } from "../../snapshot/proxy-build.ts";
+} from "../../base/classifier.ts";
+import { isIstioClass } from "../../base/proxy-build.ts";
+import { readQualified } from "../../snapshot/nodes/node-names.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type Caller, clusterOf, completed, indexKeys, misfit } from "../auth/caller.ts";

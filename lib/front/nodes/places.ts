@@ -1,4 +1,4 @@
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";

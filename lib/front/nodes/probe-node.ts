@@ -1,4 +1,4 @@
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
 
 /** `portolan doctor` polls as this node where none is named. No mesh has it, and servers do not report it as unmatched. */
 export const probeNode = {

@@ -1,4 +1,4 @@
-import { parseNodeId } from "../../snapshot/classifier.ts";
+import { parseNodeId } from "../../base/classifier.ts";
 import type { Stranger } from "./strangers.ts";
 
 /** What to do about a node that no class was compiled for. */

@@ -1,4 +1,4 @@
-import type { Classifier, NodeClaims } from "../../snapshot/classifier.ts";
+import type { Classifier, NodeClaims } from "../../base/classifier.ts";
 import {
   countByNamespace,
   maxWanted,
@@ -11,7 +11,7 @@ import {
   wantedOwner,
   wantedPrefix,
   wantedRecord,
-} from "../../snapshot/wanted.ts";
+} from "../../snapshot/nodes/wanted.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Caller, identityOf } from "../auth/caller.ts";
 

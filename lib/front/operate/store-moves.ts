@@ -1,4 +1,4 @@
-import { unreachable } from "../../config/diagnostic.ts";
+import { unreachable } from "../../base/diagnostic.ts";
 import {
   abortCanary,
   type OperatorOptions,

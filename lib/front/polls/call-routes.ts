@@ -1,4 +1,4 @@
-import { unreachable } from "../../config/diagnostic.ts";
+import { unreachable } from "../../base/diagnostic.ts";
 import type { ReadBody } from "../../limits/read-body.ts";
 import { resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { ServedType } from "../../streams/served-type.ts";

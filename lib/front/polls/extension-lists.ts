@@ -1,5 +1,5 @@
-import { isRecord, textOf } from "../../snapshot/classifier.ts";
-import { buildOfExtensions, type ProxyBuild, shortLists } from "../../snapshot/proxy-build.ts";
+import { isRecord, textOf } from "../../base/classifier.ts";
+import { buildOfExtensions, type ProxyBuild, shortLists } from "../../base/proxy-build.ts";
 
 /**
  * Lists of extensions, as JSON, that came whole and were read. Every Envoy of a build sends the same 60 to 77 KB with every poll:

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "../../snapshot/classifier.ts";
+import { isRecord, type JsonRecord } from "../../base/classifier.ts";
 import { type ExtensionLists, noExtensionLists } from "./extension-lists.ts";
 
 /** A request in proto JSON. */

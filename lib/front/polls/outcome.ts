@@ -1,4 +1,4 @@
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
 import { type Caller, misfit } from "../auth/caller.ts";
 import type { Outcome } from "../metrics.ts";
 import type { Placement } from "../nodes/place-node.ts";

@@ -1,5 +1,5 @@
+import { isRecord, type JsonRecord, localityText, type NodeClaims, textOf } from "../../base/classifier.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { isRecord, type JsonRecord, localityText, type NodeClaims, textOf } from "../../snapshot/classifier.ts";
 import { distinctNames, excessOfNode, isName } from "../excess.ts";
 import { buildOfList, type ExtensionLists } from "./extension-lists.ts";
 import { parseRequest } from "./json-request.ts";

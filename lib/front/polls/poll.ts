@@ -1,5 +1,5 @@
+import { labelsOf } from "../../base/classifier.ts";
 import type { BodyLimits, ReadBody } from "../../limits/read-body.ts";
-import { labelsOf } from "../../snapshot/classifier.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { type Selection, selectResources } from "../../streams/select-resources.ts";

@@ -1,4 +1,4 @@
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { ShapeName } from "../../snapshot/resource-type.ts";

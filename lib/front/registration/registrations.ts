@@ -1,6 +1,6 @@
 /** Machines that register themselves for a WorkloadGroup while they have a stream, as istiod's WorkloadEntries do. */
 import { isIP } from "node:net";
-import { type NodeClaims, parseNodeId, textOf } from "../../snapshot/classifier.ts";
+import { type NodeClaims, parseNodeId, textOf } from "../../base/classifier.ts";
 import { cutText } from "../../snapshot/free-text.ts";
 import {
   identityPrefix,
@@ -15,7 +15,7 @@ import {
   recordKey,
   registeredPrefix,
   renewMs,
-} from "../../snapshot/registered.ts";
+} from "../../snapshot/nodes/registered.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Caller, misfit } from "../auth/caller.ts";
 

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { whyUnread } from "../why-unread.ts";
 import { type Answer, problem } from "./answer.ts";
 

@@ -1,10 +1,10 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { hashOf } from "../../base/blob.ts";
+import { labelsOf } from "../../base/classifier.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ReadBody } from "../../limits/read-body.ts";
 import { readSecretName } from "../../secrets/secret-name.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
-import { hashOf } from "../../snapshot/blob.ts";
-import { labelsOf } from "../../snapshot/classifier.ts";
-import { placeOfName } from "../../snapshot/name-search.ts";
+import { placeOfName } from "../../snapshot/nodes/name-search.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SecretGrant } from "../../snapshot/root.ts";

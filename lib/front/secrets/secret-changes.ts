@@ -1,4 +1,4 @@
-import { hashOf } from "../../snapshot/blob.ts";
+import { hashOf } from "../../base/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Refused } from "../polls/outcome.ts";

@@ -1,6 +1,6 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { labelsOf } from "../../base/classifier.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
-import { labelsOf } from "../../snapshot/classifier.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { ShapeName } from "../../snapshot/resource-type.ts";
 import type { Caller } from "../auth/caller.ts";

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Trace } from "../../trace/decision.ts";
 import { usualDirection, withDestination } from "../../trace/destination.ts";
 import { nodeResources, type ResourceTexts } from "../../trace/node-resources.ts";

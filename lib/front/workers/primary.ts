@@ -1,4 +1,4 @@
-import { unreachable } from "../../config/diagnostic.ts";
+import { unreachable } from "../../base/diagnostic.ts";
 import type { BelievedGenerations } from "../heads/believed-generations.ts";
 import { askerKey } from "../nodes/asker.ts";
 import type { Refusal } from "../nodes/refusals.ts";

@@ -1,6 +1,6 @@
 import cluster, { type Worker as ClusterWorker } from "node:cluster";
-import { causeText } from "../../config/cause-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { causeText } from "../../base/cause-text.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { lastAnswersMs } from "../node-server.ts";
 import type { FromWorker, Line, ToWorker } from "./messages.ts";
 import type { Primary } from "./primary.ts";

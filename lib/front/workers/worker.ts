@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { headKey } from "../../snapshot/blob.ts";
+import { headKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { GetResult, ObjectStore } from "../../storage/object-store.ts";
 import { type BelievedGenerations, memoryGenerations } from "../heads/believed-generations.ts";
 import { type MemoryConfirmations, memoryConfirmations } from "../heads/confirmations.ts";

@@ -7,7 +7,7 @@ import { query } from "../../incremental/query.ts";
 import type { Question } from "../../incremental/tracked-query.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
+import { ProxyAnswers, targetsOfAll } from "../views/proxies/proxy-answers.ts";
 import type { ViewColumns } from "../views/view-columns.ts";
 import { tracedViewsOf } from "../views/views-of.ts";
 import { type AskedOfProxies, allAsked, answerTo, nothingAsked, united } from "./asked.ts";

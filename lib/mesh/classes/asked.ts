@@ -1,7 +1,7 @@
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { Question } from "../../incremental/tracked-query.ts";
-import type { AskedOfProxy, ProxyAnswers } from "../views/proxy-answers.ts";
+import type { AskedOfProxy, ProxyAnswers } from "../views/proxies/proxy-answers.ts";
 
 /** What selecting asked the proxies of each namespace. */
 export interface AskedOfProxies {

@@ -1,4 +1,4 @@
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { NodeClaims } from "../../base/classifier.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 
 /** What a node would send for a proxy. */

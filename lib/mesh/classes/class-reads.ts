@@ -1,8 +1,8 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { accountMember, type LabelKeys } from "../../base/classifier.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Question } from "../../incremental/tracked-query.ts";
 import { networkLabel, nodeLabel, regionLabel, subzoneLabel, zoneLabel } from "../../registry/labels.ts";
-import { accountMember, type LabelKeys } from "../../snapshot/classifier.ts";
-import type { ProxyAnswers } from "../views/proxy-answers.ts";
+import type { ProxyAnswers } from "../views/proxies/proxy-answers.ts";
 import type { AskedOfProxies } from "./asked.ts";
 
 /** Which attributes of nodes can tell classes apart in a mesh, in the terms of the classifier. */

@@ -1,10 +1,10 @@
-import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import { accountKey, type Classifier, projectorOf } from "../../base/classifier.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../base/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { keepList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
-import { accountKey, type Classifier, projectorOf } from "../../snapshot/classifier.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { below } from "../views/view-columns.ts";

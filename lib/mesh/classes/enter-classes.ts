@@ -1,11 +1,11 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { classPrefix } from "../../base/proxy-build.ts";
 import { column } from "../../incremental/column.ts";
 import { keepList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { fingerprint, plainText } from "../../incremental/plain-text.ts";
 import { query } from "../../incremental/query.ts";
 import { together, valuesOf } from "../../incremental/rearranged.ts";
-import { classPrefix } from "../../snapshot/proxy-build.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { eachOf, type ProxyViews, rowsInOrder, type ViewColumns } from "../views/view-columns.ts";
 import type { OutboundClusterView, View } from "../views/views.ts";

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Condition } from "../../config/gateway-api/status/status.ts";
 import type { Problem } from "./problem.ts";
 

@@ -8,16 +8,16 @@ import { keepList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import type { ConfigsOf } from "../index/configs-by-kind.ts";
 import type { ReleaseRules } from "../release-rules.ts";
-import { type MadePolicy, madeTlsPolicy, madeTrafficPolicy } from "./backend-policies.ts";
-import { madeBackend } from "./backend-resource.ts";
+import { type MadePolicy, madeTlsPolicy, madeTrafficPolicy } from "./backends/backend-policies.ts";
+import { madeBackend } from "./backends/backend-resource.ts";
+import { destinationRulesOf } from "./backends/policy-rules.ts";
 import { classOwners } from "./classes.ts";
 import { type MadeGateway, type MadeListenerSet, madeGateway, madeListenerSet, takesListeners } from "./gateway.ts";
 import { type Grants, grantsOf } from "./grants.ts";
-import { type GatewayConflicts, listenerConflicts, noConflicts } from "./listener-conflicts.ts";
-import type { ListenerSource } from "./listener-source.ts";
-import { destinationRulesOf } from "./policy-rules.ts";
-import { type MadeRoute, mergedParts, routeAmong } from "./route.ts";
-import type { RouteConfig } from "./route-kinds.ts";
+import { type GatewayConflicts, listenerConflicts, noConflicts } from "./listeners/listener-conflicts.ts";
+import type { ListenerSource } from "./listeners/listener-source.ts";
+import { type MadeRoute, mergedParts, routeAmong } from "./routes/route.ts";
+import type { RouteConfig } from "./routes/route-kinds.ts";
 import {
   type GatewayApiObjects,
   listenerSourceOf,

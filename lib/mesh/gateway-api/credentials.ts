@@ -1,6 +1,6 @@
-import { rootProblemOf } from "../../config/pem.ts";
+import { fieldsOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { keyPairFact, rootFact } from "../../config/secrets/secret-facts.ts";
-import { fieldsOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { rootProblemOf } from "../../config/values/pem.ts";
 import { query } from "../../incremental/query.ts";
 import { clusterBundleData, isClusterBundle } from "../../registry/kubernetes/cluster-trust-bundle.ts";
 import type { KubernetesObject } from "../../registry/kubernetes/object.ts";

@@ -1,4 +1,4 @@
-import { isIpAddress } from "../../config/ip-address.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { serviceAddresses } from "../hosts/service-address.ts";
 

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { KubernetesGateway } from "../../config/gateway-api/gateway.ts";
-import type { ListenerSource } from "./listener-source.ts";
+import type { ListenerSource } from "./listeners/listener-source.ts";
 import { type Problem, problem } from "./problem.ts";
 
 /** What is wrong with the objects that a Gateway itself refers to; undefined: nothing. */

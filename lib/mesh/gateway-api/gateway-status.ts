@@ -7,8 +7,8 @@ import type { ReleaseRules } from "../release-rules.ts";
 import { conditions, type Draft } from "./conditions.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
 import { type GatewayPlace, gatewayPlace, type PlaceSource, reportedAddresses } from "./gateway-place.ts";
-import type { MadeListener } from "./listener.ts";
-import { isInsecure } from "./listener-tls.ts";
+import type { MadeListener } from "./listeners/listener.ts";
+import { isInsecure } from "./listeners/listener-tls.ts";
 import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
 import { type Problem, problem } from "./problem.ts";
 

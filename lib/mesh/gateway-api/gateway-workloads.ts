@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { GatewayClass, KubernetesGateway } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { internValue } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

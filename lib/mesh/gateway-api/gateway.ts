@@ -6,9 +6,9 @@ import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { ReleaseRules } from "../release-rules.ts";
 import { type GatewayReferences, gatewayReferences } from "./gateway-references.ts";
 import { type GatewayServices, gatewayServices } from "./gateway-services.ts";
-import { type MadeListener, madeListener } from "./listener.ts";
-import type { Conflicts } from "./listener-conflicts.ts";
-import type { ListenerSource } from "./listener-source.ts";
+import { type MadeListener, madeListener } from "./listeners/listener.ts";
+import type { Conflicts } from "./listeners/listener-conflicts.ts";
+import type { ListenerSource } from "./listeners/listener-source.ts";
 
 /** A Gateway of a class of ours, with what its listeners become. */
 export interface MadeGateway {

@@ -3,10 +3,10 @@ import type { KubernetesGateway } from "../../config/gateway-api/gateway.ts";
 import { internValue } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
+import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 import { networkLabel } from "../../registry/labels.ts";
-import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Service } from "../../registry/service.ts";
-import { isAutoPassthrough } from "./listener-tls.ts";
+import { isAutoPassthrough } from "./listeners/listener-tls.ts";
 
 interface Inputs {
   readonly gateways: readonly Config<KubernetesGateway>[];

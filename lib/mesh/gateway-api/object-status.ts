@@ -1,5 +1,5 @@
+import type { ConfigKey } from "../../base/diagnostic.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import type { ConfigKey } from "../../config/diagnostic.ts";
 import { mergedStatus } from "../../config/gateway-api/status/merge-status.ts";
 import type { GatewayApiStatus } from "../../config/gateway-api/status/status.ts";
 

@@ -1,5 +1,5 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ReferenceGrant } from "../../config/gateway-api/backend-policy.ts";
 import { query } from "../../incremental/query.ts";
 import { isOfGateways } from "./grants.ts";

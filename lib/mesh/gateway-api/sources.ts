@@ -1,5 +1,5 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
 import type { KubernetesBackend } from "../../config/gateway-api/backend.ts";
 import type {
   BackendTLSPolicy,
@@ -12,7 +12,7 @@ import type { KubernetesHTTPRoute } from "../../config/gateway-api/http-route.ts
 import type { GRPCRoute, KubernetesTCPRoute, KubernetesTLSRoute } from "../../config/gateway-api/other-routes.ts";
 import type { LabelSelector } from "../../config/kinds/selector.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { internList, internValue } from "../../incremental/keep-identity.ts";
 import { lazily, remembered } from "../../incremental/lazy.ts";
 import type { Memo } from "../../incremental/memo.ts";
@@ -21,15 +21,15 @@ import { selectsLabels } from "../../registry/kubernetes/namespace.ts";
 import type { Form } from "../forms.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
 import type { ReleaseRules } from "../release-rules.ts";
-import { isConsidered } from "./backend-policies.ts";
+import { isConsidered } from "./backends/backend-policies.ts";
+import type { NamedPort, PolicySource } from "./backends/policy-source.ts";
 import { type Credentials, noCredentials } from "./credentials.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
 import type { GrantSource, Grants } from "./grants.ts";
-import type { MadeListener, RouteParent } from "./listener.ts";
-import type { ListenerSource } from "./listener-source.ts";
-import type { NamedPort, PolicySource } from "./policy-source.ts";
-import type { MadeRoute, RouteSource } from "./route.ts";
-import { backendRefsOf, parentRefsOf } from "./route-kinds.ts";
+import type { MadeListener, RouteParent } from "./listeners/listener.ts";
+import type { ListenerSource } from "./listeners/listener-source.ts";
+import type { MadeRoute, RouteSource } from "./routes/route.ts";
+import { backendRefsOf, parentRefsOf } from "./routes/route-kinds.ts";
 
 /** What the objects of the Gateway API are converted with beside themselves. */
 export interface GatewayApiWorld {

@@ -1,16 +1,17 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
 import type { GatewayClass } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import { internList, internValue } from "../../incremental/keep-identity.ts";
 import { lazily } from "../../incremental/lazy.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
-import type { RegistryState } from "../../registry/registry-state.ts";
-import { serviceKey } from "../../registry/registry-state.ts";
+import type { RegistryState } from "../../registry/changes/registry-state.ts";
+import { serviceKey } from "../../registry/changes/registry-state.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
 import type { ReleaseRules } from "../release-rules.ts";
+import { policyStatus } from "./backends/policy-status.ts";
 import { ownerOf } from "./classes.ts";
 import { conditions } from "./conditions.ts";
 import type { ConvertedParts } from "./convert.ts";
@@ -23,9 +24,8 @@ import {
 } from "./gateway-status.ts";
 import { gatewayNameOf } from "./made-objects.ts";
 import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
-import { policyStatus } from "./policy-status.ts";
-import type { MadeRoute } from "./route.ts";
-import { routeStatus } from "./route-status.ts";
+import type { MadeRoute } from "./routes/route.ts";
+import { routeStatus } from "./routes/route-status.ts";
 
 interface StatusInputs {
   readonly parts: ConvertedParts;

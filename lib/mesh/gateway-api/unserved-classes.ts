@@ -1,9 +1,9 @@
+import { byCodePoint, type Diagnostic } from "../../base/diagnostic.ts";
+import { nearestName } from "../../base/nearest-name.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint, type Diagnostic } from "../../config/diagnostic.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { GatewayClass, KubernetesGateway } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
-import { nearestName } from "../../config/nearest-name.ts";
 import { query } from "../../incremental/query.ts";
 import { classOwners } from "./classes.ts";
 

@@ -1,4 +1,4 @@
-import { inCodePointOrder } from "../../config/diagnostic.ts";
+import { inCodePointOrder } from "../../base/diagnostic.ts";
 import type { Server } from "../../config/kinds/gateway.ts";
 
 const httpProtocols: ReadonlySet<string> = new Set(["HTTP", "HTTP2", "GRPC", "GRPC-WEB"]);

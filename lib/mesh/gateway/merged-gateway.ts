@@ -3,8 +3,9 @@
  * @see docs/how-istio-does-it/gateways.md
  * @see istio 1.30.3 pilot/pkg/model/gateway.go
  */
+
+import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../base/diagnostic.ts";
 import { type Config, keyOf, writtenPath } from "../../config/config.ts";
-import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import { lazily } from "../../incremental/lazy.ts";
 import type { Memo } from "../../incremental/memo.ts";

@@ -1,7 +1,7 @@
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { type Config, writtenPath } from "../../config/config.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
-import { isSubset, type Labels } from "../../config/labels.ts";
+import { isSubset, type Labels } from "../../config/values/labels.ts";
 import { query } from "../../incremental/query.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import type { ReleaseRules } from "../release-rules.ts";

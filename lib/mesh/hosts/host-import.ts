@@ -1,4 +1,4 @@
-import { hostsOverlap, isSubsetHost, isWildcard } from "../../config/host-name.ts";
+import { hostsOverlap, isSubsetHost, isWildcard } from "../../config/values/host-name.ts";
 
 /**
  * What one egress listener imports from one namespace.

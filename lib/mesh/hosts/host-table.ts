@@ -1,4 +1,4 @@
-import { isSubsetHost, isWildcard } from "../../config/host-name.ts";
+import { isSubsetHost, isWildcard } from "../../config/values/host-name.ts";
 
 /** Values by host, answering with the value of the most specific host that covers a name. */
 export interface HostTable<T> {

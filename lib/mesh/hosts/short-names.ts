@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
-import { fullHostName } from "../../config/host-name.ts";
 import type { Destination, HTTPRoute, RouteDestination, VirtualService } from "../../config/kinds/virtual-service.ts";
+import { fullHostName } from "../../config/values/host-name.ts";
 
 /** The reserved gateway name that stands for all sidecars. */
 export const meshGateway = "mesh";

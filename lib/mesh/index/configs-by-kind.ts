@@ -1,5 +1,5 @@
+import { kindText } from "../../base/diagnostic.ts";
 import { byAge, type Config } from "../../config/config.ts";
-import { kindText } from "../../config/diagnostic.ts";
 import type { KubernetesBackend } from "../../config/gateway-api/backend.ts";
 import type {
   BackendTLSPolicy,
@@ -9,17 +9,17 @@ import type {
 import type { GatewayClass, KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
 import type { KubernetesHTTPRoute } from "../../config/gateway-api/http-route.ts";
 import type { GRPCRoute, KubernetesTCPRoute, KubernetesTLSRoute } from "../../config/gateway-api/other-routes.ts";
-import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
 import type { EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { Ingress, IngressClass } from "../../config/kinds/ingress.ts";
+import type { AuthenticationPolicy } from "../../config/kinds/legacy/authentication-policy.ts";
+import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/legacy/service-role.ts";
 import type { PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
-import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";

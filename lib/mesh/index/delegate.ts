@@ -4,7 +4,7 @@
  * @see istio 1.30.3 pilot/pkg/model/virtualservice.go
  */
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from "../../config/kinds/virtual-service.ts";
-import { isSubset } from "../../config/labels.ts";
+import { isSubset } from "../../config/values/labels.ts";
 
 /**
  * The routes that a root's route stands for: each of the delegate's that does not conflict with it, merged.

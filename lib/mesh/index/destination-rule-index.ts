@@ -1,9 +1,9 @@
+import type { ConfigKey, Diagnostic, Stage } from "../../base/diagnostic.ts";
+import type { DiagnosticCode } from "../../base/diagnostic-codes.ts";
 import { byAge, type Config, keysOf } from "../../config/config.ts";
-import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
-import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
-import { fullHostName } from "../../config/host-name.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
-import { isSubset, sameLabels } from "../../config/labels.ts";
+import { fullHostName } from "../../config/values/host-name.ts";
+import { isSubset, sameLabels } from "../../config/values/labels.ts";
 import { internList } from "../../incremental/keep-identity.ts";
 import { lazily } from "../../incremental/lazy.ts";
 import type { Memo } from "../../incremental/memo.ts";

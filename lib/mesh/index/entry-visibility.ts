@@ -1,5 +1,5 @@
 import type { EntryVisibility, ServiceEntryVisibility } from "../../config/kinds/mesh-config.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { selectsLabels } from "../../registry/kubernetes/namespace.ts";

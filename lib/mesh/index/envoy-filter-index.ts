@@ -1,12 +1,12 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { byAge, type Config } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
 import {
   type EnvoyFilter,
   longestVersionPattern,
   type PatchContext,
   type ProxyMatch,
 } from "../../config/kinds/envoy-filter.ts";
-import { compileRe2, type Re2 } from "../../config/re2.ts";
+import { compileRe2, type Re2 } from "../../config/values/re2.ts";
 import { remembered } from "../../incremental/lazy.ts";
 import { query } from "../../incremental/query.ts";
 import { groupBy } from "../group-by.ts";

@@ -3,8 +3,9 @@
  * @see docs/how-istio-does-it/ingress.md
  * @see istio 1.30.3 pilot/pkg/config/kube/ingress
  */
+
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressClass } from "../../config/kinds/ingress.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";

@@ -2,7 +2,7 @@ import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { lazily, remembered } from "../../incremental/lazy.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
-import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
+import { type RegistryState, serviceKey } from "../../registry/changes/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import type { MeshSettings } from "../mesh-settings.ts";
 import type { MeshLookups, ServiceLookups } from "../views/views.ts";

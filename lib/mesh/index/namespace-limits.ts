@@ -2,8 +2,9 @@
  * What all objects of one namespace may expand to together: without it, many objects that are each within their limits would still fill
  * the memory of a compile for the whole mesh.
  */
+
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import {

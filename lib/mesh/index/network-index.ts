@@ -1,9 +1,9 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { isIpAddress } from "../../config/ip-address.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { HostAddresses } from "../../config/kinds/resolved-facts.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
 import { query } from "../../incremental/query.ts";
-import type { NetworkGateway } from "../../registry/registry-state.ts";
+import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 
 /** Gateways between networks. @see docs/how-istio-does-it/networks.md#gateways */
 export interface NetworkIndex {

@@ -1,8 +1,8 @@
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { closesNamespace } from "../../config/fail-closed/closed-object.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
-import { isSubset, type Labels } from "../../config/labels.ts";
+import { isSubset, type Labels } from "../../config/values/labels.ts";
 import { query } from "../../incremental/query.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import type { MutualTlsMode } from "../views/views.ts";

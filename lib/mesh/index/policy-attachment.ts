@@ -1,8 +1,8 @@
 import type { Config } from "../../config/config.ts";
 import type { PolicyTargetReference } from "../../config/kinds/selector.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
-import { isSubset, type Labels } from "../../config/labels.ts";
 import { closedProxiesAnnotation } from "../../config/made-annotations.ts";
+import { isSubset, type Labels } from "../../config/values/labels.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 
 /** A workload as policies see it. */

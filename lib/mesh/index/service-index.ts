@@ -1,8 +1,8 @@
-import { isSubsetHost, isWildcard } from "../../config/host-name.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import { isSubsetHost, isWildcard } from "../../config/values/host-name.ts";
 import { remembered } from "../../incremental/lazy.ts";
 import { query } from "../../incremental/query.ts";
-import { serviceKey } from "../../registry/registry-state.ts";
+import { serviceKey } from "../../registry/changes/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { hostTable, mostSpecific } from "../hosts/host-table.ts";
 import { type EntryLimits, limitedVisibility } from "./entry-visibility.ts";

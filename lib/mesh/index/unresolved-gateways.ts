@@ -1,5 +1,5 @@
+import { type Diagnostic, fileOrigin, type Origin } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { type Diagnostic, fileOrigin, type Origin } from "../../config/diagnostic.ts";
 import type { KubernetesGateway } from "../../config/gateway-api/gateway.ts";
 import type { Service } from "../../registry/service.ts";
 import type { NetworkIndex } from "./network-index.ts";

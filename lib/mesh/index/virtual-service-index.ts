@@ -1,9 +1,9 @@
+import type { ConfigKey, Diagnostic, Stage } from "../../base/diagnostic.ts";
+import type { DiagnosticCode } from "../../base/diagnostic-codes.ts";
 import { byAge, type Config, keyOf, keysOf } from "../../config/config.ts";
-import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
-import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
-import { isWildcard } from "../../config/host-name.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
 import { maxCopiedCharacters } from "../../config/rules/expansion.ts";
+import { isWildcard } from "../../config/values/host-name.ts";
 import { internList, keepList } from "../../incremental/keep-identity.ts";
 import { remembered } from "../../incremental/lazy.ts";
 import type { Memo } from "../../incremental/memo.ts";

@@ -1,5 +1,5 @@
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import { byAge, type Config } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { PolicyTarget } from "../../config/kinds/selector.ts";

@@ -1,8 +1,8 @@
 import { error, type Finding, type Path } from "../../config/finding.ts";
-import { isIpOrCidr } from "../../config/ip-address.ts";
 import type { Condition, Operation } from "../../config/kinds/authorization-policy.ts";
-import type { AccessConstraint, AccessRule } from "../../config/kinds/service-role.ts";
+import type { AccessConstraint, AccessRule } from "../../config/kinds/legacy/service-role.ts";
 import { isToken } from "../../config/rules/names.ts";
+import { isIpOrCidr } from "../../config/values/ip-address.ts";
 import type { ConstrainedWorkload, ServedPort } from "./served-port.ts";
 import { inBrackets, matchesAny } from "./text-pattern.ts";
 

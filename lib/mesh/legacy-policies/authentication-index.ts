@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import type { AuthenticationPolicy, TargetSelector } from "../../config/kinds/authentication-policy.ts";
+import type { AuthenticationPolicy, TargetSelector } from "../../config/kinds/legacy/authentication-policy.ts";
 import { groupBy } from "../group-by.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 import type { ServedPort } from "./served-port.ts";

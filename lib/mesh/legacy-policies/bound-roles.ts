@@ -1,7 +1,7 @@
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { at, info, warning } from "../../config/finding.ts";
-import type { ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
+import type { ServiceRole, ServiceRoleBinding } from "../../config/kinds/legacy/service-role.ts";
 import { groupBy } from "../group-by.ts";
 import { type ConvertedAccess, convertAccess, destinationReads } from "./access-rule.ts";
 import { type ConvertedSubject, convertSubject } from "./subject.ts";

@@ -1,7 +1,7 @@
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
 import { at } from "../../config/finding.ts";
-import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
+import type { AuthenticationPolicy } from "../../config/kinds/legacy/authentication-policy.ts";
 import type { Service } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { BoundRole } from "./bound-roles.ts";

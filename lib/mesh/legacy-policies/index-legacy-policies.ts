@@ -9,15 +9,16 @@
  * @see istio 1.5.10 pilot/pkg/security/authn/v1beta1
  * @see istio 1.5.10 pilot/pkg/security/authz/builder
  */
+
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { isDryRun } from "../../config/dry-run.ts";
 import { isStandIn } from "../../config/fail-closed/closed-object.ts";
-import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
+import type { AuthenticationPolicy } from "../../config/kinds/legacy/authentication-policy.ts";
+import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/legacy/service-role.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
-import type { Labels } from "../../config/labels.ts";
 import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { internValue } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

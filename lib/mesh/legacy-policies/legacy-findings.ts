@@ -2,11 +2,12 @@
  * What objects of the old kinds became, and what of them names nothing or means something else now. Every object in force says
  * at least one thing, so that whoever still has one knows what to write instead.
  */
+
+import { keyText } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { keyText } from "../../config/diagnostic.ts";
 import { type Finding, info, type Path, warning } from "../../config/finding.ts";
-import type { AuthenticationPolicy, TargetSelector } from "../../config/kinds/authentication-policy.ts";
-import type { RbacConfig } from "../../config/kinds/service-role.ts";
+import type { AuthenticationPolicy, TargetSelector } from "../../config/kinds/legacy/authentication-policy.ts";
+import type { RbacConfig } from "../../config/kinds/legacy/service-role.ts";
 import type { Service } from "../../registry/service.ts";
 import { isPort, mutualTlsMode, targetHost } from "./authentication-index.ts";
 import type { BoundRole } from "./bound-roles.ts";

@@ -1,11 +1,11 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
-import { isSubset, type Labels } from "../../config/labels.ts";
+import { isSubset, type Labels } from "../../config/values/labels.ts";
 import { internValue } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
-import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
+import { type RegistryState, serviceKey } from "../../registry/changes/registry-state.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";

@@ -1,7 +1,7 @@
+import { keyText } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { keyText } from "../../config/diagnostic.ts";
 import { type Finding, info, warning } from "../../config/finding.ts";
-import type { RbacConfig, RbacTarget } from "../../config/kinds/service-role.ts";
+import type { RbacConfig, RbacTarget } from "../../config/kinds/legacy/service-role.ts";
 import type { NamedService } from "./served-port.ts";
 
 /** The switch of RBAC that counts, and those that it leaves without effect. */

@@ -7,7 +7,7 @@
 import type { Config } from "../../config/config.ts";
 import { dryRunAnnotation } from "../../config/dry-run.ts";
 import type { AuthorizationPolicy, Rule } from "../../config/kinds/authorization-policy.ts";
-import type { RbacConfig } from "../../config/kinds/service-role.ts";
+import type { RbacConfig } from "../../config/kinds/legacy/service-role.ts";
 import { groupBy } from "../group-by.ts";
 import { type ConvertedAccess, grantsOn } from "./access-rule.ts";
 import type { BoundRole, NamespaceRoles } from "./bound-roles.ts";

@@ -1,7 +1,7 @@
 import type { Finding, Path } from "../../config/finding.ts";
-import { isIpOrCidr } from "../../config/ip-address.ts";
 import type { Condition, Source } from "../../config/kinds/authorization-policy.ts";
-import type { Subject } from "../../config/kinds/service-role.ts";
+import type { Subject } from "../../config/kinds/legacy/service-role.ts";
+import { isIpOrCidr } from "../../config/values/ip-address.ts";
 import { type Conversion, dropped, isHeaderKey } from "./access-rule.ts";
 import { inBrackets } from "./text-pattern.ts";
 

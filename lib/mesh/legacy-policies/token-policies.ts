@@ -6,8 +6,8 @@
  */
 import { byAge, type Config } from "../../config/config.ts";
 import type { Path } from "../../config/finding.ts";
-import type { AuthenticationPolicy, LegacyJwt } from "../../config/kinds/authentication-policy.ts";
 import type { AuthorizationPolicy, Operation, Rule } from "../../config/kinds/authorization-policy.ts";
+import type { AuthenticationPolicy, LegacyJwt } from "../../config/kinds/legacy/authentication-policy.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import { httpOnlyAnnotation } from "../../config/made-annotations.ts";
 import { groupBy } from "../group-by.ts";

@@ -1,5 +1,5 @@
 import { type Finding, type Path, warning } from "../../config/finding.ts";
-import type { LegacyJwt, PathMatch } from "../../config/kinds/authentication-policy.ts";
+import type { LegacyJwt, PathMatch } from "../../config/kinds/legacy/authentication-policy.ts";
 
 /** The requests that one trigger rule picks, as paths of an AuthorizationPolicy; without either: all. */
 export interface TriggerRegion {

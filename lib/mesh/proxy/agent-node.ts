@@ -1,7 +1,7 @@
-import type { Stage } from "../../config/diagnostic.ts";
+import type { Stage } from "../../base/diagnostic.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { type Memo, noMemo } from "../../incremental/memo.ts";
 import { templateHashLabel } from "../../registry/labels.ts";
 import type { Workload } from "../../registry/service.ts";

@@ -1,4 +1,4 @@
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 
 /** Labels by which a workload says whose instance it is, and of which revision. */
 export const canonicalName = "service.istio.io/canonical-name";

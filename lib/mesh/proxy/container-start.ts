@@ -1,4 +1,4 @@
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import { at, type Finding, info } from "../../config/finding.ts";
 import { defaultProxyConfig } from "../../config/kinds/mesh-config.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";

@@ -1,5 +1,5 @@
-import type { Labels } from "../../config/labels.ts";
-import { isFields, jsonIn, stringsOf } from "../../config/untyped.ts";
+import { isFields, jsonIn, stringsOf } from "../../base/untyped.ts";
+import type { Labels } from "../../config/values/labels.ts";
 
 /** Metadata that Istio reads as flags, written as texts. */
 const flags = [

@@ -1,5 +1,5 @@
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { type Memo, noMemo } from "../../incremental/memo.ts";
 import { expand } from "../../registry/kubernetes/environment.ts";
 import { tlsModeLabel } from "../../registry/labels.ts";

@@ -1,5 +1,5 @@
+import type { Stage } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { WorkloadGroup } from "../../config/kinds/workload-group.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";

@@ -1,5 +1,5 @@
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { appOf, canonicalLabels, canonicalName } from "./canonical-service.ts";
 
 /** Whose node it is. */

@@ -1,9 +1,11 @@
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
-import { isIpAddress } from "../../config/ip-address.ts";
+import { localityText } from "../../base/classifier.ts";
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
+import { stringsOf } from "../../base/untyped.ts";
 import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
-import type { Labels } from "../../config/labels.ts";
 import { proxySettingsOf } from "../../config/read-proxy-settings.ts";
-import { stringsOf } from "../../config/untyped.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
+import type { Labels } from "../../config/values/labels.ts";
+import type { RegistryState } from "../../registry/changes/registry-state.ts";
 import {
   networkLabel,
   nodeLabel,
@@ -14,9 +16,7 @@ import {
   zoneLabel,
 } from "../../registry/labels.ts";
 import { statedLocality } from "../../registry/locality.ts";
-import type { RegistryState } from "../../registry/registry-state.ts";
 import type { Workload } from "../../registry/service.ts";
-import { localityText } from "../../snapshot/classifier.ts";
 import { metadataOf } from "./node-metadata.ts";
 import type { Proxy } from "./proxy.ts";
 

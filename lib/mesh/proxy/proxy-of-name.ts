@@ -1,9 +1,9 @@
-import type { Stage } from "../../config/diagnostic.ts";
+import { parseNodeId } from "../../base/classifier.ts";
+import type { Stage } from "../../base/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { NamedProxy } from "../../config/kinds/named-proxy.ts";
+import type { RegistryState } from "../../registry/changes/registry-state.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
-import type { RegistryState } from "../../registry/registry-state.ts";
-import { parseNodeId } from "../../snapshot/classifier.ts";
 import type { Proxy } from "./proxy.ts";
 import { type EnvoyNode, proxyOf } from "./proxy-from-node.ts";
 

@@ -1,11 +1,11 @@
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
+import { buildIn, buildMember } from "../../base/proxy-build.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { Workload } from "../../registry/service.ts";
-import { buildIn, buildMember } from "../../snapshot/proxy-build.ts";
 import { nodeOfStart, type WorkloadNode } from "./agent-node.ts";
 import { isInjected, startOfContainer } from "./container-start.ts";
 import { startAsInjected } from "./injected-start.ts";

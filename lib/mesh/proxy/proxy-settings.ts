@@ -1,10 +1,10 @@
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
-import { isSubset, type Labels } from "../../config/labels.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
+import { isSubset, type Labels } from "../../config/values/labels.ts";
 import { groupBy } from "../group-by.ts";
 
 /** ProxyConfig objects of all namespaces, the oldest first. */

@@ -1,6 +1,6 @@
+import type { ProxyBuild } from "../../base/proxy-build.ts";
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
-import type { Labels } from "../../config/labels.ts";
-import type { ProxyBuild } from "../../snapshot/proxy-build.ts";
+import type { Labels } from "../../config/values/labels.ts";
 
 /**
  * How the agent of a proxy is started: what injection writes into a pod's container, or istioctl into the files of a

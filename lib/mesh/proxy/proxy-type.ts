@@ -1,8 +1,8 @@
 import type { Config } from "../../config/config.ts";
-import { isIpAddress } from "../../config/ip-address.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import { isNonEmptySubset } from "../../config/labels.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
+import { isNonEmptySubset } from "../../config/values/labels.ts";
 import { tlsModeLabel } from "../../registry/labels.ts";
 import type { Workload } from "../../registry/service.ts";
 import { groupAnnotation } from "../../registry/service-entry/workload.ts";

@@ -1,8 +1,8 @@
-import type { Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
+import type { Diagnostic, Origin, Stage } from "../../base/diagnostic.ts";
 import { at, error, type Finding, type Path } from "../../config/finding.ts";
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
-import type { Labels } from "../../config/labels.ts";
 import { readProxySettings } from "../../config/read-proxy-settings.ts";
+import type { Labels } from "../../config/values/labels.ts";
 
 /** Annotations of a workload, and the object that they stand in. */
 export interface Annotated {

@@ -1,4 +1,4 @@
-import { sameLabels } from "../../config/labels.ts";
+import { sameLabels } from "../../config/values/labels.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";

@@ -1,5 +1,5 @@
+import { keyText } from "../../base/diagnostic.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import { keyText } from "../../config/diagnostic.ts";
 import type {
   IstioEgressListener,
   IstioIngressListener,

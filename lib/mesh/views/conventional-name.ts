@@ -1,7 +1,7 @@
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { Mesh } from "../mesh.ts";
 import { textOf } from "../proxy/node-metadata.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
 
 /** Annotation of a pod that names its service. */
 const serviceNameAnnotation = "resource.opentelemetry.io/service.name";

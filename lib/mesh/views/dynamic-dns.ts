@@ -1,7 +1,7 @@
-import { isIpAddress } from "../../config/ip-address.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
 import type { Mesh } from "../mesh.ts";
 import { isFlagSet, textOf } from "../proxy/node-metadata.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
 import type { DynamicDns, ServiceScope } from "./views.ts";
 
 /** Where an agent's DNS server listens unless the proxy says otherwise. */

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { column } from "../../incremental/column.ts";
 import { internValue, listKeeper } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
@@ -9,10 +9,10 @@ import type { Mesh } from "../mesh.ts";
 import { serviceScopeOf } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { clusterKeys, endpointView, outboundClusterView } from "./cluster-views.ts";
-import { listenerScopeOf } from "./listener-scope.ts";
-import { listenerView } from "./listener-views.ts";
+import { listenerScopeOf } from "./listeners/listener-scope.ts";
+import { listenerView } from "./listeners/listener-views.ts";
 import { type NameView, nameViewOf } from "./name-view.ts";
-import type { AskedOfProxy, ProxyAnswers } from "./proxy-answers.ts";
+import type { AskedOfProxy, ProxyAnswers } from "./proxies/proxy-answers.ts";
 import { routeView } from "./route-view.ts";
 import {
   type LastingMesh,

@@ -1,7 +1,7 @@
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { internList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
@@ -15,7 +15,7 @@ import { gatewayLeftOut, gatewaysFor } from "../gateway/workload-gateways.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
 import type { Mesh } from "../mesh.ts";
 import { objectNames } from "./object-names.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
 import { type InputNames, itself, viewKey } from "./view-key.ts";
 import type { GatewayRouteView, View } from "./views.ts";
 

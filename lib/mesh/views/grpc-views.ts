@@ -5,7 +5,7 @@
  */
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { internList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
@@ -14,16 +14,16 @@ import type { Form } from "../forms.ts";
 import type { Mesh } from "../mesh.ts";
 import { serviceScopeOf } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
-import type { AskedWorkload } from "./asked-proxy.ts";
-import { grpcProxyOf } from "./class-proxy.ts";
 import { endpointView, outboundClusterView } from "./cluster-views.ts";
-import { selectInbound } from "./inbound-view.ts";
+import { selectInbound } from "./listeners/inbound-view.ts";
 import { objectNames } from "./object-names.ts";
 import { perspectiveOf } from "./perspective.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import type { AskedWorkload } from "./proxies/asked-proxy.ts";
+import { grpcProxyOf } from "./proxies/class-proxy.ts";
+import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
+import { sourceLabelsOf } from "./proxies/source-labels.ts";
 import { routeView } from "./route-view.ts";
 import { selectRules } from "./rule-selection.ts";
-import { sourceLabelsOf } from "./source-labels.ts";
 import { type InputNames, itself, sameForAll, viewKey } from "./view-key.ts";
 import type {
   ClassProxy,

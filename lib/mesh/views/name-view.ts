@@ -2,13 +2,13 @@ import { internList, internValue, keepList } from "../../incremental/keep-identi
 import type { Memo } from "../../incremental/memo.ts";
 import { fingerprint } from "../../incremental/plain-text.ts";
 import { query } from "../../incremental/query.ts";
-import { serviceKey } from "../../registry/registry-state.ts";
+import { serviceKey } from "../../registry/changes/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import type { AddressPerspective } from "../hosts/service-address.ts";
 import type { Mesh } from "../mesh.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
-import { headlessServices } from "./listener-lookups.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import { headlessServices } from "./listeners/listener-lookups.ts";
+import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
 import { type InputNames, itself, viewKey } from "./view-key.ts";
 import type { ClassProxy, View } from "./views.ts";
 

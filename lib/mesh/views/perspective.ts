@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type {
   DestinationRule,
   LocalityLoadBalancerSetting,
@@ -13,8 +13,8 @@ import type { Mesh } from "../mesh.ts";
 import { listOf } from "../proxy/node-metadata.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { distributionLabels } from "../traffic-distribution.ts";
-import { ipModeOf } from "./class-proxy.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import { ipModeOf } from "./proxies/class-proxy.ts";
+import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
 import type { EndpointPerspective } from "./views.ts";
 
 const regionOf = (locality: string): string => locality.split("/")[0] ?? "";

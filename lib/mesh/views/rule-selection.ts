@@ -1,4 +1,4 @@
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { internList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

@@ -1,21 +1,22 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { type KeyServer, keyServerOf } from "../../config/kinds/remote-keys.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { Mesh } from "../mesh.ts";
-import { AskedWorkload, PatchedNode } from "./asked-proxy.ts";
-import { classProxyOf, forTables } from "./class-proxy.ts";
 import { ownClusterView } from "./cluster-views.ts";
-import { type InboundSelection, selectInbound } from "./inbound-view.ts";
-import { listenerOptionsOf, tlsFilesOf } from "./listener-options.ts";
+import { type InboundSelection, selectInbound } from "./listeners/inbound-view.ts";
+import { listenerOptionsOf, tlsFilesOf } from "./listeners/listener-options.ts";
+import { tracingViewOf } from "./listeners/tracing-view.ts";
+import { onePolicies } from "./listeners/workload-policies.ts";
 import { selectPatches } from "./patch-selection.ts";
 import { perspectiveOf } from "./perspective.ts";
-import { labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
+import { AskedWorkload, PatchedNode } from "./proxies/asked-proxy.ts";
+import { classProxyOf, forTables } from "./proxies/class-proxy.ts";
+import { labelsOf, type ProxyAnswers } from "./proxies/proxy-answers.ts";
+import { readSelectorLabels } from "./proxies/selector-labels.ts";
 import { type RuleSelection, selectRules } from "./rule-selection.ts";
-import { readSelectorLabels } from "./selector-labels.ts";
 import { selfDiscoveryOf } from "./self-discovery.ts";
-import { tracingViewOf } from "./tracing-view.ts";
 import type {
   ClassProxy,
   EndpointPerspective,
@@ -26,7 +27,6 @@ import type {
   TracingView,
   WorkloadPolicies,
 } from "./views.ts";
-import { onePolicies } from "./workload-policies.ts";
 
 /** What of a mesh neither virtual services nor endpoints change. */
 export type LastingMesh = Pick<

@@ -2,7 +2,7 @@ import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { rolloutHashLabel, templateHashLabel } from "../../registry/labels.ts";
 import { isFlagSet, textOf } from "../proxy/node-metadata.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
 import type { SelfDiscovery } from "./views.ts";
 
 const selfDiscovery = query("self discovery", (self: SelfDiscovery): SelfDiscovery => self);

@@ -1,16 +1,16 @@
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { Mesh } from "../mesh.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
-import { AskedWorkload } from "./asked-proxy.ts";
-import { type CalledPolicies, selectCalledPolicies } from "./called-policies.ts";
 import { type GatewaySelection, selectGateways } from "./gateway-view.ts";
-import { listenerLookupsOf } from "./listener-lookups.ts";
-import { ownAddressesFor } from "./listener-options.ts";
-import { labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
-import { sourceLabelsOf } from "./source-labels.ts";
+import { type CalledPolicies, selectCalledPolicies } from "./listeners/called-policies.ts";
+import { listenerLookupsOf } from "./listeners/listener-lookups.ts";
+import { ownAddressesFor } from "./listeners/listener-options.ts";
+import { AskedWorkload } from "./proxies/asked-proxy.ts";
+import { labelsOf, type ProxyAnswers } from "./proxies/proxy-answers.ts";
+import { sourceLabelsOf } from "./proxies/source-labels.ts";
 import type { ListenerLookups } from "./views.ts";
 
 /**

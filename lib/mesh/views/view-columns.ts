@@ -2,7 +2,7 @@
  * The views of many proxies, column by column. Most of what a view is made of proxies have in common, and what is made of it is made of
  * columns: a row is put together for those alone who ask for the views of one proxy.
  */
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { appended, valuesOf } from "../../incremental/rearranged.ts";

@@ -18,12 +18,12 @@ import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { type Seat, scopeFor } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
-import { AskedWorkload } from "./asked-proxy.ts";
 import { askedOf, viewsOfEnvoys } from "./envoy-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
-import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxy-answers.ts";
-import { seatOf } from "./seat.ts";
-import { readSelectorLabels } from "./selector-labels.ts";
+import { AskedWorkload } from "./proxies/asked-proxy.ts";
+import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxies/proxy-answers.ts";
+import { seatOf } from "./proxies/seat.ts";
+import { readSelectorLabels } from "./proxies/selector-labels.ts";
 import { eachOf, type ProxyViews, type ViewColumns } from "./view-columns.ts";
 
 /** Whether clusters are made from the same: views of them are put together anew where one of two sides is. */

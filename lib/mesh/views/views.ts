@@ -13,7 +13,7 @@ import type { RequestAuthentication } from "../../config/kinds/request-authentic
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
-import type { NetworkGateway } from "../../registry/registry-state.ts";
+import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import type { MergedGateway } from "../gateway/merged-gateway.ts";
 import type { MeshDestinationRule } from "../index/destination-rule-index.ts";

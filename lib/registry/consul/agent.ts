@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { textWithin } from "../bounded-text.ts";
 
 /** How to ask one Consul agent or server. Nothing here needs Node: `fetch` brings trust and certificates for TLS. */

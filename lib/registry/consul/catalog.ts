@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 
 const texts = z.record(z.string(), z.string()).nullish();
 

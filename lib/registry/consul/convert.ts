@@ -1,11 +1,11 @@
-import { byCodePoint, type Diagnostic, type Origin, type Stage } from "../../config/diagnostic.ts";
-import type { Labels } from "../../config/labels.ts";
+import { byCodePoint, type Diagnostic, type Origin, type Stage } from "../../base/diagnostic.ts";
+import type { Labels } from "../../config/values/labels.ts";
+import type { RegistryContent } from "../changes/registry-content.ts";
+import { serviceKey } from "../changes/registry-state.ts";
+import { keepSame, keepSameItems } from "../changes/same.ts";
 import { tlsModeLabel } from "../labels.ts";
-import { plainAttributes, plainEndpoint, plainService } from "../plain-parts.ts";
+import { plainAttributes, plainEndpoint, plainService } from "../origin/plain-parts.ts";
 import { parseProtocol } from "../protocol.ts";
-import type { RegistryContent } from "../registry-content.ts";
-import { serviceKey } from "../registry-state.ts";
-import { keepSame, keepSameItems } from "../same.ts";
 import { type Endpoint, type Protocol, type Service, type ServicePort, spiffeUri } from "../service.ts";
 import { type ConsulInstance, instanceOrder } from "./catalog.ts";
 

@@ -1,4 +1,4 @@
-import type { Pace } from "../retry.ts";
+import type { Pace } from "../origin/retry.ts";
 import { askConsul, type ConsulClient } from "./agent.ts";
 import { reasonOf } from "./snapshot.ts";
 

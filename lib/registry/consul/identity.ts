@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, textOf } from "../../base/untyped.ts";
 import { askConsul, type ConsulClient } from "./agent.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Origin, OriginObject, OriginSink } from "../origin.ts";
-import { sameValue } from "../same.ts";
+import { sameValue } from "../changes/same.ts";
+import type { Origin, OriginObject, OriginSink } from "../origin/origin.ts";
 import type { ConsulClient } from "./agent.ts";
 import { consulIdentity } from "./identity.ts";
 import { type ConsulSourceOptions, consulSource } from "./source.ts";

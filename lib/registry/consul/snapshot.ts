@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { SourceSnapshot } from "../source.ts";
 import { askConsul, type ConsulClient, mayNotRead } from "./agent.ts";
 import { type ConsulInstance, readCatalogService, readCatalogServices, readHealthService } from "./catalog.ts";

@@ -1,5 +1,5 @@
-import { createBell, defaultPace, type Pace } from "../retry.ts";
-import { sameValue } from "../same.ts";
+import { sameValue } from "../changes/same.ts";
+import { createBell, defaultPace, type Pace } from "../origin/retry.ts";
 import type { Source, SourceEvent, SourceSnapshot } from "../source.ts";
 import type { ConsulClient } from "./agent.ts";
 import type { ConsulInstance } from "./catalog.ts";

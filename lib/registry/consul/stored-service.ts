@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { byCodePoint, type Origin, PortolanError } from "../../config/diagnostic.ts";
-import type { Fields } from "../../config/untyped.ts";
-import type { OriginObject } from "../origin.ts";
+import { byCodePoint, type Origin, PortolanError } from "../../base/diagnostic.ts";
+import type { Fields } from "../../base/untyped.ts";
+import type { OriginObject } from "../origin/origin.ts";
 import { type ConsulInstance, instanceOrder } from "./catalog.ts";
 import type { ConsulListing } from "./convert.ts";
 

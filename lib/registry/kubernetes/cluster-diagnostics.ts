@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { at, type Finding, info, warning } from "../../config/finding.ts";
 import type { StatedEndpoints } from "../../config/kinds/stated-endpoints.ts";
 import type { ClusterIndex, SlicedService, StandIn } from "./cluster-index.ts";

@@ -1,13 +1,13 @@
 import type { LabelSelector } from "../../config/kinds/selector.ts";
 import type { StatedEndpoints } from "../../config/kinds/stated-endpoints.ts";
+import { ShardedMap } from "../changes/sharded-map.ts";
 import { networkLabel } from "../labels.ts";
 import type { ClusterNetworks } from "../networks.ts";
 import type { Endpoint } from "../service.ts";
-import { ShardedMap } from "../sharded-map.ts";
 import { isDiscovered, type Namespace } from "./namespace.ts";
 import type { Node } from "./node.ts";
 import { type KubernetesObject, objectNamespace } from "./object.ts";
-import type { Pod } from "./pod.ts";
+import type { Pod } from "./pods/pod.ts";
 import type { KubernetesService } from "./service.ts";
 import type { ClusterSettings } from "./settings.ts";
 

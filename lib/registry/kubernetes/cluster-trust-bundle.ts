@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, textOf } from "../../base/untyped.ts";
 import type { KubernetesObject } from "./object.ts";
 
 /** Whether an object is a ClusterTrustBundle, in whatever version. */

@@ -1,8 +1,8 @@
-import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { keepsDraining, withTopology } from "../labels.ts";
 import type { Endpoint, HealthStatus, Service } from "../service.ts";
 import { type KubernetesObject, objectNamespace } from "./object.ts";
-import type { Pod } from "./pod.ts";
+import type { Pod } from "./pods/pod.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
 
 /** Label that ties a slice to its service. */

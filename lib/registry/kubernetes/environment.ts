@@ -1,4 +1,4 @@
-import { fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { type KubernetesObject, objectNamespace } from "./object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import type { Injection } from "../service.ts";
 import type { Namespace } from "./namespace.ts";
 

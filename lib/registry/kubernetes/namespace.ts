@@ -1,6 +1,6 @@
+import { stringsOf } from "../../base/untyped.ts";
 import type { LabelSelector, LabelSelectorRequirement } from "../../config/kinds/selector.ts";
-import { isSubset, type Labels } from "../../config/labels.ts";
-import { stringsOf } from "../../config/untyped.ts";
+import { isSubset, type Labels } from "../../config/values/labels.ts";
 import type { KubernetesObject } from "./object.ts";
 
 /** What a registry reads of a Namespace. */

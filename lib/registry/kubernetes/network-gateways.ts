@@ -1,5 +1,5 @@
+import type { NetworkGateway } from "../changes/registry-state.ts";
 import { networkLabel } from "../labels.ts";
-import type { NetworkGateway } from "../registry-state.ts";
 import type { Service } from "../service.ts";
 import type { ClusterSettings } from "./settings.ts";
 

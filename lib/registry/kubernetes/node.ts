@@ -1,5 +1,5 @@
-import type { Labels } from "../../config/labels.ts";
-import { fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { regionLabel, subzoneLabel, zoneLabel } from "../labels.ts";
 import type { KubernetesObject } from "./object.ts";
 

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { type KubernetesObject, objectKey } from "./object.ts";
 
 /** Objects that went and came; a changed one did both. */

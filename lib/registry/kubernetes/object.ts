@@ -1,5 +1,5 @@
+import type { Origin } from "../../base/diagnostic.ts";
 import { defaultCreationTimeMs } from "../../config/config.ts";
-import type { Origin } from "../../config/diagnostic.ts";
 
 /**
  * A Kubernetes object as the API server or a file gives it, with the place it came from. Only the envelope is known:

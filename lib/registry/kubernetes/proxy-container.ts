@@ -1,4 +1,4 @@
-import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import type { ProxyContainer } from "../service.ts";
 import { type EnvironmentSource, environmentOf, expand } from "./environment.ts";
 

@@ -1,4 +1,4 @@
-import { isNonEmptySubset } from "../../config/labels.ts";
+import { isNonEmptySubset } from "../../config/values/labels.ts";
 import type { Endpoint } from "../service.ts";
 import type { SelectableWorkload } from "../service-entry/workload.ts";
 import type { KubernetesService } from "./service.ts";

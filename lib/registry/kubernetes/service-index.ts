@@ -1,5 +1,5 @@
-import { sameValue } from "../same.ts";
-import type { ShardedMap } from "../sharded-map.ts";
+import { sameValue } from "../changes/same.ts";
+import type { ShardedMap } from "../changes/sharded-map.ts";
 import { type ClusterIndex, discovered } from "./cluster-index.ts";
 import { objectKey, objectNamespace } from "./object.ts";
 import { byObjectName, type KindChanges, writes } from "./object-changes.ts";

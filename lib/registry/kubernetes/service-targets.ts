@@ -1,11 +1,11 @@
-import { isNonEmptySubset } from "../../config/labels.ts";
-import { fieldsOf, listOf, numberOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, listOf, numberOf, textOf } from "../../base/untyped.ts";
+import { isNonEmptySubset } from "../../config/values/labels.ts";
 import type { ProxyQuery } from "../proxy-query.ts";
 import type { ServicePort } from "../service.ts";
 import type { SelectableWorkload } from "../service-entry/workload.ts";
 import type { ClusterIndex } from "./cluster-index.ts";
 import { sliceServiceName } from "./endpoint-slice.ts";
-import { type Pod, podPort } from "./pod.ts";
+import { type Pod, podPort } from "./pods/pod.ts";
 import { takesWorkload, workloadPort } from "./selected-workloads.ts";
 import type { KubernetesService, KubernetesServicePort } from "./service.ts";
 

@@ -1,10 +1,10 @@
-import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { kubernetesPortProtocol } from "../protocol.ts";
 import { type PortAuthentication, type Resolution, type Service, type ServicePort, spiffeUri } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 import type { Node } from "./node.ts";
 import { creationTimeMs, type KubernetesObject, objectNamespace } from "./object.ts";
-import type { TargetPort } from "./pod.ts";
+import type { TargetPort } from "./pods/pod.ts";
 import { type ClusterSettings, serviceHostname } from "./settings.ts";
 
 /** A port of a Kubernetes service with what only its own cluster needs to know of it. */

@@ -1,4 +1,4 @@
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { networkLabel } from "../labels.ts";
 import type { ClusterNetworks } from "../networks.ts";
 

@@ -1,7 +1,7 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { keepSameItems } from "../same.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { keepSameItems } from "../changes/same.ts";
+import type { ShardedMap } from "../changes/sharded-map.ts";
 import type { Endpoint } from "../service.ts";
-import type { ShardedMap } from "../sharded-map.ts";
 import { type ClusterIndex, type ConvertedSlice, discovered, type SlicedService } from "./cluster-index.ts";
 import {
   distinctEndpoints,
@@ -13,7 +13,7 @@ import {
 } from "./endpoint-slice.ts";
 import { type KubernetesObject, objectKey, objectNamespace } from "./object.ts";
 import { type KindChanges, noChanges } from "./object-changes.ts";
-import { podEndpoints } from "./pod-endpoints.ts";
+import { podEndpoints } from "./pods/pod-endpoints.ts";
 
 /** The indexes of slices after a change. */
 export interface SlicesUpdate {

@@ -1,10 +1,10 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { templateKinds } from "../../config/kubernetes/pod-template.ts";
 import { type ClusterIndex, discovered, type StandIn } from "./cluster-index.ts";
 import { type KubernetesObject, objectKey, objectNamespace } from "./object.ts";
 import { type KindChanges, noChanges } from "./object-changes.ts";
-import type { Pod } from "./pod.ts";
-import { type PodsUpdate, samePod } from "./pod-index.ts";
+import type { Pod } from "./pods/pod.ts";
+import { type PodsUpdate, samePod } from "./pods/pod-index.ts";
 import { knownWorkloads, makesPods, standInOf } from "./stand-in.ts";
 
 /** The indexes of workload templates after a change. */

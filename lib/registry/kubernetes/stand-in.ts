@@ -1,10 +1,10 @@
+import { fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { templateOf } from "../../config/kubernetes/pod-template.ts";
-import { isNonEmptySubset } from "../../config/labels.ts";
-import { fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { isNonEmptySubset } from "../../config/values/labels.ts";
 import type { ClusterIndex, StandIn } from "./cluster-index.ts";
 import { injectionOf } from "./injection.ts";
 import { type KubernetesObject, objectNamespace } from "./object.ts";
-import { type Pod, podOf } from "./pod.ts";
+import { type Pod, podOf } from "./pods/pod.ts";
 
 /**
  * The address of pods that nobody has seen yet; no pod has it, since it is the name of a documentation range as a whole.

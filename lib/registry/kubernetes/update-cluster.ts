@@ -1,12 +1,12 @@
-import { sameValue } from "../same.ts";
+import { sameValue } from "../changes/same.ts";
 import { type ClusterContext, type ClusterIndex, emptyIndex, type SlicedService } from "./cluster-index.ts";
 import { type Namespace, namespaceOf } from "./namespace.ts";
 import { type Node, nodeOf, sameNode } from "./node.ts";
 import { type KubernetesObject, objectKey } from "./object.ts";
 import { byKind, type KindChanges, nameTwice, type ObjectChanges, takesName, writes } from "./object-changes.ts";
-import type { Pod } from "./pod.ts";
-import { hasNames, servicesOfPods } from "./pod-endpoints.ts";
-import { updatePods } from "./pod-index.ts";
+import type { Pod } from "./pods/pod.ts";
+import { hasNames, servicesOfPods } from "./pods/pod-endpoints.ts";
+import { updatePods } from "./pods/pod-index.ts";
 import { type KubernetesService, resolutionOf } from "./service.ts";
 import { sameService, updateServices } from "./service-index.ts";
 import { convertSlices, keepEndpoints, updateSlices, withIncomplete } from "./slice-index.ts";

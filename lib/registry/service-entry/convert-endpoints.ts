@@ -1,7 +1,7 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ServiceEntry, ServicePort } from "../../config/kinds/service-entry.ts";
-import { isNonEmptySubset } from "../../config/labels.ts";
+import { isNonEmptySubset } from "../../config/values/labels.ts";
 import type { Endpoint } from "../service.ts";
 import { type EntrySettings, entryEndpoint, entryPorts, type SelectableWorkload } from "./workload.ts";
 

@@ -1,8 +1,8 @@
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
-import { ipFamily, isIpAddress, readIpRange } from "../../config/ip-address.ts";
 import type { ServiceEntry, ServiceEntryResolution } from "../../config/kinds/service-entry.ts";
-import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
+import { ipFamily, isIpAddress, readIpRange } from "../../config/values/ip-address.ts";
 import { parseProtocol } from "../protocol.ts";
 import type { Resolution, Service, ServicePort } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";

@@ -1,10 +1,10 @@
+import { byCodePoint, type Diagnostic } from "../../base/diagnostic.ts";
 import { byAge, type Config } from "../../config/config.ts";
-import { byCodePoint, type Diagnostic } from "../../config/diagnostic.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { WorkloadEntry } from "../../config/kinds/workload-entry.ts";
-import { keepSameItems, sameValue } from "../same.ts";
+import { keepSameItems, sameValue } from "../changes/same.ts";
+import { ShardedMap } from "../changes/sharded-map.ts";
 import type { Endpoint, Service } from "../service.ts";
-import { ShardedMap } from "../sharded-map.ts";
 import { entryEndpoints, hostEndpoints, selectedWorkloads } from "./convert-endpoints.ts";
 import { entryServices } from "./convert-services.ts";
 import { type EntrySettings, isHealthyEntry, type SelectableWorkload, selectableEntry } from "./workload.ts";

@@ -1,8 +1,8 @@
+import { fieldsOf, listOf } from "../../base/untyped.ts";
 import type { Config } from "../../config/config.ts";
-import { isIpAddress } from "../../config/ip-address.ts";
 import type { WorkloadEntry } from "../../config/kinds/workload-entry.ts";
-import type { Labels } from "../../config/labels.ts";
-import { fieldsOf, listOf } from "../../config/untyped.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
 import { type Endpoint, spiffeUri, type Workload } from "../service.ts";

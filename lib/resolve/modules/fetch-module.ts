@@ -1,7 +1,7 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { blobKey, hashOf } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { maxModuleBytes, type WantedModule } from "../../config/kinds/wasm-module.ts";
 import type { SecretStore } from "../../secrets/secret-store.ts";
-import { blobKey, hashOf } from "../../snapshot/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { boundedTag, type Fetch, type FetchRules, fetchAnswer } from "../fetch-text.ts";
 import { readImageReference } from "./image-reference.ts";

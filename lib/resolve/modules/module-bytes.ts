@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { concatBytes } from "../../snapshot/blob.ts";
+import { concatBytes } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,6 +1,6 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { fieldsOf, isFields, jsonIn, textOf } from "../../config/untyped.ts";
-import { fromBase64 } from "../../secrets/base64.ts";
+import { fromBase64 } from "../../base/base64.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { fieldsOf, isFields, jsonIn, textOf } from "../../base/untyped.ts";
 import type { SecretStore } from "../../secrets/secret-store.ts";
 import { pullSecretValue } from "../../secrets/tls-secret.ts";
 import type { RegistryCredentials } from "./registry-session.ts";

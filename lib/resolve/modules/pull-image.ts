@@ -1,7 +1,7 @@
-import { answerText } from "../../config/answer-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { type Fields, fieldsOf, isFields, jsonIn, listIn, numberOf, textOf } from "../../config/untyped.ts";
-import { hashOf } from "../../snapshot/blob.ts";
+import { answerText } from "../../base/answer-text.ts";
+import { hashOf } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { type Fields, fieldsOf, isFields, jsonIn, listIn, numberOf, textOf } from "../../base/untyped.ts";
 import type { Fetch, FetchRules } from "../fetch-text.ts";
 import { readImageReference } from "./image-reference.ts";
 import { bytesOf, tooLarge } from "./module-bytes.ts";

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { SecretStore } from "../../secrets/secret-store.ts";
 import { secretsFromSetting } from "../../secrets/secrets-from-setting.ts";
 import type { KeyServices } from "../../secrets/wrapping-keys.ts";

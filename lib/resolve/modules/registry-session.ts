@@ -1,7 +1,7 @@
-import { answerText } from "../../config/answer-text.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
-import { isFields, jsonIn } from "../../config/untyped.ts";
-import { toBase64 } from "../../secrets/base64.ts";
+import { answerText } from "../../base/answer-text.ts";
+import { toBase64 } from "../../base/base64.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
+import { isFields, jsonIn } from "../../base/untyped.ts";
 import { type Fetch, type FetchRules, fetchAnswer } from "../fetch-text.ts";
 import type { ImageReference } from "./image-reference.ts";
 

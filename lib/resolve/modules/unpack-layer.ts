@@ -1,5 +1,5 @@
 import { createTarDecoder } from "modern-tar";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { bytesOf, tooLarge } from "./module-bytes.ts";
 
 /** The file of an image that holds its module, as Istio's agent takes it. */

@@ -1,5 +1,5 @@
 /** Where HEAD is to lead, and what each act makes of it. Every act is a function from aims to aims; `lead` turns them into steps. */
-import { NothingToDo, PortolanError } from "../../config/diagnostic.ts";
+import { NothingToDo, PortolanError } from "../../base/diagnostic.ts";
 import type { Canary, Configuration, Head, Pin, Share } from "../root.ts";
 import { lastRoot, newestConfiguration, newestRoot, pinAt, servedConfiguration } from "./head.ts";
 import type { Configurations } from "./move-head.ts";

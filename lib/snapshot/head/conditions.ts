@@ -2,7 +2,7 @@
  * Who need not wait for a step's time: nodes that are known to have every cluster that its listeners and routes name, by the
  * version of the clusters that they said last.
  */
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
 import { conditionKey } from "../gate-key.ts";
 import { shapes } from "../resource-type.ts";

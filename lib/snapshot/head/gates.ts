@@ -1,5 +1,5 @@
+import { blobKey, hashOf } from "../../base/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, hashOf } from "../blob.ts";
 import type { Gate } from "../root.ts";
 
 /** A gate; undefined for one that is missing or damaged: its step waits for the time. */

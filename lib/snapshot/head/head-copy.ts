@@ -1,5 +1,5 @@
+import { type Blob, blobKey, hashOf } from "../../base/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type Blob, blobKey, hashOf } from "../blob.ts";
 import type { Head } from "../root.ts";
 import { parseHead } from "./head.ts";
 

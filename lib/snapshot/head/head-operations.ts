@@ -2,9 +2,10 @@
  * What operators do with HEAD. Each is one conditional write of it. Whoever loses the race to a publisher tries again; whoever loses it
  * to another operator is told, and changes nothing.
  */
-import { PortolanError } from "../../config/diagnostic.ts";
+
+import { blobKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey } from "../blob.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "../publish.ts";
 import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Canary, Configuration, Head, Pin, PublicationReason, Root } from "../root.ts";
@@ -16,15 +17,15 @@ import { type Aims, aborted, holding, promoted, rolledBack, unpinned, withCanary
 import { onClock, storeClock } from "./clock.ts";
 import { lastRoot, type ReadHead, readHead, servedConfiguration } from "./head.ts";
 import { mendHistory } from "./head-copy.ts";
-import { configurationIn, readChanges } from "./history.ts";
+import { configurationIn, readChanges } from "./history/history.ts";
+import { refuseUnseen } from "./history/moved-on.ts";
+import { wayBack } from "./history/way-back.ts";
 import { type Act, createLeader, type Led, type Note } from "./lead.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
-import { refuseUnseen } from "./moved-on.ts";
 import type { Trust } from "./signatures.ts";
 import type { SigningJwk } from "./signing-keys.ts";
 import { defaultPace } from "./steps.ts";
-import { wayBack } from "./way-back.ts";
 
 export interface Moved {
   readonly head: Head;

@@ -1,7 +1,7 @@
 import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Canary, Head, Pin, Step } from "../root.ts";
 import { lastRoot, newestRoot, pinAt, rootAt, servedConfiguration, stepsFrom } from "./head.ts";
-import { configurationIn, type HistoryEntry, readChanges } from "./history.ts";
+import { configurationIn, type HistoryEntry, readChanges } from "./history/history.ts";
 
 /** What HEAD does at a time, for people. */
 export interface HeadStatus {

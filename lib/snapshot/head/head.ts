@@ -1,7 +1,8 @@
 /** HEAD, read: what it serves to whom at a time, and where it leads. */
-import { PortolanError } from "../../config/diagnostic.ts";
+
+import { headKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { headKey } from "../blob.ts";
 import { headFormat, NewerFormat, refuseNewer } from "../format.ts";
 import type { Cohort, Head, Pin, Step } from "../root.ts";
 import { needSigned, type Trust } from "./signatures.ts";

@@ -1,6 +1,6 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { type Blob, blobKey, jsonBlob } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type Blob, blobKey, jsonBlob } from "../blob.ts";
 import type { CompiledWorld } from "../compiled.ts";
 import type { Canary, Cohort, Head, Share, Step } from "../root.ts";
 import { createBlobCheck } from "../upkeep/blob-check.ts";

@@ -1,10 +1,10 @@
 import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
-import { rememberEach } from "../remember-each.ts";
+import { rememberEach } from "../remember/remember-each.ts";
 import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
 import type { WorldColumns } from "../worlds/columns.ts";
 import { type Apart, createPartsApart } from "../worlds/parts-apart.ts";
 import { createUnion, type Union } from "../worlds/unite-lists.ts";
-import { createRelatives, type Relatives } from "./relatives.ts";
+import { createRelatives, type Relatives } from "./history/relatives.ts";
 import { isReadyAtOnce } from "./warming.ts";
 
 /** What is asked of lists, again and again while steps are planned; answers are remembered by the parts of the lists. */

@@ -1,11 +1,11 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { blobFolder, blobKey, blobOfKey, hashOf, headKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobFolder, blobKey, blobOfKey, hashOf, headKey } from "../blob.ts";
 import type { Publication } from "../root.ts";
 import { headCopyPrefix } from "./head-copy.ts";
-import type { HistoryEntry } from "./history.ts";
+import type { HistoryEntry } from "./history/history.ts";
 
 /** @throws PortolanError where there is no HEAD, and has been one: whoever began anew would throw away what it led to */
 export async function refuseLostHead(store: ObjectStore): Promise<void> {

@@ -1,6 +1,6 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { blobKey, headKey, jsonBlob } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, headKey, jsonBlob } from "../blob.ts";
 import { cutWords } from "../free-text.ts";
 import type { Canary, Cohort, ConfigurationChange, Head, Pin, Publication, PublicationReason } from "../root.ts";
 import { lastRoot, type ReadHead } from "./head.ts";

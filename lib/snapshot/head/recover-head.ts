@@ -1,6 +1,6 @@
-import { NothingToDo, PortolanError } from "../../config/diagnostic.ts";
+import { headKey } from "../../base/blob.ts";
+import { NothingToDo, PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { headKey } from "../blob.ts";
 import { NewerFormat } from "../format.ts";
 import { createSnapshotReader, type SnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Head, Pin } from "../root.ts";
@@ -8,7 +8,7 @@ import { onClock, storeClock } from "./clock.ts";
 import { lastRoot, parseHead, type ReadHead } from "./head.ts";
 import { headCopies, mendHistory } from "./head-copy.ts";
 import type { OperatorOptions } from "./head-operations.ts";
-import { type HistoryEntry, readHistory } from "./history.ts";
+import { type HistoryEntry, readHistory } from "./history/history.ts";
 import { writtenPublications } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
 import { isSigned, type Trust } from "./signatures.ts";

@@ -1,7 +1,7 @@
 import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Head } from "../root.ts";
 import { newestRoot, rootAt } from "./head.ts";
-import { readHistory } from "./history.ts";
+import { readHistory } from "./history/history.ts";
 
 /** A root that somebody has named, or why there is none. */
 export type NamedRoot =

@@ -1,4 +1,4 @@
-import { nameHash } from "../name-hash.ts";
+import { nameHash } from "../../base/name-hash.ts";
 import type { Share } from "../root.ts";
 
 /** A node, as far as a share asks for it. */

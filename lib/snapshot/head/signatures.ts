@@ -3,7 +3,7 @@
  * compare every blob with its name: so one signature vouches for all that can be served. It covers the generation too, by
  * which a reader knows an older HEAD that somebody has put back; a rollback is a new HEAD, with a signature of its own.
  */
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { Head } from "../root.ts";
 import { isSignedWith, type SigningJwk, signWith } from "./signing-keys.ts";
 

@@ -1,5 +1,5 @@
 /** Ed25519 keys as JSON Web Keys (RFC 8037), each for one use: whoever may make tokens may not sign roots. */
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 
 export type KeyUse = "tokens" | "roots";
 

@@ -1,8 +1,8 @@
+import { documentsOf, type LegacyIndex, type StoredDocument } from "../../legacy/compiled-legacy.ts";
+import type { Chunk, ChunkList, Composition, CompositionPart } from "../../legacy/composition.ts";
+import type { NodeId } from "../../legacy/node-id.ts";
+import { fill, hasHoles } from "../../legacy/template.ts";
 import { loadInOrder } from "../long/read-long.ts";
-import { documentsOf, type LegacyIndex, type StoredDocument } from "./compiled-legacy.ts";
-import type { Chunk, ChunkList, Composition, CompositionPart } from "./composition.ts";
-import type { NodeId } from "./node-id.ts";
-import { fill, hasHoles } from "./template.ts";
 
 /** Reads blobs that documents name. */
 export interface LegacyBlobs {

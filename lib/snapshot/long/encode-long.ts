@@ -1,11 +1,11 @@
-import { jsonBlob, type LazyBlob, madeBlob } from "../blob.ts";
+import { jsonBlob, type LazyBlob, madeBlob } from "../../base/blob.ts";
+import { cutEvenly } from "../../base/cut-evenly.ts";
+import { nameHash } from "../../base/name-hash.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { TextRun, TextRunList } from "../compiled.ts";
-import { nameHash } from "../name-hash.ts";
-import { rememberEach } from "../remember-each.ts";
-import { rememberRuns } from "../remember-runs.ts";
+import { rememberEach } from "../remember/remember-each.ts";
+import { rememberRuns } from "../remember/remember-runs.ts";
 import type { ListOfLists, LongRef, OriginList, RunList, SegmentRef } from "../root.ts";
-import { cutEvenly } from "./cut-evenly.ts";
 import { fewOf } from "./few-of.ts";
 import { longSegment } from "./listed-part.ts";
 import type { Long } from "./long-resource.ts";

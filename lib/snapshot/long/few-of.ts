@@ -1,4 +1,4 @@
-import { cutEvenly } from "./cut-evenly.ts";
+import { cutEvenly } from "../../base/cut-evenly.ts";
 
 /** How lists of lists are made. */
 export interface FewOf<L> {

@@ -1,5 +1,5 @@
-import { PortolanError } from "../../config/diagnostic.ts";
-import { hashOf } from "../blob.ts";
+import { hashOf } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ListedLong, LongRef, Part, PartList, SegmentRef } from "../root.ts";
 
 /** What refers to a long resource, which is a segment by itself. */

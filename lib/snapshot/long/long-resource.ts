@@ -1,7 +1,7 @@
-import { concatBytes, hashOf } from "../blob.ts";
+import { concatBytes, hashOf } from "../../base/blob.ts";
+import { nameHash } from "../../base/name-hash.ts";
+import { utf8Length } from "../../base/utf8-length.ts";
 import type { CompiledResource, TextRun, TextRunList } from "../compiled.ts";
-import { nameHash } from "../name-hash.ts";
-import { utf8Length } from "../utf8-length.ts";
 import { versionOfRuns } from "./pieces.ts";
 import { runListsOf } from "./run-lists.ts";
 

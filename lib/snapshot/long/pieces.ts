@@ -5,12 +5,12 @@
  * @see docs/decisions/015-pieces.md
  */
 
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { hashOf } from "../../base/blob.ts";
+import { cutEvenly, endOfRun } from "../../base/cut-evenly.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { nameHash } from "../../base/name-hash.ts";
 import { predecessorOf, type ReadonlyList } from "../../incremental/list-delta.ts";
-import { hashOf } from "../blob.ts";
-import { nameHash } from "../name-hash.ts";
 import { type ResourceType, typeUrlOf } from "../resource-type.ts";
-import { cutEvenly, endOfRun } from "./cut-evenly.ts";
 
 /** Texts from this length on are cut, in UTF-16 code units. */
 export const longLength = 64 * 1024;

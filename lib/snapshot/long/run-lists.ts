@@ -1,6 +1,6 @@
+import { cutEvenly } from "../../base/cut-evenly.ts";
 import type { TextRun, TextRunList } from "../compiled.ts";
-import { rememberRuns } from "../remember-runs.ts";
-import { cutEvenly } from "./cut-evenly.ts";
+import { rememberRuns } from "../remember/remember-runs.ts";
 
 /** The runs of a long text in lists, as they are stored. Texts that have a list in common share it as an object. */
 export const runListsOf = (runs: readonly TextRun[]): readonly TextRunList[] =>

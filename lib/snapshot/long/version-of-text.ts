@@ -1,4 +1,4 @@
-import { hashOf } from "../blob.ts";
+import { hashOf } from "../../base/blob.ts";
 import type { ResourceType } from "../resource-type.ts";
 import {
   aroundRun,

@@ -1,5 +1,5 @@
+import { blobOfKey, hashOf } from "../../base/blob.ts";
 import type { FoundObject, ObjectStore } from "../../storage/object-store.ts";
-import { blobOfKey, hashOf } from "../blob.ts";
 import { settledWithin } from "../worlds/load-cache.ts";
 import { packOfKey } from "./pack-index.ts";
 

@@ -1,4 +1,4 @@
-import { blobOfKey, hashOf } from "../blob.ts";
+import { blobOfKey, hashOf } from "../../base/blob.ts";
 import type { BlobSource } from "../reader/blobs.ts";
 import { createLoadCache } from "../worlds/load-cache.ts";
 import { noPacks, type PackIndex, packKey, readPackIndex, startOfHash } from "./pack-index.ts";

@@ -1,6 +1,6 @@
+import { blobKey, concatBytes, hashOf } from "../../base/blob.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, concatBytes, hashOf } from "../blob.ts";
 import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import { type PackedBlob, type PackIndex, packKey, readPackIndex, startOfHash, writePackIndex } from "./pack-index.ts";
 import { packedBlobs } from "./packed-blobs.ts";

@@ -1,6 +1,6 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { blobKey, hashOf } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, hashOf } from "../blob.ts";
 
 /** All that a reader needs of a store. */
 export type BlobSource = Pick<ObjectStore, "get">;

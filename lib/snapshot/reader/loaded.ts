@@ -1,4 +1,4 @@
-import type { Classifier } from "../classifier.ts";
+import type { Classifier } from "../../base/classifier.ts";
 import type { PartRef, ProxyClass, Root, SegmentRef } from "../root.ts";
 import type { ResourceSpan } from "../segment.ts";
 

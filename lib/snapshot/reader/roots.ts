@@ -1,4 +1,4 @@
-import type { Classifier } from "../classifier.ts";
+import type { Classifier } from "../../base/classifier.ts";
 import { readRoot } from "../format.ts";
 import type { ClassTable, NodeShardList } from "../root.ts";
 import { createLoadCache, type LoadCache } from "../worlds/load-cache.ts";

@@ -1,4 +1,4 @@
-import { concatBytes } from "../blob.ts";
+import { concatBytes } from "../../base/blob.ts";
 import { type LongReader, loadInOrder } from "../long/read-long.ts";
 import type { BinaryRef, ResourceEntry, SegmentRef } from "../root.ts";
 import { type ResourceSpan, readBinarySpans, readSpans } from "../segment.ts";

@@ -1,7 +1,7 @@
+import type { LegacyIndex } from "../../legacy/compiled-legacy.ts";
 import { readGate } from "../head/gates.ts";
-import type { LegacyIndex } from "../legacy/compiled-legacy.ts";
 import { createLongReader, type LongReader } from "../long/read-long.ts";
-import { classesIn, nodesIn, shardFor } from "../node-index.ts";
+import { classesIn, nodesIn, shardFor } from "../nodes/node-index.ts";
 import type { Gate, NodeShard, Root } from "../root.ts";
 import { createLoadCache } from "../worlds/load-cache.ts";
 import { type BlobSource, type Blobs, blobsOf } from "./blobs.ts";

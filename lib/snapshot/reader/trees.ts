@@ -1,13 +1,13 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { hashOf } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
-import { hashOf } from "../blob.ts";
 import type { LongReader } from "../long/read-long.ts";
-import { createTableReader } from "../read-table.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { LongRef, PartRef, Root, SegmentList, SegmentRef } from "../root.ts";
 import { createLoadCache } from "../worlds/load-cache.ts";
 import type { Blobs } from "./blobs.ts";
 import type { LoadedPart, LoadedTable, LoadedTree } from "./loaded.ts";
+import { createTableReader } from "./read-table.ts";
 
 /** Reads which segments the answers of a root consist of. */
 export interface Trees {

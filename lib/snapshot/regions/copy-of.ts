@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { NewerFormat } from "../format.ts";
 import { readHead } from "../head/head.ts";

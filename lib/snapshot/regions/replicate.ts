@@ -1,10 +1,10 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { blobOfKey, hashOf, headKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import { sameBytes } from "../../storage/cloud-store.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { GetResult, ListedObject, ObjectStore } from "../../storage/object-store.ts";
-import { blobOfKey, hashOf, headKey } from "../blob.ts";
 import { parseHead, rootsOfHead } from "../head/head.ts";
-import { readHistory } from "../head/history.ts";
+import { readHistory } from "../head/history/history.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
 import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Head } from "../root.ts";

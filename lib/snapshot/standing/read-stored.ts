@@ -1,7 +1,7 @@
-import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { blobFolder, blobKey } from "../../base/blob.ts";
+import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
 import { listHashed } from "../../storage/list-hashed.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobFolder, blobKey } from "../blob.ts";
 import type { CompiledClass, CompiledList, CompiledPart, CompiledShape } from "../compiled.ts";
 import type { LoadedPart, LoadedTable } from "../reader/loaded.ts";
 import { createSnapshotReader, type SnapshotReader } from "../reader/snapshot-reader.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 
 /** What a compile has to say of itself, so that a later one can take what still stands. */
 export interface Made {

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { CompiledPart, CompiledResource } from "../compiled.ts";
 
 /** What is known of a part that lies in a store. */

@@ -1,7 +1,7 @@
+import { blobFolder, blobKey, hashOf, type LazyBlob } from "../../base/blob.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { vouchedFor } from "../../storage/vouched-for.ts";
-import { blobFolder, blobKey, hashOf, type LazyBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 
 /** Looks whether blobs that should be in the store are there, and are what they should be. */

@@ -1,10 +1,10 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { blobKey } from "../../base/blob.ts";
+import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey } from "../blob.ts";
 import { onClock, storeClock } from "../head/clock.ts";
 import { type ReadHead, readHead } from "../head/head.ts";
 import { mendHistory } from "../head/head-copy.ts";
-import { type KeptHistory, keptHistory } from "../head/kept-history.ts";
+import { type KeptHistory, keptHistory } from "../head/history/kept-history.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
 import { moveHead } from "../head/move-head.ts";
 import type { Trust } from "../head/signatures.ts";

@@ -1,10 +1,10 @@
-import { causeText } from "../../config/cause-text.ts";
+import { blobKey, hashOf } from "../../base/blob.ts";
+import { causeText } from "../../base/cause-text.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey, hashOf } from "../blob.ts";
 import { headTimeNow } from "../head/clock.ts";
 import { cohortsOf, type ReadHead, readHead, stepsFrom } from "../head/head.ts";
-import { readUnbroken } from "../head/history.ts";
+import { readUnbroken } from "../head/history/history.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
 import { isSigned, type Trust } from "../head/signatures.ts";
 import type { BlobSource } from "../reader/blobs.ts";

@@ -1,5 +1,5 @@
+import { isRecord } from "../../base/classifier.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { isRecord } from "../classifier.ts";
 
 /**
  * What is about to be deleted: the one object through which collecting garbage and publishing see each other. An object is first

@@ -1,5 +1,5 @@
 import { blobsOfIndex } from "../legacy/read-document.ts";
-import { blobsOfNodes } from "../node-index.ts";
+import { blobsOfNodes } from "../nodes/node-index.ts";
 import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import { resourceTypes } from "../resource-type.ts";
 import type { Lookups } from "../root.ts";

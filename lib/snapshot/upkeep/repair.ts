@@ -1,10 +1,10 @@
+import { blobKey } from "../../base/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { blobKey } from "../blob.ts";
 import { blobsIn } from "../blob-groups.ts";
 import type { CompiledWorld } from "../compiled.ts";
 import { readHead, rootsOfHead } from "../head/head.ts";
 import { mendHistory } from "../head/head-copy.ts";
-import { readHistory } from "../head/history.ts";
+import { readHistory } from "../head/history/history.ts";
 import { createSnapshotReader } from "../reader/snapshot-reader.ts";
 import type { Root } from "../root.ts";
 import { createWorldEncoder } from "../worlds/encode-world.ts";

@@ -8,8 +8,8 @@ import {
   resourcesIn,
 } from "../compiled.ts";
 import { textsOf } from "../long/long-resource.ts";
-import { rememberEach } from "../remember-each.ts";
-import { rememberPairs } from "../remember-pairs.ts";
+import { rememberEach } from "../remember/remember-each.ts";
+import { rememberPairs } from "../remember/remember-pairs.ts";
 import { type ResourceType, resourceTypes, shapes } from "../resource-type.ts";
 import { storedForm } from "../standing/stored-part.ts";
 import type { Column, Columns, WorldColumns } from "./columns.ts";

@@ -7,9 +7,9 @@ import {
   listIn,
   noList,
 } from "../compiled.ts";
-import { rememberEach } from "../remember-each.ts";
-import { rememberPairs } from "../remember-pairs.ts";
-import { rememberRuns } from "../remember-runs.ts";
+import { rememberEach } from "../remember/remember-each.ts";
+import { rememberPairs } from "../remember/remember-pairs.ts";
+import { rememberRuns } from "../remember/remember-runs.ts";
 import { type ResourceType, shapes } from "../resource-type.ts";
 import { storedForm } from "../standing/stored-part.ts";
 

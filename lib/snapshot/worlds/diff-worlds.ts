@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import {
   type CompiledClass,
   type CompiledList,
@@ -8,7 +8,7 @@ import {
   listIn,
   resourcesIn,
 } from "../compiled.ts";
-import { rememberEach } from "../remember-each.ts";
+import { rememberEach } from "../remember/remember-each.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
 import { diffJson, type JsonChange } from "./diff-json.ts";
 import { type ClassMove, movedClasses } from "./moved-classes.ts";

@@ -1,5 +1,5 @@
+import { type Blob, jsonBlob } from "../../base/blob.ts";
 import { sameElements } from "../../incremental/same-elements.ts";
-import { type Blob, jsonBlob } from "../blob.ts";
 import { mapTypes, type OfTypes } from "../resource-type.ts";
 import type { ClassTable } from "../root.ts";
 

@@ -1,6 +1,6 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { CompiledWorld } from "../compiled.ts";
-import { namedPods } from "../node-names.ts";
+import { namedPods } from "../nodes/node-names.ts";
 
 /** A world, as far as it says who is of which class. */
 export interface ClassesOfWorld extends Pick<CompiledWorld, "nodes" | "classifier"> {

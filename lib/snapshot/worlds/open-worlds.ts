@@ -1,4 +1,4 @@
-import { blobOfKey, hashOf, type LazyBlob } from "../blob.ts";
+import { blobOfKey, hashOf, type LazyBlob } from "../../base/blob.ts";
 import { blobsIn } from "../blob-groups.ts";
 import type { CompiledWorld } from "../compiled.ts";
 import type { BlobSource } from "../reader/blobs.ts";

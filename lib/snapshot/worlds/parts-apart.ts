@@ -1,5 +1,5 @@
 import type { CompiledList, CompiledPart } from "../compiled.ts";
-import { rememberPairs } from "../remember-pairs.ts";
+import { rememberPairs } from "../remember/remember-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
 
 /** Parts of two lists that only one of them has. */

@@ -1,10 +1,10 @@
+import type { CompiledLegacy } from "../../legacy/compiled-legacy.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { NamedGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
-import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
 import { blobsOfIndex } from "../legacy/read-document.ts";
 import { runsIn } from "../long/long-resource.ts";
-import { blobsOfNodes, nodesIn } from "../node-index.ts";
+import { blobsOfNodes, nodesIn } from "../nodes/node-index.ts";
 import type { LoadedPart, LoadedRoot } from "../reader/loaded.ts";
 import type { SnapshotReader } from "../reader/snapshot-reader.ts";
 import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.ts";

@@ -1,8 +1,8 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { type CompiledList, type CompiledPart, type CompiledResource, resourcesIn } from "../compiled.ts";
 import { splitBetween } from "../long/split-between.ts";
-import { rememberEach } from "../remember-each.ts";
-import { rememberPairs } from "../remember-pairs.ts";
+import { rememberEach } from "../remember/remember-each.ts";
+import { rememberPairs } from "../remember/remember-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
 import { type Apart, createPartsApart, type PartsApart } from "./parts-apart.ts";
 

@@ -4,7 +4,7 @@ import type {
   JwtRequirementJson,
   PerRouteConfigJson,
 } from "../../../gen/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Behind } from "../decision.ts";
 import { routeMismatch } from "../route-match.ts";
 import { isPreflight } from "./cors.ts";

@@ -1,7 +1,7 @@
 import type { RBACJson as RulesJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { RBACJson } from "../../../gen/envoy/extensions/filters/http/rbac/v3/rbac_pb.ts";
 import type { RBACJson as NetworkRbacJson } from "../../../gen/envoy/extensions/filters/network/rbac/v3/rbac_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { End, PassedOver } from "../decision.ts";
 import { type Left, rbacNamespaces, withMetadata } from "./metadata.ts";
 import type { Passage } from "./passage.ts";

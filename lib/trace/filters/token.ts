@@ -1,7 +1,7 @@
 import type { JwtProviderJson } from "../../../gen/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { unreachableKeys } from "../../config/unreachable-keys.ts";
-import { fieldsOf, jsonIn } from "../../config/untyped.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { unreachableKeys } from "../../base/unreachable-keys.ts";
+import { fieldsOf, jsonIn } from "../../base/untyped.ts";
 import { queryOf } from "../header-match.ts";
 import { quoted, type ReadRegex, stringMismatch } from "../string-match.ts";
 

@@ -1,4 +1,4 @@
-import { durationMs } from "../../config/duration.ts";
+import { durationMs } from "../../base/duration.ts";
 import type {
   ConnectionPoolSettings,
   DestinationRule,
@@ -6,8 +6,8 @@ import type {
   OutlierDetection as OutlierSettings,
   TrafficPolicy,
 } from "../../config/kinds/destination-rule.ts";
-import { sameLabels } from "../../config/labels.ts";
-import type { Labels } from "../../snapshot/legacy/service-key.ts";
+import { sameLabels } from "../../config/values/labels.ts";
+import type { Labels } from "../../legacy/service-key.ts";
 import type { CircuitBreakers, Cluster, OutlierDetection } from "../documents.ts";
 
 type Members = Pick<

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
-import type { EndUserAuthenticationPolicySpec, EndUserJWT } from "../../config/kinds/mixer-client.ts";
-import { truncated } from "../cluster-name.ts";
+import type { EndUserAuthenticationPolicySpec, EndUserJWT } from "../../config/kinds/legacy/mixer-client.ts";
+import { truncated } from "../clusters/cluster-name.ts";
 import { objectKey } from "../config-store.ts";
 import type { Cluster } from "../documents.ts";
 import type { LegacyInstance, V1Alpha3Configs } from "../legacy-world.ts";

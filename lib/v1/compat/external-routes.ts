@@ -1,8 +1,8 @@
 import type { Asker } from "../asker.ts";
 import { type LegacyMesh, usesMixer } from "../legacy-world.ts";
-import { egressMixerConfig } from "../mixer.ts";
-import { destinationRoutes, type RouteTables, tablesOf } from "../outbound-routes.ts";
-import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "../tcp-listeners.ts";
+import { egressMixerConfig } from "../listeners/mixer.ts";
+import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "../listeners/tcp-listeners.ts";
+import { destinationRoutes, type RouteTables, tablesOf } from "../routes/outbound-routes.ts";
 import { externalCluster, externalDestinations } from "./external-service.ts";
 
 /** The virtual hosts of HTTP ports outside the mesh. */

@@ -1,9 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import type { ServiceEntry, ServicePort } from "../../config/kinds/service-entry.ts";
-import { isSubset } from "../../config/labels.ts";
-import { type Labels, serviceKey } from "../../snapshot/legacy/service-key.ts";
-import { outboundName } from "../cluster-name.ts";
-import { type BuiltCluster, http2Of } from "../clusters.ts";
+import { isSubset } from "../../config/values/labels.ts";
+import { type Labels, serviceKey } from "../../legacy/service-key.ts";
+import { outboundName } from "../clusters/cluster-name.ts";
+import { type BuiltCluster, http2Of } from "../clusters/clusters.ts";
 import type { Cluster } from "../documents.ts";
 import { egressPort } from "../egress-port.ts";
 import type { LegacyPort } from "../legacy-world.ts";

@@ -1,11 +1,11 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Server } from "../../config/kinds/gateway.ts";
-import type { NodeId } from "../../snapshot/legacy/node-id.ts";
-import { serviceCluster } from "../clusters.ts";
+import type { NodeId } from "../../legacy/node-id.ts";
+import { serviceCluster } from "../clusters/clusters.ts";
 import type { Listener } from "../documents.ts";
-import { httpListener } from "../http-listener.ts";
 import type { LegacyMesh, V1Alpha3Configs } from "../legacy-world.ts";
-import type { BuiltHost } from "../outbound-routes.ts";
+import { httpListener } from "../listeners/http-listener.ts";
+import type { BuiltHost } from "../routes/outbound-routes.ts";
 import { nothingRuns } from "../runs-here.ts";
 import { virtualServiceRoutes } from "./virtual-service-routes.ts";
 

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
-import type { Labels } from "../../snapshot/legacy/service-key.ts";
+import type { Labels } from "../../legacy/service-key.ts";
 import type { LegacyInstance, V1Alpha3Configs } from "../legacy-world.ts";
 
 /** A short name is completed with the domain of the proxy that asks, not with the namespace of the object. */

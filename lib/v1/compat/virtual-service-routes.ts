@@ -1,19 +1,19 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { durationMs } from "../../base/duration.ts";
 import type { Config } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { durationMs } from "../../config/duration.ts";
 import type {
   HTTPFaultInjection,
   HTTPMatchRequest,
   HTTPRoute,
   VirtualService,
 } from "../../config/kinds/virtual-service.ts";
-import type { Labels } from "../../snapshot/legacy/service-key.ts";
-import type { BuiltCluster } from "../clusters.ts";
+import type { Labels } from "../../legacy/service-key.ts";
+import type { BuiltCluster } from "../clusters/clusters.ts";
 import type { HeaderMatch, HttpFilter, Route } from "../documents.ts";
-import { faultFilter } from "../fault-filter.ts";
 import type { V1Alpha3Configs } from "../legacy-world.ts";
-import { headerMatch } from "../route-match.ts";
-import { type BuiltRoute, corsOf, decoratorOf, optionalText, retryPolicy } from "../rule-route.ts";
+import { faultFilter } from "../listeners/fault-filter.ts";
+import { headerMatch } from "../routes/route-match.ts";
+import { type BuiltRoute, corsOf, decoratorOf, optionalText, retryPolicy } from "../routes/rule-route.ts";
 import { anyLabels, type RunsHere } from "../runs-here.ts";
 import { fullName, subsetLabels } from "./v1alpha3.ts";
 

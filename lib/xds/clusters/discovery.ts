@@ -1,5 +1,5 @@
 import type { Cluster_CustomClusterTypeJson, ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { unreachable } from "../../config/diagnostic.ts";
+import { unreachable } from "../../base/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../registry/service.ts";

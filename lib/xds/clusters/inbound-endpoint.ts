@@ -1,5 +1,5 @@
 import type { AddressJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
-import { ipFamily } from "../../config/ip-address.ts";
+import { ipFamily } from "../../config/values/ip-address.ts";
 
 /** Where an inbound cluster leads. `original`: to the address that the caller connected to. */
 export type InboundEndpoint =

@@ -1,6 +1,6 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { isIpAddress } from "../../config/ip-address.ts";
 import type { KeyServer } from "../../config/kinds/remote-keys.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
 import { defaultCertificateFiles } from "../certificate-files.ts";
 import { packAny } from "../core-messages.ts";
 import { altStatName, keyServerCluster } from "../names.ts";

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { LocalityDistribute } from "../../config/kinds/destination-rule.ts";
 import type { LocalityGroup } from "./locality-group.ts";
 

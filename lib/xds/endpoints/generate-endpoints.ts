@@ -1,6 +1,6 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { internList, listKeeper } from "../../incremental/keep-identity.ts";
 import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";

@@ -2,7 +2,7 @@ import type { AddressJson } from "../../../gen/envoy/config/core/v3/address_pb.t
 import type { MetadataJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import type { HealthStatusJson } from "../../../gen/envoy/config/core/v3/health_check_pb.ts";
 import type { LbEndpointJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_components_pb.ts";
-import type { NetworkGateway } from "../../registry/registry-state.ts";
+import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 import type { Endpoint, HealthStatus } from "../../registry/service.ts";
 
 /** Label that marks a workload as going away, whatever its readiness says. */

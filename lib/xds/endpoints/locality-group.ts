@@ -3,7 +3,7 @@ import type {
   LbEndpointJson,
   LocalityLbEndpointsJson,
 } from "../../../gen/envoy/config/endpoint/v3/endpoint_components_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import { createMetadataPool, lbEndpoint } from "./lb-endpoint.ts";
 

@@ -1,8 +1,8 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { ipFamily, isIpAddress } from "../../config/ip-address.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { ipFamily, isIpAddress } from "../../config/values/ip-address.ts";
 import type { EndpointPerspective } from "../../mesh/views/views.ts";
+import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 import { clusterLabel, networkLabel } from "../../registry/labels.ts";
-import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import { gatewayEndpoint } from "./lb-endpoint.ts";
 import { type LocalityGroup, type Member, maxWeight, totalWeight, weightOfMember } from "./locality-group.ts";

@@ -1,4 +1,4 @@
-import { isSubset } from "../../config/labels.ts";
+import { isSubset } from "../../config/values/labels.ts";
 import type { EndpointPerspective } from "../../mesh/views/views.ts";
 import { keepsDraining } from "../../registry/labels.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";

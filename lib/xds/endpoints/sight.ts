@@ -1,7 +1,7 @@
 import { query } from "../../incremental/query.ts";
 import type { MeshSettings } from "../../mesh/mesh-settings.ts";
 import type { EndpointPerspective, EndpointView, MeshLookups } from "../../mesh/views/views.ts";
-import type { NetworkGateway } from "../../registry/registry-state.ts";
+import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 import { createLocalityPool, type LocalityPool } from "./locality-group.ts";
 import { type GatewayIndex, indexGateways } from "./network-gateways.ts";
 

@@ -1,7 +1,7 @@
 /** EnvoyFilter on clusters. @see docs/how-istio-does-it/envoy-filters.md#operations */
 import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
-import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../base/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

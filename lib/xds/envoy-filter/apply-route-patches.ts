@@ -6,7 +6,7 @@ import {
   VirtualHostSchema,
 } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

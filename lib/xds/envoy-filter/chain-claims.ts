@@ -1,6 +1,6 @@
 import type { CidrRangeJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
 import type { FilterChainMatchJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import { maskedCidr } from "../../config/ip-address.ts";
+import { maskedCidr } from "../../config/values/ip-address.ts";
 
 /**
  * Every combination of conditions that a chain's match claims, one of each of its lists, as Envoy compares them: ranges

@@ -2,7 +2,7 @@
  * Envoy takes a listener or a route table as a whole or not at all, so one patch that breaks a rule about the whole would cost
  * everything in it: such a patch is left out, and said. Istio passes the result on, and Envoy keeps what it had.
  */
-import { type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
+import { type Diagnostic, keyText, type Stage } from "../../base/diagnostic.ts";
 import { closingPatch, filterCloses, insertsGuard, type Patch, type Patches } from "./patch.ts";
 
 /** Something for which Envoy refuses a whole resource. */

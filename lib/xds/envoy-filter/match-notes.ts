@@ -2,7 +2,7 @@
  * Says of each patch whether it matches anything. A patch that matches nothing in one class may do so in another, so a class says both, and
  * `settledMatches` keeps what is true of all classes.
  */
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { Patch } from "./patch.ts";

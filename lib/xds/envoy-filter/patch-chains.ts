@@ -3,7 +3,7 @@ import {
   FilterChainSchema,
 } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import { matchesChain, matchesListener } from "./match-listener.ts";
 import { type Copies, mergeAny, mergeMessage } from "./merge-message.ts";
 import { type Patch, type Patches, unmergeable } from "./patch.ts";

@@ -5,7 +5,7 @@ import type {
   HttpConnectionManagerJson,
   HttpFilterJson,
 } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import {
   matchesChain,
   matchesHttpFilter,

@@ -1,7 +1,7 @@
 import type { FilterChainJson, FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { HttpConnectionManagerJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import { patchRouteTable } from "./apply-route-patches.ts";
 import type { Patches } from "./patch.ts";

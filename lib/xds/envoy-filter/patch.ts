@@ -14,8 +14,8 @@ import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listene
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { ConfigKey, Diagnostic, Origin, Stage } from "../../base/diagnostic.ts";
 import { keyOf } from "../../config/config.ts";
-import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
 import { isHarmlessFilter } from "../../config/fail-closed/harmless-patches.ts";
 import {
   type ApplyTo,

@@ -1,7 +1,7 @@
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import { fullHostName, hostsOverlap } from "../../config/host-name.ts";
-import { listIn, memberOf } from "../../config/untyped.ts";
+import { listIn, memberOf } from "../../base/untyped.ts";
+import { fullHostName, hostsOverlap } from "../../config/values/host-name.ts";
 import { isOfKind } from "../../mesh/index/configs-by-kind.ts";
 import { allowAnyHost, blackHoleHost, blockAllHost, dynamicDnsHost, parseClusterName } from "../names.ts";
 import type { ResourceType } from "../resource.ts";

@@ -1,8 +1,8 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import { canonicalJson } from "../../config/canonical-json.ts";
 import type { HTTPRoute } from "../../config/kinds/virtual-service.ts";
-import type { BackendSource, RuleContext } from "../../mesh/gateway-api/backends.ts";
-import { grpcRule, httpRule, type RuleResult } from "../../mesh/gateway-api/http-rules.ts";
+import type { BackendSource, RuleContext } from "../../mesh/gateway-api/backends/backends.ts";
+import { grpcRule, httpRule, type RuleResult } from "../../mesh/gateway-api/routes/http-rules.ts";
 import { isOfKind } from "../../mesh/index/configs-by-kind.ts";
 import { parseClusterName } from "../names.ts";
 import { routeMatch } from "../routes/route-match.ts";

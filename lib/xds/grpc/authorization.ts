@@ -1,7 +1,7 @@
 import type { PolicyJson, RBAC_ActionJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { Stage } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Stage } from "../../config/diagnostic.ts";
 import { isDryRun } from "../../config/dry-run.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";

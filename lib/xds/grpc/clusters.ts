@@ -1,5 +1,5 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { LoadBalancerSettings } from "../../config/kinds/destination-rule.ts";
 import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";

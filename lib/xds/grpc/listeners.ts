@@ -1,7 +1,7 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import { byCodePoint, type Stage } from "../../base/diagnostic.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { mappedList } from "../../incremental/mapped-list.ts";

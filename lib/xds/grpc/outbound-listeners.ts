@@ -10,7 +10,7 @@ import { additionalAddresses, envoyAddress } from "../listeners/bind.ts";
 import { outboundClusterName, targetListenerName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
-import { faultFilter } from "../routes/fault.ts";
+import { faultFilter } from "../routes/actions/fault.ts";
 import { connectionManager, routerFilter } from "./connection-manager.ts";
 import { targetNames } from "./target-names.ts";
 

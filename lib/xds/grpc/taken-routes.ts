@@ -1,7 +1,7 @@
 import type { RouteJson, RouteMatchJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import { query } from "../../incremental/query.ts";
 import { sameElements } from "../../incremental/same-elements.ts";
-import { faultFilter } from "../routes/fault.ts";
+import { faultFilter } from "../routes/actions/fault.ts";
 import type { VirtualHostPiece } from "../routes/virtual-host.ts";
 
 /**

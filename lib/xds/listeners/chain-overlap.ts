@@ -1,5 +1,5 @@
-import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
-import { maskedCidr } from "../../config/ip-address.ts";
+import type { Diagnostic, Origin } from "../../base/diagnostic.ts";
+import { maskedCidr } from "../../config/values/ip-address.ts";
 import { type ChainMatch, isMatchAll } from "./filter-chain-match.ts";
 
 /** Chains that Envoy accepts side by side, and those that lost some or all of what they match. */

@@ -1,6 +1,6 @@
 import type { FilterChainMatchJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import { byCodePoint, inCodePointOrder } from "../../config/diagnostic.ts";
-import { maskedCidr } from "../../config/ip-address.ts";
+import { byCodePoint, inCodePointOrder } from "../../base/diagnostic.ts";
+import { maskedCidr } from "../../config/values/ip-address.ts";
 import { unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
 import { cidrRange } from "../core-messages.ts";
 

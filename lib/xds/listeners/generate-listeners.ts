@@ -1,6 +1,6 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../base/diagnostic.ts";
 import { keyOf } from "../../config/config.ts";
-import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { internValue, listKeeper } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

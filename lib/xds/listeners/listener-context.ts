@@ -1,4 +1,4 @@
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

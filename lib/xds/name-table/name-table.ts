@@ -1,9 +1,9 @@
 import type { NameTable_NameInfoJson, NameTableJson } from "../../../gen/istio/networking/nds/v1/nds_pb.ts";
-import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
+import { byCodePoint, type ConfigKey } from "../../base/diagnostic.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { NamedServices, NameView } from "../../mesh/views/name-view.ts";
-import { serviceKey } from "../../registry/registry-state.ts";
+import { serviceKey } from "../../registry/changes/registry-state.ts";
 import { nameTableName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { type NamedAddresses, namesOfService } from "./names-of-service.ts";

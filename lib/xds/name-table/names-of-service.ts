@@ -1,6 +1,6 @@
 import type { NameTable_NameInfoJson } from "../../../gen/istio/networking/nds/v1/nds_pb.ts";
-import type { ConfigKey } from "../../config/diagnostic.ts";
-import { isIpAddress } from "../../config/ip-address.ts";
+import type { ConfigKey } from "../../base/diagnostic.ts";
+import { isIpAddress } from "../../config/values/ip-address.ts";
 import { query } from "../../incremental/query.ts";
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
 import type { NamePerspective } from "../../mesh/views/name-view.ts";

@@ -4,8 +4,8 @@ import type { MeshDestinationRule } from "../../mesh/index/destination-rule-inde
 import type { Service } from "../../registry/service.ts";
 import { virtualHostName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
-import { defaultOutboundRoute } from "./default-route.ts";
-import { serviceHash } from "./hash-policy.ts";
+import { defaultOutboundRoute } from "./actions/default-route.ts";
+import { serviceHash } from "./actions/hash-policy.ts";
 import type { Candidate } from "./host-claims.ts";
 import { hostPiece, portSuffix } from "./host-piece.ts";
 import { type DomainPerspective, makeDomains, seenAs } from "./service-domains.ts";

@@ -1,5 +1,5 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { isWildcard } from "../../config/host-name.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { isWildcard } from "../../config/values/host-name.ts";
 
 /**
  * The hosts of a Gateway server that routes of a namespace may claim: bare ones, `*\/host`, and those of the namespace itself.

@@ -1,6 +1,6 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import { intersectHosts } from "../../config/host-name.ts";
 import type { Server } from "../../config/kinds/gateway.ts";
+import { intersectHosts } from "../../config/values/host-name.ts";
 import { query } from "../../incremental/query.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";

@@ -4,7 +4,7 @@ import type { Gateway } from "../../config/kinds/gateway.ts";
 import { query } from "../../incremental/query.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import { virtualHostName } from "../names.ts";
-import type { ForwardedHeaders } from "./default-route.ts";
+import type { ForwardedHeaders } from "./actions/default-route.ts";
 import { bySpecificity } from "./gateway-hosts.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
 import { isCatchAll } from "./route-match.ts";

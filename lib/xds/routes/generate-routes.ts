@@ -1,5 +1,5 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { Stage } from "../../config/diagnostic.ts";
+import type { Stage } from "../../base/diagnostic.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";

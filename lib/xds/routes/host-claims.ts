@@ -1,4 +1,4 @@
-import type { Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
+import type { Diagnostic, Origin, Stage } from "../../base/diagnostic.ts";
 import { listKeeper } from "../../incremental/keep-identity.ts";
 import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";

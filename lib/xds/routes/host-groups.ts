@@ -1,6 +1,6 @@
-import type { Origin } from "../../config/diagnostic.ts";
-import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
-import type { Labels } from "../../config/labels.ts";
+import type { Origin } from "../../base/diagnostic.ts";
+import { hostsOverlap, isWildcard } from "../../config/values/host-name.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";

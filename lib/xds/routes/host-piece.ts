@@ -1,6 +1,6 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import type { ConfigKey } from "../../config/diagnostic.ts";
-import type { ForwardedHeaders } from "./default-route.ts";
+import type { ConfigKey } from "../../base/diagnostic.ts";
+import type { ForwardedHeaders } from "./actions/default-route.ts";
 import { type ServiceDomains, serviceDomains } from "./service-domains.ts";
 import type { TableContext, TableSettings } from "./table-context.ts";
 import type { TableService } from "./table-services.ts";

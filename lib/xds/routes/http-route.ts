@@ -4,12 +4,12 @@ import type { HTTPMatchRequest, HTTPRoute } from "../../config/kinds/virtual-ser
 import { lazily } from "../../incremental/lazy.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { configPath, operationName, routeName } from "../names.ts";
-import { corsConfig, corsFilter } from "./cors.ts";
-import type { RoutedCluster } from "./destination-cluster.ts";
-import { faultConfig, faultFilter } from "./fault.ts";
-import { appendMutations, type HeaderMutations, translateHeaders } from "./header-operations.ts";
-import { directResponseAction, redirectAction } from "./redirect.ts";
-import { forwarding } from "./route-action.ts";
+import { corsConfig, corsFilter } from "./actions/cors.ts";
+import type { RoutedCluster } from "./actions/destination-cluster.ts";
+import { faultConfig, faultFilter } from "./actions/fault.ts";
+import { appendMutations, type HeaderMutations, translateHeaders } from "./actions/header-operations.ts";
+import { directResponseAction, redirectAction } from "./actions/redirect.ts";
+import { forwarding } from "./actions/route-action.ts";
 import { isCatchAll, routeMatch } from "./route-match.ts";
 import type { RouteContext, RoutePlace } from "./route-place.ts";
 

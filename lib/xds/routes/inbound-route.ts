@@ -2,7 +2,7 @@ import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/
 import type { HTTPRetry } from "../../config/kinds/virtual-service.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { defaultRoute, inboundVirtualHostName, operationName } from "../names.ts";
-import { inboundRetryPolicy } from "./retry-policy.ts";
+import { inboundRetryPolicy } from "./actions/retry-policy.ts";
 
 /** What an inline inbound route table is about. */
 export interface InboundRouteTarget {

@@ -1,5 +1,5 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import type { ConfigKey } from "../../config/diagnostic.ts";
+import type { ConfigKey } from "../../base/diagnostic.ts";
 import type { Destination, VirtualService } from "../../config/kinds/virtual-service.ts";
 import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";

@@ -4,9 +4,9 @@ import type {
   RouteMatchJson,
 } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { HTTPMatchRequest, StringMatch } from "../../config/kinds/virtual-service.ts";
-import { matchesPresence, stringMatcher } from "./string-match.ts";
+import { matchesPresence, stringMatcher } from "./actions/string-match.ts";
 
 /**
  * Translates one match of a VirtualService; none matches everything.

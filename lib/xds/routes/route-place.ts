@@ -1,8 +1,8 @@
-import type { Labels } from "../../config/labels.ts";
+import type { Labels } from "../../config/values/labels.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Service } from "../../registry/service.ts";
-import type { DestinationContext } from "./destination-cluster.ts";
-import type { RedirectContext } from "./redirect.ts";
+import type { DestinationContext } from "./actions/destination-cluster.ts";
+import type { RedirectContext } from "./actions/redirect.ts";
 import type { TableSettings } from "./table-context.ts";
 
 /** Where the routes of a VirtualService are written, and for whom; only what is asked of it can change them. */

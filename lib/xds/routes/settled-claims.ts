@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import { listKeeper } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

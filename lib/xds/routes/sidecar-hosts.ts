@@ -1,4 +1,4 @@
-import type { Stage } from "../../config/diagnostic.ts";
+import type { Stage } from "../../base/diagnostic.ts";
 import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
@@ -6,8 +6,8 @@ import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
+import type { ForwardedHeaders } from "./actions/default-route.ts";
 import { type DefaultHost, defaultHost, defaultHosts } from "./default-hosts.ts";
-import type { ForwardedHeaders } from "./default-route.ts";
 import {
   type BroughtHosts,
   broughtHosts,

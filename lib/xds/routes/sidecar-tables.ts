@@ -1,12 +1,12 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import { lazily } from "../../incremental/lazy.ts";
 import { query } from "../../incremental/query.ts";
 import type { EgressListener, SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import { httpProxyRouteTable } from "../names.ts";
 import type { Resource } from "../resource.ts";
-import { catchAllVirtualHost, type ForwardedHeaders } from "./default-route.ts";
+import { catchAllVirtualHost, type ForwardedHeaders } from "./actions/default-route.ts";
 import { placedJson, placedOwners, placedPieces, type SettledHosts } from "./placed-hosts.ts";
 import { sidecarHosts } from "./sidecar-hosts.ts";
 import type { TableContext } from "./table-context.ts";

@@ -6,8 +6,8 @@ import { query } from "../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
-import type { ForwardedHeaders } from "./default-route.ts";
-import { retryPolicy } from "./retry-policy.ts";
+import type { ForwardedHeaders } from "./actions/default-route.ts";
+import { retryPolicy } from "./actions/retry-policy.ts";
 import { type DomainPerspectives, domainPerspectives } from "./service-domains.ts";
 
 /** What routes depend on beside the objects that they are made from: one object for all classes with equal settings. */

@@ -1,5 +1,5 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
-import { isWildcard } from "../../config/host-name.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
+import { isWildcard } from "../../config/values/host-name.ts";
 import { query } from "../../incremental/query.ts";
 import { type Protocol, type Service, type ServicePort, streamPort } from "../../registry/service.ts";
 import { virtualHostName } from "../names.ts";

@@ -1,7 +1,7 @@
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import { byCodePoint, type ConfigKey } from "../../base/diagnostic.ts";
 import { ChunkedList } from "../../config/chunked-list.ts";
-import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
 import { internLongList, listKeeper } from "../../incremental/keep-identity.ts";
 import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";

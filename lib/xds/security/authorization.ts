@@ -7,8 +7,8 @@ import {
 } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../base/diagnostic.ts";
 import { type Config, writtenPath } from "../../config/config.ts";
-import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import { isDryRun } from "../../config/dry-run.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import { httpOnlyAnnotation } from "../../config/made-annotations.ts";

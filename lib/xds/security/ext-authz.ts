@@ -8,7 +8,7 @@ import type { ExtAuthzJson as HttpExtAuthzJson } from "../../../gen/envoy/extens
 import type { ExtAuthzJson as TcpExtAuthzJson } from "../../../gen/envoy/extensions/filters/network/ext_authz/v3/ext_authz_pb.ts";
 import type { ListStringMatcherJson } from "../../../gen/envoy/type/matcher/v3/string_pb.ts";
 import { StatusCode, type StatusCodeJson, StatusCodeSchema } from "../../../gen/envoy/type/v3/http_status_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type {
   EnvoyExternalAuthorizationGrpcProvider,
   EnvoyExternalAuthorizationHttpProvider,

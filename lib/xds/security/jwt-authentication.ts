@@ -10,12 +10,12 @@ import {
   type JwtRequirementJson,
 } from "../../../gen/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../base/diagnostic.ts";
+import { unreachableKeys } from "../../base/unreachable-keys.ts";
 import { type Config, writtenPath } from "../../config/config.ts";
-import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import { isStandIn } from "../../config/fail-closed/closed-object.ts";
 import { isLeftToProxies, keyServerOf, remoteKeysAnnotation } from "../../config/kinds/remote-keys.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
-import { unreachableKeys } from "../../config/unreachable-keys.ts";
 import { messageProblem } from "../../descriptors/messages.ts";
 import { keyHostNamespaces } from "../../mesh/hosts/key-host-namespaces.ts";
 import { packAny } from "../core-messages.ts";

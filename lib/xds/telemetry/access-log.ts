@@ -7,7 +7,7 @@ import type {
   TcpGrpcAccessLogConfigJson,
 } from "../../../gen/envoy/extensions/access_loggers/grpc/v3/als_pb.ts";
 import type { OpenTelemetryAccessLogConfigJson } from "../../../gen/envoy/extensions/access_loggers/open_telemetry/v3/logs_service_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { packAny } from "../core-messages.ts";

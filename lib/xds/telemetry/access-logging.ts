@@ -1,5 +1,5 @@
 import type { AccessLogJson } from "../../../gen/envoy/config/accesslog/v3/accesslog_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { AccessLogging } from "../../config/kinds/telemetry.ts";
 import type { WorkloadPolicies } from "../../mesh/views/views.ts";
 import {

@@ -1,5 +1,5 @@
 import type { CustomTagJson } from "../../../gen/envoy/type/tracing/v3/custom_tag_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { CustomTag } from "../../config/kinds/telemetry.ts";
 import type { TracingView } from "../../mesh/views/views.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { Metric, MetricSelector, Metrics, TagOverride } from "../../config/kinds/telemetry.ts";
 import { providerNames, type TelemetrySide } from "./telemetry-side.ts";

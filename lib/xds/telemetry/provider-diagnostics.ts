@@ -1,5 +1,5 @@
+import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExtensionProvider, ProviderService } from "../../config/kinds/extension-provider.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { WorkloadPolicies } from "../../mesh/views/views.ts";

@@ -1,6 +1,6 @@
 import type { TypedExtensionConfigJson } from "../../../gen/envoy/config/core/v3/extension_pb.ts";
+import type { Diagnostic, Stage } from "../../base/diagnostic.ts";
 import { type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { WasmConfig } from "../../config/kinds/wasm-plugin.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";

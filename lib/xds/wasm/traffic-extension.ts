@@ -1,5 +1,5 @@
+import { byCodePoint } from "../../base/diagnostic.ts";
 import type { ConfigMeta } from "../../config/config.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
 import type { TrafficExtension, TrafficSelector, WasmConfig } from "../../config/kinds/wasm-plugin.ts";
 import type { WorkloadPolicies } from "../../mesh/views/views.ts";
 import { extensionName, translatedPluginName } from "../names.ts";

@@ -11,7 +11,7 @@ import { createFrontClient } from "../../../lib/agent/held/front-client.ts";
 import { createLocalCalls } from "../../../lib/agent/xds/local-calls.ts";
 import { createLocalState } from "../../../lib/agent/xds/local-host.ts";
 import { type LocalServer, serveLocal } from "../../../lib/agent/xds/local-server.ts";
-import { hashOf } from "../../../lib/snapshot/blob.ts";
+import { hashOf } from "../../../lib/base/blob.ts";
 
 const code = new Uint8Array(500_000).map((_, at) => at * 7);
 const sha256 = hashOf(code);

@@ -1,10 +1,10 @@
 import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
+import type { Diagnostic } from "../../../lib/base/diagnostic.ts";
 import { analysisOf } from "../../../lib/cli/config/analysis-report.ts";
 import { createFieldLines } from "../../../lib/cli/config/field-lines.ts";
 import { messageReport } from "../../../lib/cli/config/message-report.ts";
 import { placedIn } from "../../../lib/cli/config/placed-messages.ts";
-import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 
 const virtualService = (name: string, host: string) => `apiVersion: networking.istio.io/v1

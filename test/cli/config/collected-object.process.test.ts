@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../../lib/cli/program.ts";
 import { createCollector } from "../../../lib/collect/collector.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
-import type { OriginObject } from "../../../lib/registry/origin.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import type { OriginObject } from "../../../lib/registry/origin/origin.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { FakeOrigin, thing } from "../../collect/fake-origin.ts";
 
 const rule = (name: string, version: string, subset: object): OriginObject => ({

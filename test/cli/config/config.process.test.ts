@@ -21,7 +21,7 @@ import { type RunningServer, serveHttp } from "../../../lib/front/node-server.ts
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { rollback } from "../../../lib/snapshot/head/head-operations.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 
 const registers = [

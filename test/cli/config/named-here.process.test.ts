@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Diagnostic, fileOrigin } from "../../../lib/base/diagnostic.ts";
 import { namedHere } from "../../../lib/cli/config/placed-messages.ts";
 import { noteDevStore } from "../../../lib/cli/dev-stores.ts";
-import { type Diagnostic, fileOrigin } from "../../../lib/config/diagnostic.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../lib/cli/program.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { rollback } from "../../../lib/snapshot/head/head-operations.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 
 let folder = "";
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { createServer as createSocketServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import { frontApp } from "../../../lib/front/app.ts";
 import { undecidedAuthentication } from "../../../lib/front/auth/authentication.ts";
 import { createFront, type FrontOptions } from "../../../lib/front/front.ts";

@@ -2,7 +2,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { z } from "zod";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOf, listOf } from "../../../lib/config/untyped.ts";
+import { fieldsOf, listOf } from "../../../lib/base/untyped.ts";
 import { runPortolan } from "../run-portolan.ts";
 
 const deployment = `apiVersion: apps/v1

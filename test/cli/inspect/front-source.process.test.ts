@@ -15,7 +15,7 @@ import { createFront } from "../../../lib/front/front.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
 import { tracer } from "../../../lib/front/tracing/tracer.ts";
 import { makeSigningKey, publicPart } from "../../../lib/snapshot/head/signing-keys.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { nowMs, tokenOf } from "../../front/auth/keys.ts";
 import { runPortolan as run } from "../run-portolan.ts";

@@ -1,9 +1,9 @@
 /** The files of infra/kubernetes say what `portolan install` applies. */
 import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
+import { type Fields, fieldsOf, textOf } from "../../../lib/base/untyped.ts";
 import { refusedSettings } from "../../../lib/cli/serve/refused-settings.ts";
 import { parts } from "../../../lib/cli/serve/rule.ts";
-import { type Fields, fieldsOf, textOf } from "../../../lib/config/untyped.ts";
 import { readSettings } from "../../../lib/settings/read-settings.ts";
 import { byName, installText, manifestText, ofKind, printedInstall, serveBase } from "../../servers/serve-base.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bootstrapFor, proxiesIn } from "../../../lib/cli/proxy/bootstrap.ts";
-import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";

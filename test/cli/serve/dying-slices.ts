@@ -3,7 +3,7 @@ import { createSliceThreads } from "../../../lib/cli/serve/slice-threads.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
 
 const [where = ""] = process.argv.slice(2);

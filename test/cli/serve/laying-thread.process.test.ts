@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { blobKey, blobOf } from "../../../lib/base/blob.ts";
 import { layingByThread } from "../../../lib/cli/serve/laying-thread.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
-import { blobKey, blobOf } from "../../../lib/snapshot/blob.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { weightedShop } from "../../integration/weighted-shop.ts";
 

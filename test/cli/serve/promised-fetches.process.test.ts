@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { writtenPublications } from "../../../lib/snapshot/head/lost-head.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { GitHost, githubPush } from "../../compile/webhook/repository/git-host.ts";
 
 const program = new URL("compile-function-process.ts", import.meta.url).pathname;

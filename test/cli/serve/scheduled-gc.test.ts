@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import { runScheduledGc } from "../../../lib/cli/serve/scheduled-gc.ts";
 import { gcGraceMs } from "../../../lib/compile/garbage.ts";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";

@@ -9,7 +9,7 @@ import { fileKey } from "../../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { weightedShop } from "../../integration/weighted-shop.ts";
 

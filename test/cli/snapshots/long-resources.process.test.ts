@@ -9,7 +9,7 @@ import type { WholeHoldings } from "../../../lib/agent/held/holding.ts";
 import { placedNode, resourcesOf } from "../../../lib/cli/snapshots/class-resources.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
 import { registerSnapshots } from "./snapshot-commands.ts";
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/base/diagnostic.ts";
 import { nothingPublished } from "../../../lib/cli/snapshots/nothing-published.ts";
 import { createShardWriter } from "../../../lib/compile/shards/write-shard.ts";
 import {
@@ -8,7 +9,6 @@ import {
   noteText,
   type Outcome,
 } from "../../../lib/compile/triggers/lease-note.ts";
-import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/diagnostic.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 
 const filled = async (outcome?: Outcome) => {

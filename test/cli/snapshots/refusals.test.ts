@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Diagnostic } from "../../../lib/base/diagnostic.ts";
 import { problemIn } from "../../../lib/cli/problem-text.ts";
-import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
-import { refusalsIn, refusalsText } from "../../../lib/snapshot/refusals.ts";
+import { refusalsIn, refusalsText } from "../../../lib/snapshot/nodes/refusals.ts";
 
 /** @param name of an object; empty for a file as a whole */
 function said(code: Diagnostic["code"], file: string, name: string): Diagnostic {

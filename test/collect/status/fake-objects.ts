@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, textOf } from "../../../lib/config/untyped.ts";
+import { type Fields, fieldsOf, textOf } from "../../../lib/base/untyped.ts";
 import type { ApiClient } from "../../../lib/registry/kubernetes/api/client.ts";
 
 /** The objects of an API server, as far as single ones are read and written under the condition of their version. */

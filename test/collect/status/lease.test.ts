@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { fieldsOf } from "../../../lib/base/untyped.ts";
 import { createLease } from "../../../lib/collect/status/lease.ts";
-import { fieldsOf } from "../../../lib/config/untyped.ts";
 import { FakeObjects } from "./fake-objects.ts";
 
 const path = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/writer";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { fieldsOf } from "../../../lib/base/untyped.ts";
 import { createLease } from "../../../lib/collect/status/lease.ts";
 import { createStatusWriter } from "../../../lib/collect/status/status-writer.ts";
-import type { ToldStatus } from "../../../lib/compile/newest-statuses.ts";
-import { fieldsOf } from "../../../lib/config/untyped.ts";
+import type { ToldStatus } from "../../../lib/compile/statuses/newest-statuses.ts";
 import { FakeObjects } from "./fake-objects.ts";
 
 const base = "/apis/gateway.networking.k8s.io/v1/namespaces/shop/httproutes";

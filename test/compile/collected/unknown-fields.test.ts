@@ -1,10 +1,10 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { ResourceSchema } from "../../../gen/istio/mcp/v1alpha1/resource_pb.ts";
+import type { Fields } from "../../../lib/base/untyped.ts";
 import { type ReadObject, readCollected } from "../../../lib/compile/collected/read-collected.ts";
 import type { ClosedObject } from "../../../lib/config/fail-closed/closed-object.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
-import type { Fields } from "../../../lib/config/untyped.ts";
 import { decodeResource } from "../../../lib/mcp/decode.ts";
 import { mcpKinds } from "../../../lib/mcp/kinds.ts";
 

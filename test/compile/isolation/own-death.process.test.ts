@@ -9,7 +9,7 @@ import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { large, shop } from "../large-object.ts";
 
 const script = new URL("../webhook/compile-process.ts", import.meta.url).pathname;

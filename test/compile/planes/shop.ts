@@ -1,13 +1,13 @@
 /** A shop whose configuration and endpoints change apart from each other, in one folder, and what is served of both. */
 import { loadAll } from "js-yaml";
+import { fieldsOf } from "../../../lib/base/untyped.ts";
 import { createCollector } from "../../../lib/collect/collector.ts";
 import type { Room } from "../../../lib/compile/recompile/recompiled.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout, type Rollout } from "../../../lib/compile/rollout.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
-import { fieldsOf } from "../../../lib/config/untyped.ts";
-import type { OriginObject } from "../../../lib/registry/origin.ts";
+import type { OriginObject } from "../../../lib/registry/origin/origin.ts";
 import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
 import { lastRoot, newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import type { Publishing } from "../../../lib/snapshot/publish.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
+import type { Stage } from "../../../lib/base/diagnostic.ts";
 import { censusOf } from "../../../lib/compile/census.ts";
-import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
-import type { Stage } from "../../../lib/config/diagnostic.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import type { WorkloadProxy } from "../../../lib/mesh/proxy/proxy-of-workload.ts";

@@ -3,8 +3,8 @@ import { createShardWriter } from "../../../lib/collect/write-collected.ts";
 import { createShardCompiler } from "../../../lib/compile/compile-files.ts";
 import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
-import { packed } from "../../../lib/registry/packed-object.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
+import { packed } from "../../../lib/registry/origin/packed-object.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { bare, filesOf } from "../pods/manifests.ts";
 

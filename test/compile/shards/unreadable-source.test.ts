@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { blobKey } from "../../../lib/base/blob.ts";
+import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import { createRecompiler, createSourcesCompiler } from "../../../lib/compile/recompile.ts";
 import { readSource } from "../../../lib/compile/shards/read-source.ts";
 import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
@@ -6,8 +8,6 @@ import { fileKey, listKey, versionKey } from "../../../lib/compile/shards/source
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
 import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
-import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { newestRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";

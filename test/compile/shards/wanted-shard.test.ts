@@ -2,8 +2,15 @@ import { describe, expect, it } from "vitest";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { fillWanted } from "../../../lib/compile/shards/wanted-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
-import { maxWanted, ownerOf, ownerPrefix, wantedMs, wantedOwner, wantedPrefix } from "../../../lib/snapshot/wanted.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
+import {
+  maxWanted,
+  ownerOf,
+  ownerPrefix,
+  wantedMs,
+  wantedOwner,
+  wantedPrefix,
+} from "../../../lib/snapshot/nodes/wanted.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { nodeOf, pollBody, testFront } from "../../front/fixtures.ts";
 import { bare, filesOf, networking } from "../pods/manifests.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { blobKey } from "../../../lib/base/blob.ts";
 import { compilerVersion } from "../../../lib/compile/compile.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
-import { readRecordedSettings } from "../../../lib/compile/recorded-settings.ts";
 import { fileKey } from "../../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
@@ -9,8 +9,8 @@ import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
 import { planId, readSliceJob, type SliceJob } from "../../../lib/compile/slices/plan.ts";
 import { readRecord, slicesPrefix } from "../../../lib/compile/slices/records.ts";
 import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compiler.ts";
+import { readRecordedSettings } from "../../../lib/compile/world/recorded-settings.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
-import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { blobKey } from "../../../lib/base/blob.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
-import type { RecordedSettings } from "../../../lib/compile/recorded-settings.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
 import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
 import type { CompileObserver } from "../../../lib/compile/telemetry/observer.ts";
-import { blobKey } from "../../../lib/snapshot/blob.ts";
+import type { RecordedSettings } from "../../../lib/compile/world/recorded-settings.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { editedFiles, folderEdits } from "../../bench/folder-edits.ts";
 import { foldersFiles } from "../../bench/mesh-folder.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Diagnostic } from "../../../lib/base/diagnostic.ts";
 import { errorLog } from "../../../lib/compile/telemetry/log.ts";
-import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 
 function said(code: Diagnostic["code"], kind: string, name: string, message = "is wrong"): Diagnostic {
   const key = { group: kind === "MeshConfig" ? "" : "networking.istio.io", kind, name, namespace: "shop" };

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
+import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { consoleLog, errorLog, logObserver } from "../../../lib/compile/telemetry/log.ts";
@@ -8,8 +9,7 @@ import { noObserver, observers, stageNames } from "../../../lib/compile/telemetr
 import { spansToCollector } from "../../../lib/compile/telemetry/otlp.ts";
 import { prometheusObserver } from "../../../lib/compile/telemetry/prometheus.ts";
 import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compiler.ts";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { weightedShop } from "../../integration/weighted-shop.ts";

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/base/diagnostic.ts";
 import type { Recompiled } from "../../../lib/compile/recompile/recompiled.ts";
 import type { Compile } from "../../../lib/compile/triggers/compile-job.ts";
 import { type CompileQueueOptions, createCompileQueue } from "../../../lib/compile/triggers/compile-queue.ts";
 import { seeLease } from "../../../lib/compile/triggers/lease.ts";
 import { leaseKey, readNote } from "../../../lib/compile/triggers/lease-note.ts";
-import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/diagnostic.ts";
 import type { Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";

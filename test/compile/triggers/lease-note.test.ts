@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/base/diagnostic.ts";
 import { failedOutcome } from "../../../lib/compile/triggers/lease-note.ts";
-import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/diagnostic.ts";
 
 describe("what other processes are told of a failure", () => {
   it.each([

@@ -3,7 +3,7 @@ import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compi
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 
 const [folder = "", secret = ""] = process.argv.slice(2);
 const store = fileStore(folder);

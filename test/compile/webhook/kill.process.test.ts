@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 
 const script = new URL("compile-process.ts", import.meta.url).pathname;
 const secret = "s3cret";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/base/diagnostic.ts";
 import { createShardWriter } from "../../../lib/collect/write-collected.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
-import { type Diagnostic, fileOrigin, PortolanError } from "../../../lib/config/diagnostic.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 
 const about = (file: string): Diagnostic => ({

@@ -10,7 +10,7 @@ import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
 import { encodeNode, type TreeNode } from "../../../lib/config-store/ledger/merkle-tree.ts";
 import { limits } from "../../../lib/limits/limits.ts";
-import { packed } from "../../../lib/registry/packed-object.ts";
+import { packed } from "../../../lib/registry/origin/packed-object.ts";
 import { httpStore } from "../../../lib/storage/http.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";

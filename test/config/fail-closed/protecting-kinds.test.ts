@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type Fields, isFields } from "../../../lib/base/untyped.ts";
 import { readCollected } from "../../../lib/compile/collected/read-collected.ts";
 import { protections } from "../../../lib/config/fail-closed/protections.ts";
 import { kindSchemas, schemaOf } from "../../../lib/config/kind-registry.ts";
 import { fieldsAt } from "../../../lib/config/schema/message.ts";
-import { type Fields, isFields } from "../../../lib/config/untyped.ts";
 
 /** A valid spec of each kind that closes, which protects with each of its fields. */
 const samples: Readonly<Record<string, Fields>> = {

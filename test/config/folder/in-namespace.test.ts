@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keyText } from "../../../lib/config/diagnostic.ts";
+import { keyText } from "../../../lib/base/diagnostic.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 
 const service = (metadata: string, port = 80) =>

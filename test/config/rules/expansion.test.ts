@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 
 const times = <T>(count: number, of: (at: number) => T): readonly T[] =>

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { hashOf } from "../../../lib/base/blob.ts";
 import { canonicalJson } from "../../../lib/config/canonical-json.ts";
-import { hashOf } from "../../../lib/snapshot/blob.ts";
 import { carriedCases } from "../carried-cases.ts";
 import { asJson, isObject, type Json, type JsonObject } from "../json.ts";
 import { normaliseFile } from "../normalise.ts";

@@ -3,8 +3,9 @@
  * called after what it is and its content; the places refer to it. A part that only one case has stays with that case, the
  * others are the suite's. What comes out depends on the cases alone, not on their order.
  */
+
+import { byCodePoint } from "../../../lib/base/diagnostic.ts";
 import { canonicalJson, sha256 } from "../../../lib/config/canonical-json.ts";
-import { byCodePoint } from "../../../lib/config/diagnostic.ts";
 import { isArray, isObject, type Json } from "../json.ts";
 import type { AbridgedSuite, Expected } from "./expected.ts";
 import { mapValues, withMembers } from "./members.ts";

@@ -7,10 +7,10 @@ import { cleanScript, interceptScript } from "../../../lib/agent/intercept/inter
 import { defaultIntercept } from "../../../lib/agent/intercept/intercept-options.ts";
 import { bootstrapFor, proxiesIn } from "../../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { fileStore } from "../../../lib/storage/files.ts";
+import { fileStore } from "../../../lib/storage/files/files.ts";
 import { program } from "../../programs.ts";
 import { lacks } from "../../skip.ts";
 import { createAuthority, issueIdentity } from "../certificates.ts";

@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { consoleFiles } from "../../../gen/console.ts";
-import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
+import type { Diagnostic } from "../../../lib/base/diagnostic.ts";
 import { type ApiName, apiPaths, type Taken } from "../../../lib/front/api/paths.ts";
 import type { Diagnostics, Resources } from "../../../lib/front/api/schema/answers.ts";
 import { described } from "../../../lib/front/api/schema/described.ts";

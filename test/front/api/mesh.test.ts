@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
 import { columnsOfMesh, edgesOfMesh } from "../../../lib/console/picture/columns.ts";
 import { layOut } from "../../../lib/console/picture/layout.ts";
 import { described } from "../../../lib/front/api/schema/described.ts";

@@ -5,7 +5,7 @@ import { readAuthentication } from "../../../lib/front/auth/settings.ts";
 import { nodeStates } from "../../../lib/front/nodes/in-force.ts";
 import { placeNamed } from "../../../lib/front/nodes/place-node.ts";
 import { rootAt } from "../../../lib/snapshot/head/head.ts";
-import { wantedPrefix } from "../../../lib/snapshot/wanted.ts";
+import { wantedPrefix } from "../../../lib/snapshot/nodes/wanted.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { pollBody, testFront } from "../fixtures.ts";

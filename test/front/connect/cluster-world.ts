@@ -1,6 +1,6 @@
 import { fromJson, toBinary } from "@bufbuild/protobuf";
 import { ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { hashOf } from "../../../lib/snapshot/blob.ts";
+import { hashOf } from "../../../lib/base/blob.ts";
 import type { CompiledResource, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { worldOf } from "../../snapshot/worlds.ts";

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
+import { blobKey, hashOf } from "../../../lib/base/blob.ts";
 import { authenticateBy, identified } from "../../../lib/front/auth/authentication.ts";
 import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
-import { blobKey, hashOf } from "../../../lib/snapshot/blob.ts";
 import { teapotModule } from "../../e2e/wasm-module.ts";
 import { testFront } from "../fixtures.ts";
 

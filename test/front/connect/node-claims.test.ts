@@ -2,9 +2,9 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { DiscoveryRequestSchema } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { shortLists } from "../../../lib/base/proxy-build.ts";
 import { claimsOf } from "../../../lib/front/connect/node-claims.ts";
 import { limits } from "../../../lib/limits/limits.ts";
-import { shortLists } from "../../../lib/snapshot/proxy-build.ts";
 
 /** What is read of a request of Envoy's that has these extensions. */
 function claims(names: readonly string[]) {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { blobKey, blobOf, blobOfKey } from "../../../lib/base/blob.ts";
 import { authenticateBy, identified } from "../../../lib/front/auth/authentication.ts";
 import { limits } from "../../../lib/limits/limits.ts";
-import { blobKey, blobOf, blobOfKey } from "../../../lib/snapshot/blob.ts";
 import { typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";

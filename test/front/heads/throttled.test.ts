@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import { createHeads } from "../../../lib/front/heads/heads.ts";
 import { createReadPauses } from "../../../lib/front/heads/read-pauses.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";

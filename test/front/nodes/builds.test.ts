@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { buildMember, isIstioClass, shortLists } from "../../../lib/base/proxy-build.ts";
 import { bootstrapFor, proxiesIn } from "../../../lib/cli/proxy/bootstrap.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { placeNamed, placeNode } from "../../../lib/front/nodes/place-node.ts";
 import { rootAt } from "../../../lib/snapshot/head/head.ts";
-import { buildMember, isIstioClass, shortLists } from "../../../lib/snapshot/proxy-build.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { pollBody, type TestFront, testFront } from "../fixtures.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { blobKey } from "../../../lib/base/blob.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
-import { blobKey } from "../../../lib/snapshot/blob.ts";
+import { missedBlobKey } from "../../../lib/snapshot/nodes/wanted.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { reachableFrom } from "../../../lib/snapshot/upkeep/reachable.ts";
-import { missedBlobKey } from "../../../lib/snapshot/wanted.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { allOf } from "../../all-of.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import { type RecordedNodes, recordedNodes } from "../../../lib/front/nodes/node-records.ts";
 import type { NodeState } from "../../../lib/front/nodes/node-state.ts";
 import { createNodeVersions } from "../../../lib/front/nodes/node-versions.ts";

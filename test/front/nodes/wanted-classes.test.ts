@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Classifier, NodeClaims } from "../../../lib/base/classifier.ts";
 import type { Caller } from "../../../lib/front/auth/caller.ts";
 import { createWantedClasses } from "../../../lib/front/nodes/wanted-classes.ts";
-import type { Classifier, NodeClaims } from "../../../lib/snapshot/classifier.ts";
-import { wantedPrefix, wantedRecord } from "../../../lib/snapshot/wanted.ts";
+import { wantedPrefix, wantedRecord } from "../../../lib/snapshot/nodes/wanted.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { worldOf } from "../../snapshot/worlds.ts";

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isRecord } from "../../../lib/base/classifier.ts";
 import {
   createExtensionLists,
   type ExtensionLists,
   noExtensionLists,
 } from "../../../lib/front/polls/extension-lists.ts";
 import { depthAt, parseRequest } from "../../../lib/front/polls/json-request.ts";
-import { isRecord } from "../../../lib/snapshot/classifier.ts";
 import { propertyRuns } from "../../soak-options.ts";
 
 /** What stands in a record of Envoy's own requests. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import { project } from "../../../lib/base/classifier.ts";
+import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import type { FrontOptions } from "../../../lib/front/front.ts";
-import { project } from "../../../lib/snapshot/classifier.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { coreTypes } from "../../../lib/snapshot/resource-type.ts";

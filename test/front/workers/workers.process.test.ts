@@ -116,7 +116,7 @@ describe("HEAD of several processes", () => {
 
   it("says why where the store does not give it", async () => {
     const store = memoryStore();
-    const { PortolanError } = await import("../../../lib/config/diagnostic.ts");
+    const { PortolanError } = await import("../../../lib/base/diagnostic.ts");
     const broken: ObjectStore = { ...unwatched(store), get: () => Promise.reject(new PortolanError("no bucket")) };
     const { workers, close } = openFront(broken, 1);
     await expect(workers[0]?.storeOver(store).get("HEAD")).rejects.toThrow("no bucket");

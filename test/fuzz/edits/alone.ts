@@ -1,5 +1,5 @@
-import { encodeResource } from "../../../lib/compile/encode-resource.ts";
-import { type WorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { encodeResource } from "../../../lib/compile/encode/encode-resource.ts";
+import { type WorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";

@@ -1,6 +1,6 @@
-import { byCodePoint } from "../../../lib/config/diagnostic.ts";
+import { byCodePoint } from "../../../lib/base/diagnostic.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
-import { groupVersion } from "../../../lib/config/group-version.ts";
+import { groupVersion } from "../../../lib/config/values/group-version.ts";
 import type { Manifest } from "../objects/vocabulary.ts";
 
 /** What an operator's folder holds, as values. */

@@ -1,6 +1,6 @@
-import { groupVersion } from "../../../lib/config/group-version.ts";
 import { kindSchemas } from "../../../lib/config/kind-registry.ts";
 import { meshConfig, meshNetworks } from "../../../lib/config/schema/mesh-config.ts";
+import { groupVersion } from "../../../lib/config/values/group-version.ts";
 import type { Manifest } from "../objects/vocabulary.ts";
 import { kubernetesSchemas } from "./kubernetes-shapes.ts";
 import { createShapeReader, type FieldPath, leavesOf, type Shape } from "./shape.ts";

@@ -1,5 +1,5 @@
 import { compile } from "../../../lib/compile/compile.ts";
-import { type WorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { type WorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import type { Config } from "../../../lib/config/config.ts";
 import type { ParsedObject } from "../../../lib/config/documents/parse.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";

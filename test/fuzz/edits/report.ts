@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world/world-of.ts";
 import type { Coverage } from "./coverage.ts";
 import { type Folder, type Placed, placeKey } from "./folder.ts";
 import type { WarmFailure } from "./sequence.ts";

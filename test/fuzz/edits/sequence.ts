@@ -1,4 +1,4 @@
-import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world/world-of.ts";
 import { releases } from "../../../lib/config/compat/compat-settings.ts";
 import { nodeOfNamed } from "../../named-proxy.ts";
 import { createDice, type Dice, shuffled } from "../objects/dice.ts";

@@ -1,4 +1,4 @@
-import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { type Folder, filesOf, placeKey } from "./folder.ts";
 import { fieldsOf } from "./value-pool.ts";

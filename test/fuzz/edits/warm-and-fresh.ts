@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
-import type { WorldOptions } from "../../../lib/compile/world-of.ts";
+import type { WorldOptions } from "../../../lib/compile/world/world-of.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import type { CompiledList, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";

@@ -1,6 +1,6 @@
-import { kindText } from "../../../lib/config/diagnostic.ts";
+import { kindText } from "../../../lib/base/diagnostic.ts";
 import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
-import { groupVersion } from "../../../lib/config/group-version.ts";
+import { groupVersion } from "../../../lib/config/values/group-version.ts";
 import type { NamedProxy } from "../../named-proxy.ts";
 import { randomDestinationRule } from "./destination-rules.ts";
 import { createDice, type Dice } from "./dice.ts";

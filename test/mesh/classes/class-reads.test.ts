@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { project } from "../../../lib/base/classifier.ts";
 import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { claimsOf } from "../../../lib/mesh/classes/claims.ts";
@@ -8,7 +9,6 @@ import type { Proxy } from "../../../lib/mesh/proxy/proxy.ts";
 import type { ClassProxyConfig } from "../../../lib/mesh/views/views.ts";
 import { viewsOf } from "../../../lib/mesh/views/views-of.ts";
 import type { World } from "../../../lib/mesh/world.ts";
-import { project } from "../../../lib/snapshot/classifier.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { propertyRuns } from "../../soak-options.ts";
 import { config, sidecar } from "../parts.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../../lib/compile/compile.ts";
-import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { resourcesIn } from "../../../lib/snapshot/compiled.ts";

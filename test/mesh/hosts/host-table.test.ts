@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSubsetHost } from "../../../lib/config/host-name.ts";
+import { isSubsetHost } from "../../../lib/config/values/host-name.ts";
 import { hostTable, mostSpecific } from "../../../lib/mesh/hosts/host-table.ts";
 
 const label = fc.constantFrom("a", "b", "ab");

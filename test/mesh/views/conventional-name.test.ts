@@ -3,7 +3,7 @@ import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { classify } from "../../../lib/mesh/classes/classify.ts";
 import { conventionalName } from "../../../lib/mesh/views/conventional-name.ts";
-import { ProxyAnswers } from "../../../lib/mesh/views/proxy-answers.ts";
+import { ProxyAnswers } from "../../../lib/mesh/views/proxies/proxy-answers.ts";
 import type { World } from "../../../lib/mesh/world.ts";
 import { sidecar, world } from "../parts.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OutboundTrafficPolicy } from "../../../lib/config/kinds/sidecar.ts";
 import { dynamicDnsOf } from "../../../lib/mesh/views/dynamic-dns.ts";
-import type { ProxyAnswers } from "../../../lib/mesh/views/proxy-answers.ts";
+import type { ProxyAnswers } from "../../../lib/mesh/views/proxies/proxy-answers.ts";
 import { settingsOf } from "../plain-settings.ts";
 
 const resolved = { mode: "ALLOW_ANY_DYNAMIC_DNS" } as const;

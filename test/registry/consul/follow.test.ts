@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { followConsul } from "../../../lib/registry/consul/follow.ts";
-import type { Pace } from "../../../lib/registry/retry.ts";
+import type { Pace } from "../../../lib/registry/origin/retry.ts";
 import { hurry } from "../kubernetes/fake-api-server.ts";
 import { FakeConsul } from "./fake-consul.ts";
 

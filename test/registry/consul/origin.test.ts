@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { consulOrigin } from "../../../lib/registry/consul/origin.ts";
 import { readStoredService } from "../../../lib/registry/consul/stored-service.ts";
-import type { OriginObject, OriginSink } from "../../../lib/registry/origin.ts";
+import type { OriginObject, OriginSink } from "../../../lib/registry/origin/origin.ts";
 import { unpacked } from "../../collect/fake-origin.ts";
 import { hurry, jsonResponse } from "../kubernetes/fake-api-server.ts";
 import { FakeConsul } from "./fake-consul.ts";

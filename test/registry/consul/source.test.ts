@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ConsulInstance } from "../../../lib/registry/consul/catalog.ts";
 import type { ConsulHealth } from "../../../lib/registry/consul/snapshot.ts";
 import { consulSource } from "../../../lib/registry/consul/source.ts";
-import type { Pace } from "../../../lib/registry/retry.ts";
+import type { Pace } from "../../../lib/registry/origin/retry.ts";
 import type { SourceEvent } from "../../../lib/registry/source.ts";
 import { hurry } from "../kubernetes/fake-api-server.ts";
 import { FakeConsul } from "./fake-consul.ts";

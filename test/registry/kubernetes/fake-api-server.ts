@@ -1,7 +1,7 @@
 import type { ApiClient } from "../../../lib/registry/kubernetes/api/client.ts";
 import type { ApiResource } from "../../../lib/registry/kubernetes/api/resource.ts";
 import { type KubernetesObject, objectKey } from "../../../lib/registry/kubernetes/object.ts";
-import type { Pace } from "../../../lib/registry/retry.ts";
+import type { Pace } from "../../../lib/registry/origin/retry.ts";
 
 /** What the server has, by path. */
 const resources: readonly ApiResource[] = [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bundleNamesIn } from "../../../lib/registry/kubernetes/api/bundle-names.ts";
 import { namedBundles, namedBundlesPart } from "../../../lib/registry/kubernetes/api/follow-bundles.ts";
-import type { PackedObject } from "../../../lib/registry/origin.ts";
-import { packed } from "../../../lib/registry/packed-object.ts";
+import type { PackedObject } from "../../../lib/registry/origin/origin.ts";
+import { packed } from "../../../lib/registry/origin/packed-object.ts";
 import { hurry, jsonResponse } from "./fake-api-server.ts";
 import { HeldOrigin } from "./held-origin.ts";
 

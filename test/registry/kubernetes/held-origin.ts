@@ -1,4 +1,4 @@
-import type { Origin, OriginObject, OriginSink, PackedObject } from "../../../lib/registry/origin.ts";
+import type { Origin, OriginObject, OriginSink, PackedObject } from "../../../lib/registry/origin/origin.ts";
 
 /** What an origin has told so far, for a test to look at. */
 export class HeldOrigin implements OriginSink {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { blobKey } from "../../../lib/base/blob.ts";
 import type { WantedModule } from "../../../lib/config/kinds/wasm-module.ts";
 import { fetchModule } from "../../../lib/resolve/modules/fetch-module.ts";
 import { createNodeFetch } from "../../../lib/resolve/node-fetch.ts";
 import { makeWrappingKey } from "../../../lib/secrets/environment-key.ts";
 import { secretStore } from "../../../lib/secrets/secret-store.ts";
 import { wrappingKeys } from "../../../lib/secrets/wrapping-keys.ts";
-import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { teapotModule } from "../../e2e/wasm-module.ts";
 import { digestOf, moduleLayer, openRegistry, type TestRegistry, tarLayer } from "../registry.ts";

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { blobKey } from "../../../lib/base/blob.ts";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compiler.ts";
@@ -6,9 +7,8 @@ import { lookupFacts, lookupReports } from "../../../lib/resolve/lookup-reports.
 import { createNodeFetch } from "../../../lib/resolve/node-fetch.ts";
 import { createResolver } from "../../../lib/resolve/resolver.ts";
 import { resolvingCompiler } from "../../../lib/resolve/resolving-compiler.ts";
-import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
-import { readHistory } from "../../../lib/snapshot/head/history.ts";
+import { readHistory } from "../../../lib/snapshot/head/history/history.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { teapotModule } from "../../e2e/wasm-module.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { blobKey, hashOf } from "../../../lib/base/blob.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
-import { blobKey, hashOf } from "../../../lib/snapshot/blob.ts";
 import { chunkedV1Format, rootFormat } from "../../../lib/snapshot/format.ts";
 import { lastRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { rollback, unpin } from "../../../lib/snapshot/head/head-operations.ts";

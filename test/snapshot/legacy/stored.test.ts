@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../../lib/snapshot/blob.ts";
+import { hashOf } from "../../../lib/base/blob.ts";
+import type { CompiledLegacy, DocumentRef } from "../../../lib/legacy/compiled-legacy.ts";
+import { composeDocument, shareElements, textsOfDocuments } from "../../../lib/legacy/compose-document.ts";
+import { encodeDocument } from "../../../lib/legacy/go-json.ts";
+import { elementText, listForm } from "../../../lib/legacy/listed-texts.ts";
 import { readHead, rootAt } from "../../../lib/snapshot/head/head.ts";
-import type { CompiledLegacy, DocumentRef } from "../../../lib/snapshot/legacy/compiled-legacy.ts";
-import { composeDocument, shareElements, textsOfDocuments } from "../../../lib/snapshot/legacy/compose-document.ts";
-import { encodeDocument } from "../../../lib/snapshot/legacy/go-json.ts";
-import { elementText, listForm } from "../../../lib/snapshot/legacy/listed-texts.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cutEvenly } from "../../../lib/base/cut-evenly.ts";
+import { nameHash } from "../../../lib/base/name-hash.ts";
 import { cutAgain } from "../../../lib/snapshot/long/cut-again.ts";
-import { cutEvenly } from "../../../lib/snapshot/long/cut-evenly.ts";
 import { splitBetween } from "../../../lib/snapshot/long/split-between.ts";
-import { nameHash } from "../../../lib/snapshot/name-hash.ts";
 import { propertyRuns } from "../../soak-options.ts";
 
 let looks = 0;

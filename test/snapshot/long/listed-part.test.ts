@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../../lib/snapshot/blob.ts";
+import { hashOf } from "../../../lib/base/blob.ts";
 import { contentOf, longPart, longSegment, partListText, partsIn } from "../../../lib/snapshot/long/listed-part.ts";
 import type { Part } from "../../../lib/snapshot/root.ts";
 

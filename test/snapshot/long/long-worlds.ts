@@ -1,4 +1,4 @@
-import { encodeResource } from "../../../lib/compile/encode-resource.ts";
+import { encodeResource } from "../../../lib/compile/encode/encode-resource.ts";
 import type { Memo } from "../../../lib/incremental/memo.ts";
 import type { CompiledResource, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { worldOf } from "../worlds.ts";

@@ -11,8 +11,8 @@ import {
   TreeListSchema,
   TypeTableSchema,
 } from "../../../gen/portolan/v1/root_pb.ts";
+import { blobKey } from "../../../lib/base/blob.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
-import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { blobsIn } from "../../../lib/snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";

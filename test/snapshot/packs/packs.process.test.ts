@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blobKey, blobOfKey } from "../../../lib/snapshot/blob.ts";
+import { blobKey, blobOfKey } from "../../../lib/base/blob.ts";
 import { loadInOrder } from "../../../lib/snapshot/long/read-long.ts";
 import { packIndexKey, packsFolder, readPackIndex } from "../../../lib/snapshot/packs/pack-index.ts";
 import { packedBlobs } from "../../../lib/snapshot/packs/packed-blobs.ts";

@@ -1,5 +1,5 @@
-import { encodeDocument } from "../../../lib/snapshot/legacy/go-json.ts";
-import type { NodeId } from "../../../lib/snapshot/legacy/node-id.ts";
+import { encodeDocument } from "../../../lib/legacy/go-json.ts";
+import type { NodeId } from "../../../lib/legacy/node-id.ts";
 import {
   failure,
   readQuestion,
@@ -7,12 +7,12 @@ import {
   type V1Document,
   type V1Question,
   type V1Request,
-} from "../../../lib/snapshot/legacy/question.ts";
-import { clustersDocument } from "../../../lib/v1/cds.ts";
+} from "../../../lib/legacy/question.ts";
+import { clustersDocument } from "../../../lib/v1/clusters/cds.ts";
 import { instancesAt } from "../../../lib/v1/instances.ts";
-import { listenersDocument } from "../../../lib/v1/lds.ts";
 import type { LegacyInstance, LegacyWorld } from "../../../lib/v1/legacy-world.ts";
-import { routesDocument } from "../../../lib/v1/rds.ts";
+import { listenersDocument } from "../../../lib/v1/listeners/lds.ts";
+import { routesDocument } from "../../../lib/v1/routes/rds.ts";
 import { availabilityZone, hostsDocument, registrations } from "../../../lib/v1/sds.ts";
 
 /** Calls of the registry that fail, and the reason; for tests of what is answered then. */

@@ -1,6 +1,6 @@
-import { createAnswerCache } from "../../../lib/snapshot/legacy/answer-cache.ts";
-import { encodeDocument } from "../../../lib/snapshot/legacy/go-json.ts";
-import { readQuestion, type V1Answer, type V1Request } from "../../../lib/snapshot/legacy/question.ts";
+import { createAnswerCache } from "../../../lib/legacy/answer-cache.ts";
+import { encodeDocument } from "../../../lib/legacy/go-json.ts";
+import { readQuestion, type V1Answer, type V1Request } from "../../../lib/legacy/question.ts";
 import type { LegacyWorld } from "../../../lib/v1/legacy-world.ts";
 import { answer, type RegistryFaults } from "./answer.ts";
 

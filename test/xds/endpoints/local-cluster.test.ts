@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { fieldsOf, listOf, textOf } from "../../../lib/base/untyped.ts";
 import { compile } from "../../../lib/compile/compile.ts";
-import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
-import { fieldsOf, listOf, textOf } from "../../../lib/config/untyped.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Stage } from "../../../lib/config/diagnostic.ts";
+import type { Stage } from "../../../lib/base/diagnostic.ts";
 import { type AnyPatch, applyAcceptable } from "../../../lib/xds/envoy-filter/leave-out.ts";
 
 /** Patch number `at` of an EnvoyFilter. */

@@ -1,4 +1,4 @@
-import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";

@@ -1,10 +1,10 @@
 import { dump, loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
+import { keyText } from "../../../lib/base/diagnostic.ts";
+import { fieldsOf, listOf, textOf } from "../../../lib/base/untyped.ts";
 import { objectsOfShards } from "../../../lib/compile/explain/root-objects.ts";
-import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
-import { keyText } from "../../../lib/config/diagnostic.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
-import { fieldsOf, listOf, textOf } from "../../../lib/config/untyped.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { explainResource } from "../../../lib/xds/explain/explain-resource.ts";

@@ -1,6 +1,6 @@
-import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import type { Diagnostic } from "../../../lib/base/diagnostic.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { newestRelease, type Release } from "../../../lib/config/compat/compat-settings.ts";
-import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";

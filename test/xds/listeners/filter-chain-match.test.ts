@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maskedCidr } from "../../../lib/config/ip-address.ts";
+import { maskedCidr } from "../../../lib/config/values/ip-address.ts";
 import {
   type ChainMatch,
   filterChainMatch,

@@ -1,9 +1,9 @@
 import { byAge } from "../../../lib/config/config.ts";
-import { isSubsetHost, isWildcard } from "../../../lib/config/host-name.ts";
 import type { DestinationRule } from "../../../lib/config/kinds/destination-rule.ts";
 import type { Gateway } from "../../../lib/config/kinds/gateway.ts";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
+import { isSubsetHost, isWildcard } from "../../../lib/config/values/host-name.ts";
 import type { GatewayServer } from "../../../lib/mesh/gateway/merged-gateway.ts";
 import type { MeshDestinationRule } from "../../../lib/mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../../lib/mesh/index/virtual-service-index.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { intersectHosts } from "../../../lib/config/host-name.ts";
 import type { Server } from "../../../lib/config/kinds/gateway.ts";
+import { intersectHosts } from "../../../lib/config/values/host-name.ts";
 import { noMemo } from "../../../lib/incremental/memo.ts";
 import type { MeshVirtualService } from "../../../lib/mesh/index/virtual-service-index.ts";
 import { bySpecificity, serverHostsFor } from "../../../lib/xds/routes/gateway-hosts.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HTTPRoute, VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
-import { noServices } from "../../../lib/xds/routes/destination-cluster.ts";
+import { noServices } from "../../../lib/xds/routes/actions/destination-cluster.ts";
 import { virtualServiceRoutes } from "../../../lib/xds/routes/http-route.ts";
 import { hashRulesOf } from "../../../lib/xds/routes/placed-routes.ts";
 import type { RoutePlace } from "../../../lib/xds/routes/route-place.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { fieldsOf, listOf } from "../../../lib/base/untyped.ts";
 import { remoteKeysAnnotation } from "../../../lib/config/kinds/remote-keys.ts";
 import type { JWTRule } from "../../../lib/config/kinds/request-authentication.ts";
-import { fieldsOf, listOf } from "../../../lib/config/untyped.ts";
 import { jwtAuthentication, type TokenOptions } from "../../../lib/xds/security/jwt-authentication.ts";
 import { providerLookups } from "../../../lib/xds/telemetry/provider-cluster.ts";
 import { settingsOf } from "../../mesh/plain-settings.ts";

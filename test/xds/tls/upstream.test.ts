@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { fieldsOf } from "../../../lib/base/untyped.ts";
 import type { ClientTLSSettings } from "../../../lib/config/kinds/destination-rule.ts";
-import { fieldsOf } from "../../../lib/config/untyped.ts";
 import { noMemo } from "../../../lib/incremental/memo.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
 import { clustersOf, clusterView, endpoint, externalService, type Parts, port, rule, service } from "../world-parts.ts";

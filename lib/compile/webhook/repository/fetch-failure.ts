@@ -1,4 +1,4 @@
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
 
 /** A repository could not be fetched: the source is as it was, and the delivery can be sent again. */
 export class FetchFailure extends PortolanError {

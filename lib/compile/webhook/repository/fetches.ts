@@ -1,4 +1,4 @@
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
 import { cutText } from "../../../snapshot/free-text.ts";
 import type { Publishing } from "../../../snapshot/publish.ts";
 import type { ObjectStore } from "../../../storage/object-store.ts";

@@ -1,4 +1,4 @@
-import { fieldsOf, isFields, jsonIn, textOf } from "../../../config/untyped.ts";
+import { fieldsOf, isFields, jsonIn, textOf } from "../../../base/untyped.ts";
 import { cutText } from "../../../snapshot/free-text.ts";
 import type { Repository } from "./read-repositories.ts";
 import { isSha } from "./repository-host.ts";

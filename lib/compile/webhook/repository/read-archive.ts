@@ -1,6 +1,6 @@
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
-import { causeText } from "../../../config/cause-text.ts";
-import { byCodePoint } from "../../../config/diagnostic.ts";
+import { causeText } from "../../../base/cause-text.ts";
+import { byCodePoint } from "../../../base/diagnostic.ts";
 import type { SourceFile } from "../../../config/folder/directory.ts";
 import { isConfigFile, isPassedOver } from "../../../config/folder/folder-names.ts";
 import { type Limits, limits } from "../../../limits/limits.ts";

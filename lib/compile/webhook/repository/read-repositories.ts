@@ -1,6 +1,6 @@
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
+import { isFields, jsonIn } from "../../../base/untyped.ts";
 import { type RepositorySettings, repositoriesSchema } from "../../../config/repository-settings.ts";
-import { isFields, jsonIn } from "../../../config/untyped.ts";
 
 /** The repository that a source is filled from. */
 export interface Repository {

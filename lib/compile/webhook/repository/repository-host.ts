@@ -1,7 +1,7 @@
-import { answerText } from "../../../config/answer-text.ts";
-import { causeText, firstLine } from "../../../config/cause-text.ts";
-import { leadsToLoopback } from "../../../config/loopback.ts";
-import { fieldsOf, jsonIn, textOf } from "../../../config/untyped.ts";
+import { answerText } from "../../../base/answer-text.ts";
+import { causeText, firstLine } from "../../../base/cause-text.ts";
+import { leadsToLoopback } from "../../../base/loopback.ts";
+import { fieldsOf, jsonIn, textOf } from "../../../base/untyped.ts";
 import { FetchFailure } from "./fetch-failure.ts";
 import type { Repository } from "./read-repositories.ts";
 

@@ -1,6 +1,6 @@
 import { error, type Finding, type Path } from "../../finding.ts";
-import { isIpAddress } from "../../ip-address.ts";
 import { duplicates, each } from "../../rules/values.ts";
+import { isIpAddress } from "../../values/ip-address.ts";
 import type { GatewayAddress, KubernetesGateway, Listener, ListenerSet } from "../gateway.ts";
 import { filterRules } from "./filters.ts";
 

@@ -1,4 +1,4 @@
-import { parseDuration } from "../../duration.ts";
+import { parseDuration } from "../../../base/duration.ts";
 import { error, type Finding, type Path } from "../../finding.ts";
 import { duplicates, each } from "../../rules/values.ts";
 import type { KubernetesBackend } from "../backend.ts";

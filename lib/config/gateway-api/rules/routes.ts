@@ -1,9 +1,9 @@
+import { parseDuration } from "../../../base/duration.ts";
 import type { ConfigMeta } from "../../config.ts";
-import { parseDuration } from "../../duration.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
-import { isIpAddress } from "../../ip-address.ts";
 import { expressionProblem, sizeOfAllRules } from "../../rules/regex.ts";
 import { each } from "../../rules/values.ts";
+import { isIpAddress } from "../../values/ip-address.ts";
 import type {
   HTTPBackendRef,
   HTTPRouteFilter,

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../untyped.ts";
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../../base/untyped.ts";
 import { parentText, readParentReference } from "../parent-text.ts";
 import type { Condition, GatewayApiStatus, GatewayStatus, ListenerStatus, StatusAddress } from "./status.ts";
 

@@ -1,6 +1,6 @@
+import { unreachable } from "../../../base/diagnostic.ts";
 import { patchProblems } from "../../../descriptors/patch-messages.ts";
 import type { ValueProblem } from "../../../descriptors/values/value-problem.ts";
-import { unreachable } from "../../diagnostic.ts";
 import { isHarmlessPatch } from "../../fail-closed/harmless-patches.ts";
 import { error, type Finding, info, type Path, warning } from "../../finding.ts";
 import {

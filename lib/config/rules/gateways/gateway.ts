@@ -1,7 +1,7 @@
 import type { ConfigMeta } from "../../config.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
-import { isIpAddress } from "../../ip-address.ts";
 import type { Gateway, Server } from "../../kinds/gateway.ts";
+import { isIpAddress } from "../../values/ip-address.ts";
 import { lengthRules, maxServers } from "../expansion.ts";
 import { isDns1123Label, isPartialWildcard, isUnixAddress, isWildcardDomain } from "../names.ts";
 import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "../protocols.ts";

@@ -1,6 +1,6 @@
-import { durationMs } from "../../duration.ts";
+import { durationMs } from "../../../base/duration.ts";
 import { type Finding, info, warning } from "../../finding.ts";
-import type { LegacyMeshSettings } from "../../kinds/legacy-mesh-settings.ts";
+import type { LegacyMeshSettings } from "../../kinds/legacy/legacy-mesh-settings.ts";
 import { isHostPort } from "../names.ts";
 
 const names = [

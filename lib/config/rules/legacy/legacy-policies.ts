@@ -1,9 +1,9 @@
+import { parseDuration } from "../../../base/duration.ts";
 import type { ConfigMeta } from "../../config.ts";
-import { parseDuration } from "../../duration.ts";
 import { error, type Finding, type Path } from "../../finding.ts";
-import type { AuthenticationPolicy, LegacyJwt } from "../../kinds/authentication-policy.ts";
-import type { DestinationPolicy } from "../../kinds/destination-policy.ts";
-import type { EgressRule } from "../../kinds/egress-rule.ts";
+import type { AuthenticationPolicy, LegacyJwt } from "../../kinds/legacy/authentication-policy.ts";
+import type { DestinationPolicy } from "../../kinds/legacy/destination-policy.ts";
+import type { EgressRule } from "../../kinds/legacy/egress-rule.ts";
 import { jwksRules, jwksUriRules } from "../security/authentication.ts";
 import { dnsLabelRules, duplicates, each, notNegative, percentRules, portRules } from "../values.ts";
 import { isEgressDomain, isIpv4Cidr, istioServiceRules } from "./legacy-service.ts";

@@ -1,6 +1,6 @@
 import { error, type Finding, type Path } from "../../finding.ts";
-import { isCidr } from "../../ip-address.ts";
-import type { IstioService } from "../../kinds/istio-service.ts";
+import type { IstioService } from "../../kinds/legacy/istio-service.ts";
+import { isCidr } from "../../values/ip-address.ts";
 import { isFqdn } from "../names.ts";
 import { dnsLabelRules, labelSetRules } from "../values.ts";
 

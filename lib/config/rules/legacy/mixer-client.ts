@@ -1,14 +1,14 @@
 import type { ConfigMeta } from "../../config.ts";
 import { error, type Finding, type Path } from "../../finding.ts";
-import type { IstioService } from "../../kinds/istio-service.ts";
+import type { IstioService } from "../../kinds/legacy/istio-service.ts";
 import type {
   HTTPAPISpec,
   HTTPAPISpecBinding,
   QuotaSpec,
   QuotaSpecBinding,
   SpecReference,
-} from "../../kinds/mixer-client.ts";
-import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../kinds/service-role.ts";
+} from "../../kinds/legacy/mixer-client.ts";
+import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../kinds/legacy/service-role.ts";
 import { regexRules } from "../regex.ts";
 import { dnsLabelRules, each } from "../values.ts";
 import { istioServiceRules } from "./legacy-service.ts";

@@ -1,14 +1,14 @@
-import { durationMs } from "../../duration.ts";
+import { durationMs } from "../../../base/duration.ts";
 import { error, type Finding, type Path } from "../../finding.ts";
-import { isIpOrCidr } from "../../ip-address.ts";
-import type { IngressRule } from "../../kinds/ingress-rule.ts";
+import type { IngressRule } from "../../kinds/legacy/ingress-rule.ts";
 import type {
   DestinationWeight,
   LegacyCorsPolicy,
   LegacyHTTPFaultInjection,
   MatchCondition,
   RouteRule,
-} from "../../kinds/route-rule.ts";
+} from "../../kinds/legacy/route-rule.ts";
+import { isIpOrCidr } from "../../values/ip-address.ts";
 import { regexRules } from "../regex.ts";
 import { each, labelSetRules, notNegative, percentRules, portRules } from "../values.ts";
 import { istioServiceRules } from "./legacy-service.ts";

@@ -1,4 +1,4 @@
-import { durationMs } from "../../duration.ts";
+import { durationMs } from "../../../base/duration.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
 import type { CorsPolicy, HTTPDirectResponse, HTTPFaultInjection, HTTPRoute } from "../../kinds/virtual-service.ts";
 import { isToken } from "../names.ts";

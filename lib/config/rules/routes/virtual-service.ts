@@ -1,14 +1,14 @@
+import { isFields } from "../../../base/untyped.ts";
 import type { ConfigMeta } from "../../config.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
-import { createHostSet, type HostSet } from "../../host-set.ts";
-import { isIpAddress } from "../../ip-address.ts";
 import type {
   L4MatchAttributes,
   RouteDestination,
   TLSMatchAttributes,
   VirtualService,
 } from "../../kinds/virtual-service.ts";
-import { isFields } from "../../untyped.ts";
+import { createHostSet, type HostSet } from "../../values/host-set.ts";
+import { isIpAddress } from "../../values/ip-address.ts";
 import { copiesRules, routesLength } from "../expansion.ts";
 import { exportToRules } from "../export-to.ts";
 import { gatewayNameRules } from "../gateways/gateway-names.ts";

@@ -1,7 +1,7 @@
+import { isFields, textOf } from "../../../base/untyped.ts";
 import { error, type Finding, type Path } from "../../finding.ts";
 import type { PeerAuthentication } from "../../kinds/peer-authentication.ts";
 import type { JWTRule, RequestAuthentication } from "../../kinds/request-authentication.ts";
-import { isFields, textOf } from "../../untyped.ts";
 import { isPortNumber } from "../names.ts";
 import { policyTargetRules, selectorRules } from "../selectors.ts";
 import { each } from "../values.ts";

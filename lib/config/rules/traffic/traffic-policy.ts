@@ -1,6 +1,6 @@
 import { error, type Finding, type Path, warning } from "../../finding.ts";
-import { isIpAddress } from "../../ip-address.ts";
 import type { ConnectionPoolSettings, OutlierDetection, TrafficPolicy } from "../../kinds/destination-rule.ts";
+import { isIpAddress } from "../../values/ip-address.ts";
 import { isFqdn } from "../names.ts";
 import { clientTlsRules } from "../tls/client-tls.ts";
 import { each, notNegative, percentRules, portRules } from "../values.ts";

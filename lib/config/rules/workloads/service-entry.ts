@@ -1,9 +1,9 @@
+import { fieldsOf, listOf } from "../../../base/untyped.ts";
 import type { ConfigMeta } from "../../config.ts";
 import { error, type Finding, type Path, warning } from "../../finding.ts";
-import { isIpAddress } from "../../ip-address.ts";
 import type { ServiceEntry, ServicePort } from "../../kinds/service-entry.ts";
 import type { WorkloadEntry } from "../../kinds/workload-entry.ts";
-import { fieldsOf, listOf } from "../../untyped.ts";
+import { isIpAddress } from "../../values/ip-address.ts";
 import { maxEntryEndpoints, maxServicePorts, productRules } from "../expansion.ts";
 import { exportToRules } from "../export-to.ts";
 import { hostOfBlocks, isFqdn, isPartialWildcard, isUnixAddress } from "../names.ts";

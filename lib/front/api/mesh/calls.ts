@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../../config/diagnostic.ts";
+import { byCodePoint } from "../../../base/diagnostic.ts";
 import type { LoadedRoot } from "../../../snapshot/reader/loaded.ts";
 import { createLoadCache, type LoadCache } from "../../../snapshot/worlds/load-cache.ts";
 import { type Answered, type Asked, found } from "../asked.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../snapshot/classifier.ts";
+import { isRecord } from "../../../base/classifier.ts";
 import type { LoadedRoot } from "../../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../../snapshot/reader/snapshot-reader.ts";
 import type { ProxyClass } from "../../../snapshot/root.ts";

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../../config/diagnostic.ts";
+import { byCodePoint } from "../../../base/diagnostic.ts";
 import { type Answered, type Asked, found, matcher, pageOf } from "../asked.ts";
 import { type Browser, browsed } from "../browsed.ts";
 import type { MembersOfRoots } from "../class-members.ts";

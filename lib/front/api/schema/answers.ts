@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { insteads } from "../../../snapshot/refusals.ts";
+import { insteads } from "../../../snapshot/nodes/refusals.ts";
 import {
   at,
   canary,

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
-import { fileTrouble, isFileAbsent } from "../../../config/cause-text.ts";
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { fileTrouble, isFileAbsent } from "../../../base/cause-text.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
 import type { ApiClient } from "../api/client.ts";
 import { type ExecCredential, execInfo, readExecCredential } from "./exec-credential.ts";
 import {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
 import { readDocument } from "../../../config/documents/parse.ts";
 
 /** How a client proves who it is. */

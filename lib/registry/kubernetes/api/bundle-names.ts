@@ -1,4 +1,4 @@
-import { fieldsOf, isFields, textOf } from "../../../config/untyped.ts";
+import { fieldsOf, isFields, textOf } from "../../../base/untyped.ts";
 
 /** Where an object with trusted certificates is; one of the cluster has no namespace. */
 export interface BundleName {

@@ -1,5 +1,5 @@
-import { PortolanError } from "../../../config/diagnostic.ts";
-import { fieldsOf, textOf } from "../../../config/untyped.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../../../base/untyped.ts";
 import { textWithin } from "../../bounded-text.ts";
 
 /** How to talk to one API server. Nothing here needs Node: `fetch` brings the trust in the server's certificate. */

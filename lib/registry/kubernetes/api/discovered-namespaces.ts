@@ -1,10 +1,10 @@
-import { errorsOf } from "../../../config/diagnostic.ts";
+import { errorsOf } from "../../../base/diagnostic.ts";
+import { fieldsOf, stringsOf, textOf } from "../../../base/untyped.ts";
 import type { LabelSelector } from "../../../config/kinds/selector.ts";
 import { readMeshConfig } from "../../../config/read-mesh-config.ts";
-import { fieldsOf, stringsOf, textOf } from "../../../config/untyped.ts";
-import type { OriginObject, OriginSink, PackedObject } from "../../origin.ts";
-import { splitEntry } from "../../packed-object.ts";
-import { sameValue } from "../../same.ts";
+import { sameValue } from "../../changes/same.ts";
+import type { OriginObject, OriginSink, PackedObject } from "../../origin/origin.ts";
+import { splitEntry } from "../../origin/packed-object.ts";
 import { isDiscovered, type Namespace } from "../namespace.ts";
 
 /** Which namespaces the mesh reads, as its `discoverySelectors` and their labels say. */

@@ -1,6 +1,6 @@
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
+import { fieldsOf, listOf, textOf } from "../../../base/untyped.ts";
 import { hasTlsSettings, protects } from "../../../config/fail-closed/protecting-kinds.ts";
-import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
 import { type ApiClient, apiError, jsonOf, send } from "./client.ts";
 import type { ReadKind } from "./read-kinds.ts";
 import type { ApiResource } from "./resource.ts";

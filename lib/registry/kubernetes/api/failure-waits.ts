@@ -1,4 +1,4 @@
-import type { Pace } from "../../retry.ts";
+import type { Pace } from "../../origin/retry.ts";
 
 /**
  * The waits of collections whose server did not answer. Each waits by itself for up to half a minute; when the server answers one of

@@ -1,9 +1,9 @@
-import { causeText } from "../../../config/cause-text.ts";
-import { keyText } from "../../../config/diagnostic.ts";
-import type { Lanes } from "../../lanes.ts";
-import type { OriginSink, PackedObject } from "../../origin.ts";
-import { splitEntry } from "../../packed-object.ts";
-import { type Bell, createBell, type Pace } from "../../retry.ts";
+import { causeText } from "../../../base/cause-text.ts";
+import { keyText } from "../../../base/diagnostic.ts";
+import type { Lanes } from "../../origin/lanes.ts";
+import type { OriginSink, PackedObject } from "../../origin/origin.ts";
+import { splitEntry } from "../../origin/packed-object.ts";
+import { type Bell, createBell, type Pace } from "../../origin/retry.ts";
 import { type BundleName, bundleNamesIn, namingKinds } from "./bundle-names.ts";
 import { type ApiClient, apiError, jsonOf, send } from "./client.ts";
 import type { FindResource } from "./discovery.ts";

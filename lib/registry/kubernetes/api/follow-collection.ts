@@ -1,7 +1,7 @@
-import { causeText } from "../../../config/cause-text.ts";
-import { PortolanError } from "../../../config/diagnostic.ts";
-import type { Lanes } from "../../lanes.ts";
-import type { OriginSink, PackedObject } from "../../origin.ts";
+import { causeText } from "../../../base/cause-text.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
+import type { Lanes } from "../../origin/lanes.ts";
+import type { OriginSink, PackedObject } from "../../origin/origin.ts";
 import { isAhead } from "./ahead.ts";
 import type { ApiClient } from "./client.ts";
 import type { FailureWaits } from "./failure-waits.ts";

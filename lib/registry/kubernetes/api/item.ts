@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
 import type { ApiResource } from "./resource.ts";
 
 const item = z.looseObject({

@@ -1,4 +1,4 @@
-import { PortolanError } from "../../../config/diagnostic.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
 
 /** An object of an API server has a few MiB at most: its store takes no larger one. */
 const mostLineBytes = 8 * 2 ** 20;

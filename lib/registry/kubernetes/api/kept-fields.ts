@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, listOf, stringsOf } from "../../../config/untyped.ts";
+import { type Fields, fieldsOf, listOf, stringsOf } from "../../../base/untyped.ts";
 import type { ApiItem } from "./item.ts";
 
 /** Holds the whole object once more, as kubectl last applied it. */

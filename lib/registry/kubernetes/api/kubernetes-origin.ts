@@ -1,9 +1,9 @@
-import { keyText, kindText } from "../../../config/diagnostic.ts";
-import { textOf } from "../../../config/untyped.ts";
-import { createLanes } from "../../lanes.ts";
-import type { Origin, OriginSink, PackedObject } from "../../origin.ts";
-import { packed } from "../../packed-object.ts";
-import { createBell, defaultPace, type Pace } from "../../retry.ts";
+import { keyText, kindText } from "../../../base/diagnostic.ts";
+import { textOf } from "../../../base/untyped.ts";
+import { createLanes } from "../../origin/lanes.ts";
+import type { Origin, OriginSink, PackedObject } from "../../origin/origin.ts";
+import { packed } from "../../origin/packed-object.ts";
+import { createBell, defaultPace, type Pace } from "../../origin/retry.ts";
 import type { ApiClient } from "./client.ts";
 import { discoveredNamespaces } from "./discovered-namespaces.ts";
 import { createDiscovery } from "./discovery.ts";

@@ -1,8 +1,8 @@
-import { causeText } from "../../../config/cause-text.ts";
-import { PortolanError } from "../../../config/diagnostic.ts";
-import { fieldsOf, textOf } from "../../../config/untyped.ts";
-import type { PackedObject } from "../../origin.ts";
-import type { Pace } from "../../retry.ts";
+import { causeText } from "../../../base/cause-text.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
+import { fieldsOf, textOf } from "../../../base/untyped.ts";
+import type { PackedObject } from "../../origin/origin.ts";
+import type { Pace } from "../../origin/retry.ts";
 import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, jsonOf, send } from "./client.ts";
 import { type ApiItem, readItem } from "./item.ts";
 import { type ApiResource, acceptOf, resourcePath } from "./resource.ts";

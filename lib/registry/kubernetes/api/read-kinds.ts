@@ -1,6 +1,6 @@
+import { type Fields, stringsOf } from "../../../base/untyped.ts";
 import { kindSchemas } from "../../../config/kind-registry.ts";
 import { isWrittenBack } from "../../../config/kinds/workload-entry.ts";
-import { type Fields, stringsOf } from "../../../config/untyped.ts";
 import type { ApiItem } from "./item.ts";
 import {
   bundleFields,

@@ -1,6 +1,6 @@
-import { causeText } from "../../../config/cause-text.ts";
-import { PortolanError } from "../../../config/diagnostic.ts";
-import { fieldsOf, numberOf, textOf } from "../../../config/untyped.ts";
+import { causeText } from "../../../base/cause-text.ts";
+import { PortolanError } from "../../../base/diagnostic.ts";
+import { fieldsOf, numberOf, textOf } from "../../../base/untyped.ts";
 import { type ApiClient, apiError, isWorthRetrying, send } from "./client.ts";
 import { type ApiItem, readItem } from "./item.ts";
 import { jsonLines } from "./json-lines.ts";

@@ -1,6 +1,6 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import type { Stage } from "../../../config/diagnostic.ts";
+import type { Stage } from "../../../base/diagnostic.ts";
 import type { Memo } from "../../../incremental/memo.ts";
 import { query } from "../../../incremental/query.ts";
 import { trackedQuery } from "../../../incremental/tracked-query.ts";

@@ -1,5 +1,5 @@
-import type { Origin } from "../../../config/diagnostic.ts";
-import { isSubsetHost, isWildcard } from "../../../config/host-name.ts";
+import type { Origin } from "../../../base/diagnostic.ts";
+import { isSubsetHost, isWildcard } from "../../../config/values/host-name.ts";
 import { query } from "../../../incremental/query.ts";
 import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";

@@ -1,6 +1,6 @@
 import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { DownstreamTlsContextJson } from "../../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
-import type { Origin } from "../../../config/diagnostic.ts";
+import type { Origin } from "../../../base/diagnostic.ts";
 import { downstreamTlsSocket } from "../../tls/downstream-socket.ts";
 import { type ChainMatch, filterChainMatch } from "../filter-chain-match.ts";
 import { transportSocketConnectTimeout } from "../socket-fields.ts";

@@ -1,6 +1,6 @@
 import type { ListenerFilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import type { ConfigKey, Origin } from "../../../config/diagnostic.ts";
+import type { ConfigKey, Origin } from "../../../base/diagnostic.ts";
 import type { Server } from "../../../config/kinds/gateway.ts";
 import type { Memo } from "../../../incremental/memo.ts";
 import { query } from "../../../incremental/query.ts";

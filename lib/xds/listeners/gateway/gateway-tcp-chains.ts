@@ -1,8 +1,8 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import type { Origin } from "../../../config/diagnostic.ts";
-import { hostsOverlap } from "../../../config/host-name.ts";
+import type { Origin } from "../../../base/diagnostic.ts";
 import type { Server } from "../../../config/kinds/gateway.ts";
 import type { TCPRoute, TLSMatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
+import { hostsOverlap } from "../../../config/values/host-name.ts";
 import { trackedQuery } from "../../../incremental/tracked-query.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
 import type { GatewayServer } from "../../../mesh/gateway/merged-gateway.ts";

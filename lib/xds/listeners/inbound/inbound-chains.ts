@@ -1,4 +1,4 @@
-import { unreachable } from "../../../config/diagnostic.ts";
+import { unreachable } from "../../../base/diagnostic.ts";
 import type { MutualTlsMode } from "../../../mesh/views/views.ts";
 import { istioAlpns, istioHttpAlpns, istioTcpAlpns, plainHttpAlpns } from "../filters/alpn.ts";
 import type { ProtocolClass } from "../outbound/outbound-entry.ts";

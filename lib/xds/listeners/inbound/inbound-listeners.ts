@@ -3,7 +3,7 @@ import type {
   ListenerFilterJson,
 } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import type { ConfigKey } from "../../../config/diagnostic.ts";
+import type { ConfigKey } from "../../../base/diagnostic.ts";
 import { query } from "../../../incremental/query.ts";
 import type { InboundView } from "../../../mesh/views/views.ts";
 import { packAny } from "../../core-messages.ts";

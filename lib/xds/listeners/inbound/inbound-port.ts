@@ -1,9 +1,9 @@
+import type { ConfigKey } from "../../../base/diagnostic.ts";
 import { type ConfigMeta, keyOf } from "../../../config/config.ts";
-import type { ConfigKey } from "../../../config/diagnostic.ts";
-import { isGlobalUnicast } from "../../../config/ip-address.ts";
 import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";
+import { isGlobalUnicast } from "../../../config/values/ip-address.ts";
 import type { Memo } from "../../../incremental/memo.ts";
-import { ingressBinds } from "../../../mesh/views/inbound-view.ts";
+import { ingressBinds } from "../../../mesh/views/listeners/inbound-view.ts";
 import type { InboundView } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";

@@ -1,6 +1,6 @@
 import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { blackHoleCluster, passthroughCluster, passthroughFilterChain } from "../../names.ts";
-import { destinationCluster, noServices } from "../../routes/destination-cluster.ts";
+import { destinationCluster, noServices } from "../../routes/actions/destination-cluster.ts";
 import { catchAllFilters } from "../filters/tcp-proxy.ts";
 import type { ListenerContext } from "../listener-context.ts";
 

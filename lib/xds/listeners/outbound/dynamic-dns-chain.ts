@@ -1,7 +1,7 @@
 import type { FilterChainJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { Memo } from "../../../incremental/memo.ts";
 import { dynamicDnsHost, httpStatPrefix, virtualOutboundHttpChain, virtualOutboundListener } from "../../names.ts";
-import { catchAllVirtualHost } from "../../routes/default-route.ts";
+import { catchAllVirtualHost } from "../../routes/actions/default-route.ts";
 import { forwardedHeaders } from "../../routes/table-context.ts";
 import { inlineTable } from "../../routes/virtual-host.ts";
 import { plainHttpAlpns } from "../filters/alpn.ts";

@@ -1,5 +1,5 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import type { ConfigKey } from "../../../config/diagnostic.ts";
+import type { ConfigKey } from "../../../base/diagnostic.ts";
 import { httpProxyRouteTable } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import type { ListenerWalk } from "../listener-context.ts";

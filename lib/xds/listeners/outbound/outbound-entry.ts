@@ -1,6 +1,6 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { ConfigKey } from "../../../base/diagnostic.ts";
 import type { Config } from "../../../config/config.ts";
-import type { ConfigKey } from "../../../config/diagnostic.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import { type ChainMatch, matchKey } from "../filter-chain-match.ts";
 

@@ -1,7 +1,7 @@
 import type { FilterChainJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import type { ConfigKey } from "../../../base/diagnostic.ts";
 import { keyOf } from "../../../config/config.ts";
-import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { query } from "../../../incremental/query.ts";
 import { configPath, listenerName } from "../../names.ts";
 import { eachOnce } from "../../provenance.ts";

@@ -1,7 +1,7 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import type { ConfigKey } from "../../../config/diagnostic.ts";
-import { isIpAddress } from "../../../config/ip-address.ts";
+import type { ConfigKey } from "../../../base/diagnostic.ts";
 import type { SidecarPort } from "../../../config/kinds/sidecar.ts";
+import { isIpAddress } from "../../../config/values/ip-address.ts";
 import { query } from "../../../incremental/query.ts";
 import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
 import type { ListenerEgress } from "../../../mesh/views/views.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../../config/diagnostic.ts";
+import type { Diagnostic } from "../../../base/diagnostic.ts";
 import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
 import { isDynamicWildcard, type Service, type ServicePort } from "../../../registry/service.ts";
 import { listenerName, sniffedRouteTableName } from "../../names.ts";

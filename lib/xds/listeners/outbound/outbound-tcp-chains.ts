@@ -1,5 +1,5 @@
-import { hostsOverlap } from "../../../config/host-name.ts";
 import type { L4MatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
+import { hostsOverlap } from "../../../config/values/host-name.ts";
 import { trackedQuery } from "../../../incremental/tracked-query.ts";
 import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";

@@ -5,7 +5,7 @@ import type { MeshVirtualService } from "../../../mesh/index/virtual-service-ind
 import type { OutboundListenerView } from "../../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../../registry/service.ts";
 import { statName, weightedTcpStatPrefix } from "../../names.ts";
-import { type DestinationContext, destinationCluster } from "../../routes/destination-cluster.ts";
+import { type DestinationContext, destinationCluster } from "../../routes/actions/destination-cluster.ts";
 import { onlyPortOf } from "../../routes/route-place.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";
 import type { ChainPlace } from "../filters/policy-filters.ts";

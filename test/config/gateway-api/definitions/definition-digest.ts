@@ -1,4 +1,4 @@
-import { fieldsOf, isFields } from "../../../../lib/config/untyped.ts";
+import { fieldsOf, isFields } from "../../../../lib/base/untyped.ts";
 
 /**
  * The fields of the Gateway API's kinds as its CustomResourceDefinitions state them, a line a field: its path, its type, and what

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { fieldsOf } from "../../../../lib/base/untyped.ts";
 import { schemaOf } from "../../../../lib/config/kind-registry.ts";
-import { fieldsOf } from "../../../../lib/config/untyped.ts";
-import { sameValue } from "../../../../lib/registry/same.ts";
+import { sameValue } from "../../../../lib/registry/changes/same.ts";
 import { gatewayApiFolder, gatewayApiReleases } from "../../../servers/server-binaries.ts";
 import { lacks } from "../../../skip.ts";
 import { type DefinedField, type DefinedKind, readDefinitions, writeDefinitions } from "./definition-digest.ts";
