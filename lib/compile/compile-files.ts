@@ -1,7 +1,7 @@
 import type { Diagnostic, Stage } from "../base/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
+import type { ReadAhead } from "../config/folder/files/read-ahead.ts";
 import { emptyFolder, readAgain } from "../config/folder/last-valid.ts";
-import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { createSecretsFilter } from "../config/secrets/without-secrets.ts";
 import { createMemo, type Memo } from "../incremental/memo.ts";

@@ -1,8 +1,8 @@
 import type { LoadedDirectory } from "../config/folder/directory.ts";
+import type { ReadAhead } from "../config/folder/files/read-ahead.ts";
 import type { FolderState } from "../config/folder/folder-state.ts";
 import { emptyFolder, folderOf } from "../config/folder/last-valid.ts";
 import { sameRegistry, withConfigurationOf } from "../config/folder/planes.ts";
-import type { ReadAhead } from "../config/folder/read-ahead.ts";
 import { wholeFolder } from "../config/folder/whole-folder.ts";
 import { resolvedSource } from "../config/kinds/resolved-facts.ts";
 import { sameElements } from "../incremental/same-elements.ts";

@@ -5,7 +5,7 @@ import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
-import { createReadAhead } from "../../lib/config/folder/read-ahead.ts";
+import { createReadAhead } from "../../lib/config/folder/files/read-ahead.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 
 /** @returns has a folder compiled and published */

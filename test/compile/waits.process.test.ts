@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { blobOfKey } from "../../lib/base/blob.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
-import { createReadAhead, type ReadAhead } from "../../lib/config/folder/read-ahead.ts";
+import { createReadAhead, type ReadAhead } from "../../lib/config/folder/files/read-ahead.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { editedFiles, folderEdits } from "../bench/folder-edits.ts";

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import type { ReadAhead } from "../../config/folder/read-ahead.ts";
+import type { ReadAhead } from "../../config/folder/files/read-ahead.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Laid, Laying } from "../../snapshot/laying.ts";

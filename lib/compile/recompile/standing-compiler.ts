@@ -1,4 +1,4 @@
-import type { ReadAhead } from "../../config/folder/read-ahead.ts";
+import type { ReadAhead } from "../../config/folder/files/read-ahead.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";

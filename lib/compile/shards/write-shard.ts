@@ -1,7 +1,7 @@
 import { PortolanError } from "../../base/diagnostic.ts";
 import { sha256 } from "../../config/canonical-json.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
-import type { ReadAhead } from "../../config/folder/read-ahead.ts";
+import type { ReadAhead } from "../../config/folder/files/read-ahead.ts";
 import { createSecretsFilter } from "../../config/secrets/without-secrets.ts";
 import { listChanges } from "../../registry/changes/changes.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

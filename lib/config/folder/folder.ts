@@ -4,8 +4,8 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 import { codeOf, isFileAbsent } from "../../base/cause-text.ts";
 import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
-import { decodeText } from "./decode-text.ts";
 import type { SourceFile } from "./directory.ts";
+import { decodeText } from "./files/decode-text.ts";
 import { isConfigFile, isPassedOver } from "./folder-names.ts";
 
 /** Editors write a file in steps: what has not changed for this long is taken as written. */

@@ -1,6 +1,8 @@
 import { inDefault } from "../../base/diagnostic.ts";
 import { joinLists } from "../join-lists.ts";
 import type { SourceFile } from "./directory.ts";
+import { isHalfSaved } from "./files/half-saved.ts";
+import { readerOf } from "./files/read-file.ts";
 import { createFolderKeys } from "./folder-keys.ts";
 import { createFolderLists } from "./folder-lists.ts";
 import { filesByName, folderPart } from "./folder-part.ts";
@@ -16,9 +18,7 @@ import {
   type ReadFile,
   unreadableFolders,
 } from "./folder-state.ts";
-import { isHalfSaved } from "./half-saved.ts";
 import { keptAfter } from "./kept-forms.ts";
-import { readerOf } from "./read-file.ts";
 import { withNewNames } from "./renamed-files.ts";
 import { areSameInputs, noToolInputs, toolInputOf, toolInputsOf } from "./tool-inputs.ts";
 

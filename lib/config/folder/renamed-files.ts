@@ -1,4 +1,6 @@
 import { clusterFile, isSettings, type SourceFile } from "./directory.ts";
+import { isHalfSaved } from "./files/half-saved.ts";
+import { readerOf } from "./files/read-file.ts";
 import { folderPart } from "./folder-part.ts";
 import {
   errorsIn,
@@ -8,8 +10,6 @@ import {
   isHidden,
   unreadableFolders,
 } from "./folder-state.ts";
-import { isHalfSaved } from "./half-saved.ts";
-import { readerOf } from "./read-file.ts";
 
 /**
  * A folder as it was, under the names that its files have now: one that was half saved, refused or could not be read may be

@@ -1,7 +1,7 @@
 import { sha256 } from "../../../config/canonical-json.ts";
 import type { SourceFile } from "../../../config/folder/directory.ts";
+import { isHalfSaved } from "../../../config/folder/files/half-saved.ts";
 import { isHidden, unreadableFolders } from "../../../config/folder/folder-state.ts";
-import { isHalfSaved } from "../../../config/folder/half-saved.ts";
 import { holdErrors, keysLost } from "../../../config/folder/kept-forms.ts";
 import { folderOf, readAgain, readAlone, textsOf } from "../../../config/folder/last-valid.ts";
 import { nameIn, unescaped } from "../../../config/folder/may-hold.ts";

@@ -7,7 +7,7 @@ import { readFiles } from "../../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../../lib/incremental/memo.ts";
 import { resourcesIn } from "../../../../lib/snapshot/compiled.ts";
 
-const samples = new URL("../../../../samples/bookshop-gateway-api", import.meta.url);
+const samples = new URL("../../../../samples/bookshop-gateway-api/", import.meta.url);
 const bookshop = readdirSync(samples)
   .filter((file) => file.endsWith(".yaml"))
   .map((file) => readFileSync(new URL(file, samples), "utf8"))

@@ -1,7 +1,7 @@
-import type { ToolInput } from "../documents/foreign-document.ts";
-import { readFiles, type SourceFile } from "./directory.ts";
-import { sameKeys } from "./folder-keys.ts";
-import { type FileState, type FolderState, keyOf, type Placed, type ReadFile } from "./folder-state.ts";
+import type { ToolInput } from "../../documents/foreign-document.ts";
+import { readFiles, type SourceFile } from "../directory.ts";
+import { sameKeys } from "../folder-keys.ts";
+import { type FileState, type FolderState, keyOf, type Placed, type ReadFile } from "../folder-state.ts";
 
 /**
  * Reads a text when it is first asked for; objects that read as in the text before are the same objects.

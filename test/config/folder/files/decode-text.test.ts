@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeText } from "../../../lib/config/folder/decode-text.ts";
+import { decodeText } from "../../../../lib/config/folder/files/decode-text.ts";
 
 const text = "kind: Service # Größe 漢字 😀\n";
 const utf16 = (bigEndian: boolean, mark: boolean) => {

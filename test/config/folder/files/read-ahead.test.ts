@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { emptyFolder, folderOf } from "../../../lib/config/folder/last-valid.ts";
-import { createReadAhead } from "../../../lib/config/folder/read-ahead.ts";
-import { wholeFolder } from "../../../lib/config/folder/whole-folder.ts";
+import { createReadAhead } from "../../../../lib/config/folder/files/read-ahead.ts";
+import { emptyFolder, folderOf } from "../../../../lib/config/folder/last-valid.ts";
+import { wholeFolder } from "../../../../lib/config/folder/whole-folder.ts";
 
 const service = (name: string): string =>
   JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "a" }, spec: { ports: [] } });

@@ -1,7 +1,7 @@
-import type { SourceFile } from "./directory.ts";
-import { folderPart } from "./folder-part.ts";
-import type { FolderState, NamedFile } from "./folder-state.ts";
-import { noFolder } from "./last-valid.ts";
+import type { SourceFile } from "../directory.ts";
+import { folderPart } from "../folder-part.ts";
+import type { FolderState, NamedFile } from "../folder-state.ts";
+import { noFolder } from "../last-valid.ts";
 import { readerOf } from "./read-file.ts";
 
 /**
