@@ -15,6 +15,7 @@ import { restoreWorld } from "../../snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
+import { placedIn } from "../config/placed-messages.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { noProgress, type Progress } from "../progress.ts";
@@ -71,7 +72,7 @@ export function registerDiff(program: Command, terminal: Terminal): void {
         terminal.err(
           `${base} has ${counted(earlier.refused.length, "error")} itself: what is refused there is missing on its side`,
         );
-      const later = await compiledSide(memoryStore(), "main", await readFolder(dir), terminal.progress);
+      const later = await compiledFolderSide(memoryStore(), "main", dir, terminal.progress);
       printDiagnostics(terminal, later.refused);
       return { earlier: earlier.world, extraPlaces: earlier.places, later };
     }
@@ -95,7 +96,7 @@ export function registerDiff(program: Command, terminal: Terminal): void {
 
   /** What a push of the folder would compile to, with everything that the other sources hold. */
   async function dryRun(below: ObjectStore, folder: string, source: string): Promise<Side> {
-    const side = await compiledSide(overlayStore(below), source, await readFolder(folder), terminal.progress);
+    const side = await compiledFolderSide(overlayStore(below), source, folder, terminal.progress);
     printDiagnostics(terminal, side.diagnostics);
     return side;
   }
@@ -125,6 +126,24 @@ async function compiledSide(
   };
 }
 
+/** The same of a folder, with its files named from the working directory in messages. */
+async function compiledFolderSide(
+  store: ObjectStore,
+  source: string,
+  folder: string,
+  progress: Progress | undefined,
+): Promise<CompiledSide> {
+  const files = await readFolder(folder);
+  const side = await compiledSide(store, source, files, progress);
+  const isPrimary = side.world.sources[0]?.name === source;
+  const where = { folder, prefix: isPrimary ? "" : `${source}/` };
+  return {
+    ...side,
+    refused: placedIn(where, files, side.refused),
+    diagnostics: placedIn(where, files, side.diagnostics),
+  };
+}
+
 /** One side of a comparison. */
 interface Side {
   readonly world: CompiledWorld;
@@ -137,8 +156,8 @@ interface Side {
 
 const comparedInstead = (closed: number): string =>
   closed === 0
-    ? "what is refused is missing in this comparison, or its last valid form stands in it"
-    : `what ${counted(closed, "security object")} would select is closed in this comparison; \`portolan push\` refuses it without --accept-closed`;
+    ? "refused objects are missing in this comparison, or have their last valid form"
+    : `what ${counted(closed, "security object")} would select is closed in this comparison; \`portolan push\` refuses this folder without --accept-closed`;
 
 interface Sides {
   readonly earlier: CompiledWorld;

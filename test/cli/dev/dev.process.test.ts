@@ -100,7 +100,7 @@ describe("portolan dev", () => {
     const [code, text] = await push();
     expect(code).toBe(1);
     expect(text).toContain("did you mean DestinationRule?");
-    expect(text).toContain("of 1 refused the form before is still served");
+    expect(text).toContain("the last valid form of 1 refused object is still served");
     expect(await devOnce()).toMatchObject({ event: "unchanged", objects: 2 });
     await rm(join(folder, "a.yaml"));
     expect(await devOnce()).toMatchObject({ objects: 1, diagnostics: [] });

@@ -488,7 +488,9 @@ describe("portolan", () => {
   it("diff --dir of a folder with an object that is refused compares what is left, and fails", async () => {
     await onStore("push", await folderOf({ "rules.yaml": rule("a", "host"), "more.yaml": rule("b", "host") }));
     const broken = await folderOf({ "rules.yaml": rule("a", "hots"), "more.yaml": rule("b", "host") });
-    await expect(onStore("diff", "--dir", broken)).rejects.toThrow(/^\d errors?: what is refused is missing/);
+    const told = onStoreTelling("diff", "--dir", broken);
+    await expect(told.done).rejects.toThrow(/^\d errors?: refused objects are missing/);
+    expect(told.lines.join("\n")).toContain(`error ${join(broken, "rules.yaml")}:`);
   });
 
   it("push with an error says so at its end, and what is served in the place of what", async () => {
@@ -496,7 +498,7 @@ describe("portolan", () => {
     await onStore("push", shop);
     await writeFile(join(shop, "rules.yaml"), rule("a", "hots"));
     const told = onStoreTelling("push", shop);
-    await expect(told.done).rejects.toThrow("1 error; of 1 refused the form before is still served");
+    await expect(told.done).rejects.toThrow("1 error; the last valid form of 1 refused object is still served");
     expect(told.lines.join("\n")).toMatch(
       /warning \S+\/rules.yaml:4 DestinationRule shop\/a: its form before is still served/,
     );

@@ -230,7 +230,7 @@ describe("an object that is refused, of which the last valid form is served", ()
   beforeAll(async () => {
     text = await readFile(broken(), "utf8");
     await writeFile(broken(), `# somebody was here\n${text.replace("timeout: 2s", "timeout: soon")}`);
-    await expect(run("push", mesh())).rejects.toThrow("of 1 refused the form before is still served");
+    await expect(run("push", mesh())).rejects.toThrow("the last valid form of 1 refused object is still served");
   });
   afterAll(async () => {
     await writeFile(broken(), text);
