@@ -111,6 +111,7 @@ export function sidebar(): readonly Group[] {
       proxies: "Proxies",
       policies: "Policies",
       "/CONTRIBUTING": "Contributing",
+      "contributing/three-changes": "Three changes",
       releasing: "Releasing",
     }),
     folder("Samples", "samples"),
