@@ -1,7 +1,7 @@
 import type { Memo } from "../../incremental/memo.ts";
 import { listedElements, listMessage, messageAround } from "../../snapshot/long/pieces.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import { listApart } from "../../xds/list-apart.ts";
+import { lazyFieldOf } from "../../xds/lazy-field.ts";
 import type { Resource } from "../../xds/resource.ts";
 import { assignmentApart, type WrittenAssignment, writtenAssignment } from "../assignment-apart.ts";
 import { type CutMessage, cutMessage, manyElements } from "./message-runs.ts";
@@ -37,7 +37,7 @@ export function partsOf(
     const assignment = writtenAssignment(memo, { json: apart.assignment });
     return { kind: "assignment", assignment, around: apart.around };
   }
-  const list = listApart(json);
+  const list = lazyFieldOf(json);
   if ((list?.elements ?? listedElements(type, json)).length < manyElements) return whole;
   const message = list === undefined ? listMessage(type, json) : messageAround(type, list);
   return message === undefined ? whole : { kind: "cut", cut: cutMessage({ type, name, message, withBinary }, memo) };

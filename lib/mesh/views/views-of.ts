@@ -16,13 +16,13 @@ import { type Traced, trackedQuery } from "../../incremental/tracked-query.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { type Seat, scopeFor } from "../scope/scope-for.ts";
+import { type ProxyKey, scopeFor } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { askedOf, viewsOfEnvoys } from "./envoy-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
 import { AskedWorkload } from "./proxies/asked-proxy.ts";
 import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxies/proxy-answers.ts";
-import { seatOf } from "./proxies/seat.ts";
+import { proxyKeyOf } from "./proxies/proxy-key.ts";
 import { readSelectorLabels } from "./proxies/selector-labels.ts";
 import { eachOf, type ProxyViews, type ViewColumns } from "./view-columns.ts";
 
@@ -55,12 +55,12 @@ export interface TracedViews {
 export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo, slot: string): TracedViews {
   const targets = targetsOfAll(memo, slot, { registry: mesh.registry, census: proxies });
   const nodes = nodesOf(memo, slot, { proxy: proxies, targets });
-  const seats = seatsOf(memo, slot, {
+  const proxyKeys = proxyKeysOf(memo, slot, {
     node: nodes,
     sidecars: forAll(memo, `${slot}|sidecars`, mesh.sidecars, nodes.length),
   });
-  const scopes = scopesOf(memo, slot, { seat: seats, mesh: forAll(memo, `${slot}|mesh`, mesh, nodes.length) });
-  const { envoyRows, programRows } = kindsOf(memo, { seats });
+  const scopes = scopesOf(memo, slot, { proxyKey: proxyKeys, mesh: forAll(memo, `${slot}|mesh`, mesh, nodes.length) });
+  const { envoyRows, programRows } = kindsOf(memo, { proxyKeys });
   const envoys = viewsOfEnvoys(
     mesh,
     { nodes: valuesOf(memo, nodes, envoyRows), scopes: valuesOf(memo, scopes, envoyRows) },
@@ -83,7 +83,7 @@ export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo,
       ),
     },
     asked: [
-      askedOf(memo, `${slot}|seats`, { node: nodes, questions: seats.map(({ questions }) => questions) }),
+      askedOf(memo, `${slot}|seats`, { node: nodes, questions: proxyKeys.map(({ questions }) => questions) }),
       askedOf(memo, `${slot}|programs`, {
         node: valuesOf(memo, nodes, programRows),
         questions: programs.map(({ questions }) => internValue(memo, questions)),
@@ -98,9 +98,13 @@ const keptPrograms = listKeeper<GrpcViews>("views of programs");
 /** Which proxies are of which kind. */
 const kindsOf = query(
   "kinds of proxies",
-  ({ seats }: { readonly seats: readonly Seated[] }): Pick<ViewColumns, "envoyRows" | "programRows"> => ({
-    envoyRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? [] : row)),
-    programRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
+  ({
+    proxyKeys,
+  }: {
+    readonly proxyKeys: readonly TracedProxyKey[];
+  }): Pick<ViewColumns, "envoyRows" | "programRows"> => ({
+    envoyRows: proxyKeys.flatMap(({ value }, row) => (value.type === "grpc" ? [] : row)),
+    programRows: proxyKeys.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
   }),
 );
 
@@ -115,23 +119,24 @@ const nodesOf = column(
   ({ proxy, targets }: NodeRow, memo: Memo) => new ProxyAnswers(proxy, () => targets, memo),
 );
 
-interface SeatRow extends Pick<Mesh, "sidecars"> {
+interface ProxyKeyRow extends Pick<Mesh, "sidecars"> {
   readonly node: ProxyAnswers;
 }
 
 /** Where a proxy sees the mesh from, and what it was asked for that. */
-type Seated = Traced<Seat>;
+type TracedProxyKey = Traced<ProxyKey>;
 
-const seatsOf = column(
+const proxyKeysOf = column(
   "seats of proxies",
   ["node", "sidecars"],
-  ({ node, sidecars }: SeatRow, memo: Memo): Seated => seatOf(memo, { sidecars }, node),
+  ({ node, sidecars }: ProxyKeyRow, memo: Memo): TracedProxyKey => proxyKeyOf(memo, { sidecars }, node),
 );
 
 const scopesOf = column(
   "scopes of proxies",
-  ["seat", "mesh"],
-  ({ seat, mesh }: { readonly seat: Seated; readonly mesh: Mesh }, memo: Memo) => scopeFor(mesh, seat.value, memo),
+  ["proxyKey", "mesh"],
+  ({ proxyKey, mesh }: { readonly proxyKey: TracedProxyKey; readonly mesh: Mesh }, memo: Memo) =>
+    scopeFor(mesh, proxyKey.value, memo),
 );
 
 interface ProgramInputs {

@@ -2,8 +2,8 @@ import { isIpAddress } from "../../config/values/ip-address.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { serviceAddresses } from "../hosts/service-address.ts";
 
-/** What runs, as far as the status of a Gateway tells of it; every answer is recorded (`lib/incremental/tracked-query.ts`). */
-export interface PlaceSource {
+/** Services and endpoints that a Gateway's status needs; reads are tracked (`lib/incremental/tracked-query.ts`). */
+export interface AddressSource {
   service(hostname: string, namespace: string): Service | undefined;
   /** Namespaces that have a service of a host, sorted. */
   namespacesWith(hostname: string): readonly string[];
@@ -12,8 +12,8 @@ export interface PlaceSource {
 }
 
 /** Where a Gateway can be reached. */
-export interface GatewayPlace {
-  /** `host:port` of its services that have somebody behind them, sorted. */
+export interface GatewayAddresses {
+  /** `host:port` of its services that have endpoints, sorted. */
   readonly internal: readonly string[];
   readonly internalAddresses: readonly string[];
   /** Addresses outside of the cluster, sorted. */
@@ -29,12 +29,12 @@ export interface GatewayPlace {
 const managedLabel = "gateway.istio.io/managed";
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gatewaycommon/context.go, ResolveGatewayInstances */
-export function gatewayPlace(
+export function gatewayAddresses(
   namespace: string,
   hosts: readonly string[],
   ports: readonly number[],
-  source: PlaceSource,
-): GatewayPlace {
+  source: AddressSource,
+): GatewayAddresses {
   const internal = new Set<string>();
   const internalAddresses = new Set<string>();
   const external = new Set<string>();
@@ -118,14 +118,17 @@ const addressTypeAnnotation = "networking.istio.io/address-type";
 
 /** What a Gateway's status says of its addresses: those outside, else those within, as hosts unless an annotation asks for others. */
 export function reportedAddresses(
-  place: GatewayPlace,
+  reached: GatewayAddresses,
   annotations: Readonly<Record<string, string>>,
 ): readonly { readonly type: string; readonly value: string }[] {
   const wanted = annotations[addressTypeAnnotation] ?? "Hostname";
-  const hosts = place.internal
+  const hosts = reached.internal
     .map((hostAndPort) => hostAndPort.slice(0, hostAndPort.lastIndexOf(":")))
-    .filter((host) => !place.pending.includes(host));
-  const within = [...(wanted === "Hostname" ? [] : place.internalAddresses), ...(wanted === "IPAddress" ? [] : hosts)];
-  const values = place.external.length > 0 ? place.external : [...new Set(within)];
+    .filter((host) => !reached.pending.includes(host));
+  const within = [
+    ...(wanted === "Hostname" ? [] : reached.internalAddresses),
+    ...(wanted === "IPAddress" ? [] : hosts),
+  ];
+  const values = reached.external.length > 0 ? reached.external : [...new Set(within)];
   return values.map((value) => ({ type: isIpAddress(value) ? "IPAddress" : "Hostname", value }));
 }

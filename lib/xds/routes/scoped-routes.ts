@@ -5,11 +5,11 @@ import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { virtualServiceRoutes } from "./http-route.ts";
-import type { RoutePlace } from "./route-place.ts";
+import type { RouteScope } from "./route-scope.ts";
 import type { TableContext, TableSettings } from "./table-context.ts";
 
-/** Routes of a VirtualService at one place, and the objects that they were made from. */
-export interface PlacedRoutes {
+/** Routes of a VirtualService in one scope, and the objects that they were made from. */
+export interface ScopedRoutes {
   readonly routes: readonly RouteJson[];
   readonly from: readonly ConfigKey[];
 }
@@ -20,16 +20,16 @@ interface Inputs {
 }
 
 /**
- * Most routes read nothing of their place but what their destinations mean there, so that the tables of all ports and
- * gateways share them, and a change of another object leaves them, and every virtual host made from them, as they are.
+ * Most routes read only their destinations from the scope. The tables of all ports and gateways share such routes, and a change
+ * of another object keeps them and their virtual hosts.
  */
 const routesAt = trackedQuery(
   "routes of a virtual service",
-  ({ settings, virtualService }: Inputs, place: RoutePlace): PlacedRoutes => {
+  ({ settings, virtualService }: Inputs, routeScope: RouteScope): ScopedRoutes => {
     const { config, from } = virtualService;
-    const hashRules = hashRulesOf(config.spec, place);
+    const hashRules = hashRulesOf(config.spec, routeScope);
     return {
-      routes: virtualServiceRoutes(virtualService, { place, settings, hashRules }),
+      routes: virtualServiceRoutes(virtualService, { routeScope, settings, hashRules }),
       from: hashRules.size === 0 ? from : [...from, ...[...hashRules.values()].flatMap((rule) => rule.from)],
     };
   },
@@ -45,23 +45,23 @@ const routesAt = trackedQuery(
   },
 );
 
-/** The routes of a VirtualService at one place: one object for all places that they cannot tell apart. */
-export function placedRoutes(
+/** The routes of a VirtualService in one scope: one object for all scopes that answer its reads alike. */
+export function scopedRoutes(
   virtualService: MeshVirtualService,
-  place: RoutePlace,
+  routeScope: RouteScope,
   { settings, memo }: Pick<TableContext, "settings" | "memo">,
-): PlacedRoutes {
-  return routesAt(memo, { settings, virtualService }, place).value;
+): ScopedRoutes {
+  return routesAt(memo, { settings, virtualService }, routeScope).value;
 }
 
 /** The rules of hosts of destinations and mirrors, in order; of most hosts there is none. */
 export function hashRulesOf(
   { http }: Pick<VirtualService, "http">,
-  place: RoutePlace,
+  routeScope: RouteScope,
 ): ReadonlyMap<string, MeshDestinationRule> {
   let byHost: Map<string, MeshDestinationRule> | undefined;
   const add = ({ host }: Destination): void => {
-    const rule = place.hashRule(host);
+    const rule = routeScope.hashRule(host);
     if (rule === undefined) return;
     byHost ??= new Map();
     byHost.set(host, rule);

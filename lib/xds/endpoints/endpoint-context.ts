@@ -5,8 +5,8 @@ import type { NetworkGateway } from "../../registry/changes/registry-state.ts";
 import { createLocalityPool, type LocalityPool } from "./locality-group.ts";
 import { type GatewayIndex, indexGateways } from "./network-gateways.ts";
 
-/** How endpoints look from where a class runs: all that load assignments of one class have in common. */
-export interface Sight extends Pick<MeshLookups, "workloadMtlsMode" | "isClusterLocal"> {
+/** What all load assignments of a class have in common: mesh settings, perspective, network gateways. */
+export interface EndpointContext extends Pick<MeshLookups, "workloadMtlsMode" | "isClusterLocal"> {
   readonly mesh: MeshSettings;
   readonly perspective: EndpointPerspective;
   readonly gateways: GatewayIndex;
@@ -18,9 +18,9 @@ interface Inputs extends Pick<MeshLookups, "mesh" | "workloadMtlsMode" | "isClus
   readonly gateways: readonly NetworkGateway[];
 }
 
-export const sight = query(
+export const endpointContext = query(
   "sight of endpoints",
-  ({ gateways, ...inputs }: Inputs): Sight => ({
+  ({ gateways, ...inputs }: Inputs): EndpointContext => ({
     ...inputs,
     gateways: indexGateways(gateways),
     localityOf: createLocalityPool(),
@@ -28,11 +28,11 @@ export const sight = query(
 );
 
 /**
- * The part of a view that decides how endpoints look; no endpoint and no service is in it.
+ * The inputs of the context, from a view; no endpoint and no service is among them.
  *
  * @param hostnames DNS clusters can reach a gateway by its name
  */
-export function sightOf(
+export function endpointContextInputs(
   { lookups, perspective }: Pick<EndpointView, "lookups" | "perspective">,
   hostnames: boolean,
 ): Inputs {

@@ -5,8 +5,8 @@ import type { DestinationContext } from "./actions/destination-cluster.ts";
 import type { RedirectContext } from "./actions/redirect.ts";
 import type { TableSettings } from "./table-context.ts";
 
-/** Where the routes of a VirtualService are written, and for whom; only what is asked of it can change them. */
-export interface RoutePlace extends DestinationContext, RedirectContext {
+/** The table that routes of a VirtualService are generated for. Reads are tracked: only what was read can change the routes. */
+export interface RouteScope extends DestinationContext, RedirectContext {
   /** `mesh` at sidecars, `namespace/name` of the gateway at gateways. */
   readonly gateway: string;
   /** A label of the proxy, and its namespace, for matches on the source. */
@@ -18,9 +18,9 @@ export interface RoutePlace extends DestinationContext, RedirectContext {
 
 /** What routes depend on beside the VirtualService. */
 export interface RouteContext {
-  readonly place: RoutePlace;
+  readonly routeScope: RouteScope;
   readonly settings: TableSettings;
-  /** What `place` says of the hosts of destinations and mirrors, as far as it names a rule. */
+  /** What `routeScope` says of the hosts of destinations and mirrors, as far as it names a rule. */
   readonly hashRules: ReadonlyMap<string, MeshDestinationRule>;
 }
 
@@ -28,7 +28,7 @@ export interface RouteContext {
 export const sourceOf = (
   sourceNamespace: string,
   labels: Labels,
-): Pick<RoutePlace, "sourceLabel" | "sourceNamespace"> => ({ sourceNamespace, sourceLabel: (key) => labels[key] });
+): Pick<RouteScope, "sourceLabel" | "sourceNamespace"> => ({ sourceNamespace, sourceLabel: (key) => labels[key] });
 
 /** The port of a service that has one only. */
 export function onlyPortOf(service: Pick<Service, "ports"> | undefined): number | undefined {

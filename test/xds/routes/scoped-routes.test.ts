@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { createMemo, type Memo, noMemo } from "../../../lib/incremental/memo.ts";
 import type { MeshDestinationRule } from "../../../lib/mesh/index/destination-rule-index.ts";
 import type { Service } from "../../../lib/registry/service.ts";
-import { type PlacedRoutes, placedRoutes } from "../../../lib/xds/routes/placed-routes.ts";
-import { onlyPortOf, type RoutePlace } from "../../../lib/xds/routes/route-place.ts";
+import { onlyPortOf, type RouteScope } from "../../../lib/xds/routes/route-scope.ts";
+import { type ScopedRoutes, scopedRoutes } from "../../../lib/xds/routes/scoped-routes.ts";
 import type { TableSettings } from "../../../lib/xds/routes/table-context.ts";
 import { destinationRule, service, virtualService } from "./fixture.ts";
 
@@ -21,7 +21,7 @@ const curious = virtualService("curious", {
   ],
 });
 
-const place = fc.record({
+const routeScope = fc.record({
   port: fc.constantFrom(80, 443),
   gateway: fc.constantFrom("ns/gw", "ns/other"),
   terminatesTls: fc.boolean(),
@@ -52,14 +52,14 @@ const settings: TableSettings = {
   proxyless: false,
 };
 
-type Place = typeof place extends fc.Arbitrary<infer T> ? T : never;
+type Place = typeof routeScope extends fc.Arbitrary<infer T> ? T : never;
 
-function placed(of: typeof curious, at: Place, memo: Memo): PlacedRoutes {
+function placed(of: typeof curious, at: Place, memo: Memo): ScopedRoutes {
   const { services, rules, labels, ...where } = at;
   const byHost = new Map(services.map((one) => [one.hostname, one]));
   const rulesByHost = new Map(rules.map((rule) => [rule.config.spec.host, rule]));
   const sourceLabels = new Map(Object.entries(labels));
-  const there: RoutePlace = {
+  const there: RouteScope = {
     ...where,
     externalName: (name) => byHost.get(name)?.attributes.externalName,
     onlyPort: (name) => onlyPortOf(byHost.get(name)),
@@ -67,13 +67,13 @@ function placed(of: typeof curious, at: Place, memo: Memo): PlacedRoutes {
     sourceLabel: (key) => sourceLabels.get(key),
     sourceNamespace: "default",
   };
-  return placedRoutes(of, there, { settings, memo });
+  return scopedRoutes(of, there, { settings, memo });
 }
 
 describe("the routes of a virtual service at a place", () => {
   it("are those of the place, whatever places the memo has seen", () => {
     fc.assert(
-      fc.property(fc.array(place, { minLength: 2, maxLength: 6 }), (places) => {
+      fc.property(fc.array(routeScope, { minLength: 2, maxLength: 6 }), (places) => {
         const memo = createMemo();
         for (const at of places) {
           const fresh = placed(curious, at, noMemo);

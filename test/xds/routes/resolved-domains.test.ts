@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
-import { type Claim, settledClaims } from "../../../lib/xds/routes/settled-claims.ts";
+import { type Claim, resolvedDomains } from "../../../lib/xds/routes/resolved-domains.ts";
 import { tableServices } from "../../../lib/xds/routes/table-services.ts";
 import { propertyRuns } from "../../soak-options.ts";
 import { service } from "./fixture.ts";
@@ -34,9 +34,9 @@ const seenFrom = (namespace: string): readonly Claim[] =>
     return { name: `${hostname}:80`, port: 80, hostname, domains };
   });
 
-const claimed = (claims: readonly Claim[], brought = 1) => ({
-  claims: claims.slice(0, brought).map((claim) => [claim]),
-  ofOthers: claims.slice(brought),
+const claimed = (claims: readonly Claim[], fromVirtualServices = 1) => ({
+  claims: claims.slice(0, fromVirtualServices).map((claim) => [claim]),
+  ofDefaults: claims.slice(fromVirtualServices),
   services,
   port: 80,
 });
@@ -58,10 +58,10 @@ const anyClaims = fc.array(
 describe("claims that are settled", () => {
   it("are settled once for namespaces that differ in the short names of their own services", () => {
     const memo = createMemo();
-    const one = settledClaims(memo, claimed(seenFrom("one")));
-    expect(settledClaims(memo, claimed(seenFrom("two")))).toBe(one);
-    expect(settledClaims(memo, claimed(seenFrom("three")))).toBe(one);
-    expect(one).toEqual(settledClaims(noMemo, claimed(seenFrom("two"))));
+    const one = resolvedDomains(memo, claimed(seenFrom("one")));
+    expect(resolvedDomains(memo, claimed(seenFrom("two")))).toBe(one);
+    expect(resolvedDomains(memo, claimed(seenFrom("three")))).toBe(one);
+    expect(one).toEqual(resolvedDomains(noMemo, claimed(seenFrom("two"))));
   });
 
   it("are settled anew where one namespace asks for what another's host has", () => {
@@ -69,17 +69,17 @@ describe("claims that are settled", () => {
     const plain = seenFrom("one");
     const taken = { all: ["b"], keys: ["b"], derived: [false] };
     const crossed = [...plain.slice(0, 3), { ...(plain[3] as Claim), domains: taken }];
-    const one = settledClaims(memo, claimed(plain));
+    const one = resolvedDomains(memo, claimed(plain));
     expect(one.trimmed.size).toBe(0);
-    expect(settledClaims(memo, claimed(crossed))).toEqual(settledClaims(noMemo, claimed(crossed)));
-    expect(settledClaims(noMemo, claimed(crossed)).count).toBe(3);
+    expect(resolvedDomains(memo, claimed(crossed))).toEqual(resolvedDomains(noMemo, claimed(crossed)));
+    expect(resolvedDomains(noMemo, claimed(crossed)).count).toBe(3);
   });
 
   it("are settled anew where another virtual service brings a host, though all bring the same", () => {
     const memo = createMemo();
     const [a, b, c, d] = seenFrom("one") as [Claim, Claim, Claim, Claim];
     const settledFor = (claims: readonly (readonly Claim[])[]) =>
-      settledClaims(memo, { claims, ofOthers: [d], services, port: 80 });
+      resolvedDomains(memo, { claims, ofDefaults: [d], services, port: 80 });
     expect(settledFor([[a, b], [c]])).not.toBe(settledFor([[a], [b, c]]));
   });
 
@@ -88,7 +88,7 @@ describe("claims that are settled", () => {
     fc.assert(
       fc.property(history, fc.constantFrom(80, 80, 0), (tables, port) => {
         const memo = createMemo();
-        for (const [table, brought] of tables) {
+        for (const [table, fromVirtualServices] of tables) {
           const alone = table.map(({ name, all, isDerived }): Claim => {
             return { name, port: 80, hostname: hosts[Number(name)] ?? "", domains: domainsOf(all, () => isDerived) };
           });
@@ -97,8 +97,8 @@ describe("claims that are settled", () => {
             const elsewhere = other && domainsOf(other.all, () => other.isDerived);
             return elsewhere === undefined ? claim : { ...claim, domains: { ...claim.domains, elsewhere } };
           });
-          const expected = settledClaims(noMemo, { ...claimed(alone, brought), port });
-          expect(settledClaims(memo, { ...claimed(seen, brought), port })).toEqual(expected);
+          const expected = resolvedDomains(noMemo, { ...claimed(alone, fromVirtualServices), port });
+          expect(resolvedDomains(memo, { ...claimed(seen, fromVirtualServices), port })).toEqual(expected);
         }
       }),
       { numRuns: propertyRuns(5_000) },

@@ -3,16 +3,16 @@ import { listKeeper } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { sameElements } from "../../incremental/same-elements.ts";
-import type { Placement } from "./placed-hosts.ts";
+import type { HostOrder } from "./resolved-hosts.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
 
-/** The name and the domains that a virtual host would like to have. */
+/** The name and the domains that a virtual host claims. */
 export interface Claim {
   readonly name: string;
   readonly domains: Domains;
   readonly port: number;
-  /** Service for which a virtual service stands; "" for other hosts. */
+  /** Service that a VirtualService configures; "" for other hosts. */
   readonly hostname: string;
 }
 
@@ -32,17 +32,17 @@ export function isSameClaim(last: Claim, claim: Claim): boolean {
   );
 }
 
-/** By the virtual service that brings them. */
-export type ClaimsBrought = readonly (readonly Claim[])[];
+/** One element per VirtualService. */
+export type ClaimsOfVirtualServices = readonly (readonly Claim[])[];
 
-interface Settled extends Placement {
+interface ResolvedDomains extends HostOrder {
   /** Claims of a name that was taken, in order. */
   readonly duplicates: readonly number[];
 }
 
 interface Claims {
-  readonly claims: ClaimsBrought;
-  readonly ofOthers: readonly Claim[];
+  readonly claims: ClaimsOfVirtualServices;
+  readonly ofDefaults: readonly Claim[];
   readonly services: TableServices;
   readonly port: number;
 }
@@ -51,13 +51,17 @@ interface Claims {
  * Which virtual host gets which names and domains: the first that claims them. Namespaces differ in the short names of their own
  * services; where these cross no other claim, the result is that of the table without them, which all namespaces share.
  */
-export const settledClaims = query(
+export const resolvedDomains = query(
   "settled claims",
-  ({ claims: brought, ofOthers, services, port }: Claims, memo: Memo): Settled => {
-    const asked = { claims: [...brought.flat(), ...ofOthers], counts: brought.map(({ length }) => length), services };
+  ({ claims: fromVirtualServices, ofDefaults, services, port }: Claims, memo: Memo): ResolvedDomains => {
+    const asked = {
+      claims: [...fromVirtualServices.flat(), ...ofDefaults],
+      counts: fromVirtualServices.map(({ length }) => length),
+      services,
+    };
     // The short names of a table of all ports are those of its one gateway.
-    const base = port === 0 ? undefined : settledElsewhere(memo, elsewhere(memo, asked, port));
-    return base !== undefined && isSettledAs(base, asked) ? base.settled : settle(asked, port).settled;
+    const base = port === 0 ? undefined : resolvedElsewhere(memo, elsewhere(memo, asked, port));
+    return base !== undefined && isResolvedAs(base, asked) ? base.resolved : resolve(asked, port).resolved;
   },
 );
 
@@ -65,7 +69,7 @@ interface AskedAtPort extends Asked {
   readonly port: number;
 }
 
-/** What proxies of a namespace claim that has none of these hosts: the same lists for all namespaces as long as they say the same. */
+/** The claims for proxies of a namespace without any of these hosts. All such namespaces share the lists. */
 function elsewhere(memo: Memo, { claims, counts, services }: Asked, port: number): AskedAtPort {
   const slot = String(port);
   const others = claims.map((claim) =>
@@ -78,38 +82,38 @@ const keptElsewhere = listKeeper("claims of other namespaces", isSameClaim);
 
 const keptCounts = listKeeper<number>("claims of each virtual service");
 
-const settledElsewhere = query(
+const resolvedElsewhere = query(
   "settled claims of other namespaces",
-  ({ port, ...asked }: AskedAtPort): Settlement => settle(asked, port),
+  ({ port, ...asked }: AskedAtPort): FullResolution => resolve(asked, port),
 );
 
 /** All claims of a table. */
 interface Asked {
   readonly claims: readonly Claim[];
-  /** How many of them each virtual service brings; those of others come behind them. */
+  /** How many of them each VirtualService has; the default hosts come after them. */
   readonly counts: readonly number[];
   readonly services: TableServices;
 }
 
-interface Settlement extends Asked {
-  readonly settled: Settled;
+interface FullResolution extends Asked {
+  readonly resolved: ResolvedDomains;
   /** Of all claims. */
   readonly hostnames: ReadonlySet<string>;
-  /** Keys of domains that somebody has. */
+  /** Keys of domains that a virtual host has. */
   readonly held: ReadonlySet<string>;
-  /** Keys of domains that somebody has claimed in vain. */
+  /** Keys of domains that a virtual host claimed and did not get. */
   readonly denied: ReadonlySet<string>;
   /** Claims that do not have all of their domains. */
-  readonly lessened: ReadonlySet<number>;
+  readonly reduced: ReadonlySet<number>;
 }
 
 /**
- * Whether claims are settled as others were: the same names, and where domains are others nobody's way is crossed. So it is with the tables of
- * all namespaces, each of which has short names for the services of its own.
+ * Whether an earlier resolution holds for these claims: the names are the same, and changed domains cause no conflict. That is the usual case
+ * for the tables of all namespaces, which differ in short names of their own services.
  */
-function isSettledAs(last: Settlement, { claims, counts, services }: Asked): boolean {
+function isResolvedAs(last: FullResolution, { claims, counts, services }: Asked): boolean {
   if (last.services !== services || last.claims.length !== claims.length) return false;
-  // Who holds a settlement takes it that each virtual service has its places where it had them.
+  // The indexes of a resolution assume the same number of hosts per VirtualService.
   if (!sameElements(last.counts, counts)) return false;
   const changed: number[] = [];
   for (let at = 0; at < claims.length; at++) {
@@ -121,13 +125,13 @@ function isSettledAs(last: Settlement, { claims, counts, services }: Asked): boo
   return areFree(last, claims, changed);
 }
 
-/** Whether some claims, which had all that they claimed, can have other domains, and what they leave is nobody's wish. */
-function areFree(last: Settlement, claims: readonly Claim[], changed: readonly number[]): boolean {
-  const { held, denied, lessened, hostnames, services } = last;
+/** Whether claims that got all of their domains can change them without a conflict, and no denied claim wants what they release. */
+function areFree(last: FullResolution, claims: readonly Claim[], changed: readonly number[]): boolean {
+  const { held, denied, reduced, hostnames, services } = last;
   const left = new Set<string>();
   for (const at of changed) {
     const { keys } = last.claims[at]?.domains ?? noDomains;
-    if (lessened.has(at) || keys.length === 0) return false;
+    if (reduced.has(at) || keys.length === 0) return false;
     for (const key of keys) left.add(key);
   }
   const taken = new Set<string>();
@@ -150,7 +154,7 @@ const noDomains: Domains = { all: [], keys: [], derived: [] };
 const isKnownIn = ({ known }: TableServices, hostnames: ReadonlySet<string>, domain: string): boolean =>
   known.has(domain) || hostnames.has(domain);
 
-function settle(asked: Asked, tablePort: number): Settlement {
+function resolve(asked: Asked, tablePort: number): FullResolution {
   const { claims, counts, services } = asked;
   const hostnames = new Set(claims.map((claim) => claim.hostname));
   const isKnown = (domain: string): boolean => isKnownIn(services, hostnames, domain);
@@ -173,22 +177,22 @@ function settle(asked: Asked, tablePort: number): Settlement {
     if (own.length < domains.all.length) kept.set(at, own);
   }
   order.sort((a, b) => byCodePoint(claims[a]?.name ?? "", claims[b]?.name ?? ""));
-  const places: (number | undefined)[] = claims.map(() => undefined);
+  const indexes: (number | undefined)[] = claims.map(() => undefined);
   const ofServices = counts.reduce((sum, count) => sum + count, 0);
   const trimmed = new Map<number, readonly string[]>();
-  for (const [place, at] of order.entries()) {
-    places[at] = place;
+  for (const [index, at] of order.entries()) {
+    indexes[at] = index;
     const domains = kept.get(at);
-    if (domains !== undefined) trimmed.set(place, domains);
+    if (domains !== undefined) trimmed.set(index, domains);
   }
-  const settled = {
+  const resolved = {
     count: order.length,
-    places: places.slice(0, ofServices),
-    placesOfOthers: places.slice(ofServices),
+    indexes: indexes.slice(0, ofServices),
+    indexesOfDefaults: indexes.slice(ofServices),
     trimmed,
     duplicates,
   };
-  return { ...asked, settled, hostnames, held, denied, lessened: new Set([...kept.keys(), ...duplicates]) };
+  return { ...asked, resolved, hostnames, held, denied, reduced: new Set([...kept.keys(), ...duplicates]) };
 }
 
 interface Taking {
@@ -197,7 +201,7 @@ interface Taking {
   readonly isKnown: (domain: string) => boolean;
 }
 
-/** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */
+/** Takes the domains that are still free. Usually all are, and then the list itself is returned. */
 function freeOf({ all, keys, derived }: Domains, { held, denied, isKnown }: Taking): readonly string[] {
   let free: string[] | undefined;
   for (const [at, domain] of all.entries()) {

@@ -14,10 +14,10 @@ import { sourceLabelsOf } from "./proxies/source-labels.ts";
 import type { ListenerLookups } from "./views.ts";
 
 /**
- * What virtual services and endpoints decide for an Envoy. Few questions are asked for it, as a rule none of a sidecar: all in a scope
- * share it, and a change of the scope makes it once.
+ * What VirtualServices and endpoints decide for an Envoy. It reads little of the proxy, usually nothing of a sidecar: all proxies of a scope
+ * share one context.
  */
-export interface Surroundings {
+export interface ScopeContext {
   /** Of a gateway that some Gateway applies to. */
   readonly gateway: GatewaySelection | undefined;
   readonly sourceLabels: Labels;
@@ -27,20 +27,20 @@ export interface Surroundings {
   readonly ownAddresses: readonly string[];
 }
 
-interface SurroundingsInputs {
+interface ScopeContextInputs {
   readonly mesh: Mesh;
   readonly scope: SidecarScope;
   readonly isGateway: boolean;
 }
 
-export const surroundingsOf = trackedQuery(
+export const scopeContextOf = trackedQuery(
   "surroundings of a proxy",
-  ({ mesh, scope, isGateway }: SurroundingsInputs, node: ProxyAnswers, memo: Memo): Surroundings => {
+  ({ mesh, scope, isGateway }: ScopeContextInputs, node: ProxyAnswers, memo: Memo): ScopeContext => {
     const labels = labelsOf(node);
     const gateway = isGateway ? selectGateways(mesh, node, labels, memo) : undefined;
     const { rootNamespace } = mesh.config;
     const workload = () => new AskedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
-    return surroundings(memo, {
+    return scopeContext(memo, {
       gateway,
       sourceLabels: sourceLabelsOf(scope, gateway, labels, memo),
       calledPolicies: selectCalledPolicies(mesh, workload, scope, memo),
@@ -50,5 +50,5 @@ export const surroundingsOf = trackedQuery(
   },
 );
 
-/** One for all of the same: a change of virtual services makes scopes anew, and few of their surroundings. */
-const surroundings = query("surroundings", { ownAddresses: "value" }, (parts: Surroundings): Surroundings => parts);
+/** Interned: a change of VirtualServices rebuilds scopes, but few of their contexts. */
+const scopeContext = query("surroundings", { ownAddresses: "value" }, (parts: ScopeContext): ScopeContext => parts);
