@@ -11,7 +11,7 @@ import { errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compi
 import { observers } from "../lib/compile/telemetry/observer.ts";
 import { spansToCollector } from "../lib/compile/telemetry/otlp.ts";
 import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
-import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
+import { readLambdaEvent } from "../lib/compile/triggers/trigger-event.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { compileSettingsFrom } from "../lib/compile/world/settings-from-environment.ts";
 import { sourceNamesIn } from "../lib/config/setting-values.ts";

@@ -13,18 +13,18 @@ import {
   type Word,
 } from "../snapshot/head/head-operations.ts";
 import { type Act, createLeader, type Led, type Note } from "../snapshot/head/lead.ts";
-import { withHeld } from "../snapshot/held.ts";
 import { configurationOf } from "../snapshot/publish.ts";
 import { readOnce } from "../snapshot/remember/read-once.ts";
+import { withRetained } from "../snapshot/retained.ts";
+import { isUnread } from "../snapshot/reuse/stored-part.ts";
 import type { Configuration, Share, StoredRoot } from "../snapshot/root.ts";
-import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { storedRoot } from "../snapshot/stored-root.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import { compilerVersion } from "./compile.ts";
 import { everHeldVersions, nothingHeld } from "./isolation/held-sources.ts";
 import { createPublishers } from "./recompile/publishers.ts";
 import type { HeldOnly, RecompileOptions } from "./recompile/recompiled.ts";
-import { createStandingCompiler } from "./recompile/standing-compiler.ts";
+import { createReusingCompiler } from "./recompile/reusing-compiler.ts";
 import { SourceNotKept } from "./shards/held-configuration.ts";
 import { createUnreadSources } from "./shards/unread-sources.ts";
 import { unwatched } from "./telemetry/observer.ts";
@@ -150,7 +150,7 @@ function createConfigurationLeader({ store: below, publisher, build }: RolloutOp
   const { store, forget } = readOnce(below);
   const encoder = createWorldEncoder();
   let heldBack = nothingHeld;
-  const { compileHeld, standing } = createStandingCompiler({ store, build, held: () => heldBack }, encoder);
+  const { compileHeld, reusable } = createReusingCompiler({ store, build, held: () => heldBack }, encoder);
   const publishers = createPublishers(store, encoder, publisher);
   const compile = async (base: ReadHead, configuration: Configuration): Promise<HeldOnly> => {
     try {
@@ -167,17 +167,17 @@ function createConfigurationLeader({ store: below, publisher, build }: RolloutOp
     const compiled = { ...configuration, version: world.configuration ?? configuration.version };
     try {
       const led = await publishers.of(settings.pollDelayMs).lead(world, base, act(compiled), note);
-      if (led.kind !== "lost") standing.moved(led.head);
+      if (led.kind !== "lost") reusable.moved(led.head);
       return led;
     } catch (cause) {
       if (!isUnread(cause)) throw cause;
       // Something that was taken from the store was collected meanwhile: the next attempt makes everything.
-      standing.drop();
+      reusable.drop();
       return { kind: "lost" };
     }
   };
   return (...asked) =>
-    withHeld(async () => {
+    withRetained(async () => {
       forget();
       try {
         return await attempt(...asked);

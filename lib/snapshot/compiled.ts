@@ -3,8 +3,8 @@ import type { Classifier } from "../base/classifier.ts";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
 import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
+import type { Made } from "./reuse/reuse-record.ts";
 import type { Lookups, SecretGrant } from "./root.ts";
-import type { Made } from "./standing/standing-record.ts";
 import type { TrustBundles } from "./trust-bundle.ts";
 
 /**

@@ -22,7 +22,7 @@ export interface InPlace {
   /** In the store, but perhaps about to be collected. */
   readonly found: readonly NamedGroup[];
   /** Written already for this very publish, by whoever made a part of it, but perhaps about to be collected; absent: none. */
-  readonly laid?: ReadonlySet<string>;
+  readonly prewritten?: ReadonlySet<string>;
 }
 
 /**
@@ -35,12 +35,12 @@ export async function writeBlobs(
   store: ObjectStore,
   check: BlobCheck,
   worlds: readonly EncodedWorld[],
-  { there, found: relied, laid = new Set() }: InPlace,
+  { there, found: relied, prewritten = new Set() }: InPlace,
   beside: () => Promise<void> = async () => {},
 ): Promise<Written> {
   const blobs = blobsBeside(worlds, there);
   const roots = new Set(worlds.map(({ rootBlob }) => rootBlob.hash));
-  const found = new Set([...blobsIn(relied).keys(), ...[...blobs.keys()].filter((hash) => laid.has(hash))]);
+  const found = new Set([...blobsIn(relied).keys(), ...[...blobs.keys()].filter((hash) => prewritten.has(hash))]);
   let objects = 0;
   let bytes = 0;
   const content = store.together?.();
@@ -61,7 +61,7 @@ export async function writeBlobs(
     check.written([hash]);
   };
   // In the order of their names: a store of folders then writes many into one at a time.
-  const missing = [...blobs.keys()].filter((hash) => !laid.has(hash)).sort();
+  const missing = [...blobs.keys()].filter((hash) => !prewritten.has(hash)).sort();
   await inParallel(
     missing.filter((hash) => !roots.has(hash)),
     (hash) => write(hash, content),

@@ -27,8 +27,8 @@ function egressHost(destination: string, port: LegacyPort, serviceName: string, 
   const { mesh } = asker.world;
   const cluster = egressCluster(destination, port, mesh.connectTimeoutMs);
   // The application speaks plain HTTP to a port that the proxy turns into HTTPS.
-  const spoken: LegacyPort = port.protocol === "HTTPS" ? { ...port, protocol: "HTTP" } : port;
-  const routes = destinationRoutes({ hostname: destination, external: false }, spoken, asker);
+  const reported: LegacyPort = port.protocol === "HTTPS" ? { ...port, protocol: "HTTP" } : port;
+  const routes = destinationRoutes({ hostname: destination, external: false }, reported, asker);
   const opaque = usesMixer(mesh) ? { opaque_config: egressMixerConfig(serviceName, destination, asker) } : {};
   return {
     name: `${destination}:${port.port}`,

@@ -5,7 +5,7 @@ import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, identityCluster, type Transport, tokenSecret } from "../../agent/bootstrap.ts";
 import type { BootstrapExtras } from "../../agent/bootstrap-extras.ts";
 import { type Diagnostic, PortolanError, type Stage } from "../../base/diagnostic.ts";
-import { censusOf } from "../../compile/census.ts";
+import { workloadProxies } from "../../compile/workload-proxies.ts";
 import { clustersOf, defaultWorldOptions, gatewaysIn } from "../../compile/world/world-of.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
@@ -238,7 +238,7 @@ export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy
   });
   const gatewayApi = { ...defaultGatewayApiSettings, ...settings.gatewayApi };
   const gatewayWorkloads = gatewaysIn(configs, registry.value.services, gatewayApi, memo);
-  return censusOf(registry.value.workloads, { configs, meshConfig, domain, gatewayWorkloads }, memo);
+  return workloadProxies(registry.value.workloads, { configs, meshConfig, domain, gatewayWorkloads }, memo);
 }
 
 /** The option that says where proxies have certificates from: a bootstrap says what its mesh is compiled with. */

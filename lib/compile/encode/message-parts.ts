@@ -3,8 +3,8 @@ import { listedElements, listMessage, messageAround } from "../../snapshot/long/
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { lazyFieldOf } from "../../xds/lazy-field.ts";
 import type { Resource } from "../../xds/resource.ts";
-import { assignmentApart, type WrittenAssignment, writtenAssignment } from "../assignment-apart.ts";
 import { type CutMessage, cutMessage, manyElements } from "./message-runs.ts";
+import { splitAssignment, type WrittenAssignment, writtenAssignment } from "./written-assignment.ts";
 
 /** How a resource is written. */
 export interface WrittenAs {
@@ -32,7 +32,7 @@ export function partsOf(
 ): MessageParts {
   if (type === "endpoints")
     return { kind: "assignment", assignment: writtenAssignment(memo, { json }), around: undefined };
-  const apart = assignmentApart(type, json);
+  const apart = splitAssignment(type, json);
   if (apart !== undefined) {
     const assignment = writtenAssignment(memo, { json: apart.assignment });
     return { kind: "assignment", assignment, around: apart.around };

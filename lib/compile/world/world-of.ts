@@ -27,7 +27,6 @@ import type { RegistryContent } from "../../registry/changes/registry-content.ts
 import { type ConsulListing, consulContent } from "../../registry/consul/convert.ts";
 import type { ClusterInput } from "../../registry/registry-input.ts";
 import type { Service } from "../../registry/service.ts";
-import { censusOf } from "../census.ts";
 import { withAcceptedTypes } from "../encode/accepted-types.ts";
 import { withRegistered } from "../registered-entries.ts";
 import { withAllocatedAddresses } from "../resolved/allocated-addresses.ts";
@@ -35,6 +34,7 @@ import { lookupsOf } from "../resolved/lookups.ts";
 import { withResolvedKeys } from "../resolved/resolved-keys.ts";
 import { withResolvedModules } from "../resolved/wanted-modules.ts";
 import { holdsBundle, trustBundlesOf } from "../trust-bundles.ts";
+import { workloadProxies } from "../workload-proxies.ts";
 import { withClosed } from "./closed-world.ts";
 
 export interface WorldOptions {
@@ -146,7 +146,7 @@ export function worldOf(
   registryBuilder.keep(memo, "", build);
   const others = consulOf(consul, meshConfig.trustDomain, memo);
   const registry = build({ clusters, configs, others: others.value, meshConfig, meshNetworks, domain });
-  const census = censusOf(
+  const census = workloadProxies(
     registry.value.workloads,
     { configs, meshConfig, domain, gatewayWorkloads: gatewaysIn(configs, registry.value.services, settings, memo) },
     memo,

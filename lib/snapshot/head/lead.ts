@@ -71,7 +71,7 @@ export type Leader = (
 /** What goes on beside a move of HEAD, so that it waits for the store no longer than it must. */
 export interface Beside {
   /** Blobs of what was compiled that the store has, or is about to have, and that are what their names say; absent: none. */
-  readonly laid?: ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  readonly prewritten?: ReadonlySet<string> | Promise<ReadonlySet<string>>;
   /** Asked when content is in place; HEAD stays where it is if this rejects. */
   readonly mayMove?: () => Promise<void>;
   /** Called when HEAD has moved, while its copy is kept. */
@@ -97,8 +97,8 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const worlds = openWorlds(store, encoder, remembered, compiled);
     const { rootOf } = worlds;
     const aims = act(before, { nowMs, rootOf, ...(compiled === undefined ? {} : { compiled: rootOf(compiled) }) });
-    const laid = (await beside.laid) ?? new Set<string>();
-    check.written(laid);
+    const prewritten = (await beside.prewritten) ?? new Set<string>();
+    check.written(prewritten);
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
       const [{ objects, bytes }] = await Promise.all([mendBlobs(store, check, [...worlds.made.values()]), mayMove()]);
       return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };
@@ -144,7 +144,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const inPlace = {
       there: stored.filter(({ isNamed }) => isNamed).map(({ blobs }) => blobs),
       found: stored.filter(({ isNamed }) => !isNamed).map(({ blobs }) => blobs),
-      laid,
+      prewritten,
     };
     const written = await writeBlobs(store, check, [...worlds.made.values()], inPlace, async () => {
       planned = await plan();

@@ -11,7 +11,7 @@ import { textsOf } from "../long/long-resource.ts";
 import { rememberEach } from "../remember/remember-each.ts";
 import { rememberPairs } from "../remember/remember-pairs.ts";
 import { type ResourceType, resourceTypes, shapes } from "../resource-type.ts";
-import { storedForm } from "../standing/stored-part.ts";
+import { storedForm } from "../reuse/stored-part.ts";
 import type { Column, Columns, WorldColumns } from "./columns.ts";
 
 /** Says what is wrong with a world as a whole; a world with problems is never published. */

@@ -11,7 +11,7 @@ import { rememberEach } from "../remember/remember-each.ts";
 import { rememberPairs } from "../remember/remember-pairs.ts";
 import { rememberRuns } from "../remember/remember-runs.ts";
 import { type ResourceType, shapes } from "../resource-type.ts";
-import { storedForm } from "../standing/stored-part.ts";
+import { storedForm } from "../reuse/stored-part.ts";
 
 /** The lists of all classes for one type: that of a class's stream shape and that of its poll shape, class by class. */
 export type Column = readonly CompiledList[];

@@ -13,10 +13,10 @@ import { splitBetween } from "../long/split-between.ts";
 import { versionOfParts } from "../parts-version.ts";
 import { rememberEach } from "../remember/remember-each.ts";
 import { rememberRuns } from "../remember/remember-runs.ts";
+import { type StoredForm, storedForm } from "../reuse/stored-part.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { createSecretNames } from "../secret-names.ts";
 import { cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
-import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
 /** One type's answer for one class, as it is stored. */
 export interface EncodedTree {

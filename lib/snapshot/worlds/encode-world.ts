@@ -9,8 +9,8 @@ import { rememberEach } from "../remember/remember-each.ts";
 import { rememberPairs } from "../remember/remember-pairs.ts";
 import { rememberRuns } from "../remember/remember-runs.ts";
 import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
+import { type ReuseRecord, recordOf } from "../reuse/reuse-record.ts";
 import type { Root, StoredRoot } from "../root.ts";
-import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
 import { namedBundles } from "../trust-bundle.ts";
 import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
@@ -112,7 +112,7 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
   const lookups = world.lookups === undefined ? undefined : encode.json(world.lookups);
   const named = world.trustBundles && namedBundles(world.trustBundles, [clusters, listeners].flatMap(namesInTable));
   const bundles = named && encode.json(named);
-  const standing =
+  const reuseBlob =
     world.made === undefined ? undefined : jsonBlob(recordOf(world.made, encode.secretsByPart(clusters, listeners)));
   const stored: StoredRoot = {
     format: world.legacy !== undefined && encode.isChunked(world.legacy.index) ? chunkedV1Format : rootFormat,
@@ -132,12 +132,12 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
     ...(lookups === undefined ? {} : { lookups: lookups.hash }),
     ...(bundles === undefined ? {} : { trustBundles: bundles.hash }),
-    ...(standing === undefined ? {} : { standing: standing.hash }),
+    ...(reuseBlob === undefined ? {} : { standing: standing.hash }),
     ...(world.configuration === undefined ? {} : { configuration: world.configuration }),
     ...(world.release === undefined ? {} : { release: world.release }),
   };
   const rootBlob = jsonBlob(stored);
-  const small = [classes, classifier, diagnostics, legacy, statuses, lookups, bundles, standing].filter(
+  const small = [classes, classifier, diagnostics, legacy, statuses, lookups, bundles, reuseBlob].filter(
     (blob) => blob !== undefined,
   );
   const texts = world.legacy === undefined ? [] : [encode.texts(world.legacy.texts)];
@@ -166,7 +166,7 @@ const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({
 const naming = rememberEach(({ groups }: EncodedTable) => groups.filter(({ secrets }) => secrets.length > 0));
 
 /** Names of secrets by the keys of the parts that name some, sorted by key. */
-function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): StandingRecord["secrets"] {
+function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): ReuseRecord["secrets"] {
   const entries = [...naming(clusters), ...naming(listeners)].map(({ key, secrets }) => [key, secrets] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }

@@ -6,7 +6,7 @@ import type { OutboundListenerView } from "../../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../../registry/service.ts";
 import { statName, weightedTcpStatPrefix } from "../../names.ts";
 import { type DestinationContext, destinationCluster } from "../../routes/actions/destination-cluster.ts";
-import { onlyPortOf } from "../../routes/route-place.ts";
+import { onlyPortOf } from "../../routes/route-scope.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";
 import type { ChainTarget } from "../filters/policy-filters.ts";
 import { tcpProxyFilters } from "../filters/tcp-proxy.ts";

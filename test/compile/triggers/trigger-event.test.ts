@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readLambdaEvent, readQueueBatch } from "../../../lib/compile/triggers/notice.ts";
+import { readLambdaEvent, readQueueBatch } from "../../../lib/compile/triggers/trigger-event.ts";
 import { eventBridgeEvent, r2Event, s3Event, s3TestEvent, scheduledEvent, snsMessage, sqsEvent } from "./events.ts";
 
 const sentMs = Date.UTC(2026, 10, 22, 12);

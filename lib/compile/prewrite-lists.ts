@@ -1,7 +1,7 @@
 import type { Blob } from "../base/blob.ts";
 import { byCodePoint } from "../base/diagnostic.ts";
 import { blobsIn } from "../snapshot/blob-groups.ts";
-import type { Laying } from "../snapshot/laying.ts";
+import type { Prewrite } from "../snapshot/prewrite.ts";
 import { shapes } from "../snapshot/resource-type.ts";
 import type { WorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import type { OnMade } from "./compile-classes.ts";
@@ -9,8 +9,8 @@ import type { OnMade } from "./compile-classes.ts";
 /** About three MiB: few messages, the first of them early. */
 const blobsAtOnce = 256;
 
-/** Lays the blobs of lists as soon as these are made, each once. */
-export function layLists(laying: Laying, runsOf: WorldEncoder["runsOf"]): OnMade {
+/** Writes the blobs of lists as soon as the lists are made, each once. */
+export function prewriteLists(prewrite: Prewrite, runsOf: WorldEncoder["runsOf"]): OnMade {
   const known = new Set<string>();
   return ({ first, second }) => {
     const lists = new Set(shapes.flatMap((shape) => [...first[shape], ...(second?.[shape] ?? [])]));
@@ -23,7 +23,7 @@ export function layLists(laying: Laying, runsOf: WorldEncoder["runsOf"]): OnMade
       .sort((a, b) => byCodePoint(a.hash, b.hash));
     for (let from = 0; from < missing.length; from += blobsAtOnce) {
       const some = missing.slice(from, from + blobsAtOnce);
-      laying.lay(some.map(({ hash, make }) => made.get(hash) ?? { hash, bytes: make() }));
+      prewrite.write(some.map(({ hash, make }) => made.get(hash) ?? { hash, bytes: make() }));
       for (const { hash } of some) known.add(hash);
     }
   };

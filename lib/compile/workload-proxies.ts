@@ -19,7 +19,7 @@ import { tlsModeLabel } from "../registry/labels.ts";
 import type { Workload } from "../registry/service.ts";
 import { groupAnnotation } from "../registry/service-entry/workload.ts";
 
-export interface CensusInputs extends Pick<World, "configs" | "meshConfig" | "domain"> {
+export interface WorkloadProxyInputs extends Pick<World, "configs" | "meshConfig" | "domain"> {
   /** Those that are gateways because of the Gateway API; absent: none. */
   readonly gatewayWorkloads?: readonly SelectedWorkloads[] | undefined;
 }
@@ -30,9 +30,9 @@ export interface CensusInputs extends Pick<World, "configs" | "meshConfig" | "do
  *
  * @returns in the order of the workloads
  */
-export function censusOf(
+export function workloadProxies(
   workloads: readonly Workload[],
-  { configs, meshConfig, domain, gatewayWorkloads = noWorkloads }: CensusInputs,
+  { configs, meshConfig, domain, gatewayWorkloads = noWorkloads }: WorkloadProxyInputs,
   memo: Memo,
 ): Stage<readonly WorkloadProxy[]> {
   const of = configsByKind(configs, memo);
@@ -77,7 +77,7 @@ const groupsIn = query(
 );
 
 /** What the proxy of any workload may depend on. */
-interface CensusContext {
+interface WorkloadProxyContext {
   readonly types: ProxyTypes;
   readonly objects: ProxyConfigObjects;
   readonly groups: Groups;
@@ -90,7 +90,7 @@ type Found = Stage<WorkloadProxy | undefined> | undefined;
 
 const eachWorkload = mappedList(
   "proxies of workloads",
-  (workload: Workload, _nothing: undefined, context: CensusContext, memo: Memo): Found => {
+  (workload: Workload, _nothing: undefined, context: WorkloadProxyContext, memo: Memo): Found => {
     const { types, objects, groups, meshConfig, domain } = context;
     const type = types(workload);
     if (type === undefined) return withoutProxy(workload);
@@ -111,7 +111,7 @@ const eachWorkload = mappedList(
 
 const foundFor = query(
   "proxies of all workloads",
-  ({ workloads, ...context }: CensusContext & { readonly workloads: readonly Workload[] }, memo: Memo) =>
+  ({ workloads, ...context }: WorkloadProxyContext & { readonly workloads: readonly Workload[] }, memo: Memo) =>
     eachWorkload(memo, "", workloads, context, () => undefined),
 );
 

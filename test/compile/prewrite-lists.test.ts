@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Blob, blobKey } from "../../lib/base/blob.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
-import { type Laid, type Laying, stillThere } from "../../lib/snapshot/laying.ts";
+import { type Prewrite, type Prewritten, stillThere } from "../../lib/snapshot/prewrite.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { weightedShop } from "../integration/weighted-shop.ts";
@@ -19,44 +19,44 @@ function listing(): ObjectStore & { readonly written: string[] } {
 }
 
 /** Lays blobs into a store. @param onEnd called when all are written */
-function layingInto(store: ObjectStore, onEnd = async () => {}): () => Laying {
+function prewriteInto(store: ObjectStore, onEnd = async () => {}): () => Prewrite {
   return () => {
     const blobs: Blob[] = [];
-    const write = async (): Promise<Laid> => {
+    const write = async (): Promise<Prewritten> => {
       for (const { hash, bytes } of blobs) await store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });
       await onEnd();
       const bytes = blobs.reduce((sum, blob) => sum + blob.bytes.length, 0);
       return { blobs: new Set(blobs.map(({ hash }) => hash)), bytes };
     };
-    return { lay: (more) => blobs.push(...more), end: write };
+    return { write: (more) => blobs.push(...more), end: write };
   };
 }
 
 /** Some that dies before it has written anything. */
-const dying = (): Laying => ({ lay() {}, end: async () => ({ blobs: new Set(), bytes: 0 }) });
+const dying = (): Prewrite => ({ write() {}, end: async () => ({ blobs: new Set(), bytes: 0 }) });
 
 const build = "of this test";
 
 /** All but the last, the entry of the history, which has the hour in it. */
 const ofWorld = (written: readonly string[]): readonly string[] => written.slice(0, -1).sort();
 
-async function published(startLaying: (() => Laying) | undefined, store = listing()) {
+async function published(startPrewrite: (() => Prewrite) | undefined, store = listing()) {
   await writeShard(store, "main", await weightedShop(10));
-  const recompile = createWorldRecompiler({ store, build, startLaying });
+  const recompile = createWorldRecompiler({ store, build, startPrewrite });
   return { store, recompile, first: await recompile() };
 }
 
 describe("blobs that are laid while the rest of their world is made", () => {
   it("are those that are written when it is published otherwise, each once", async () => {
     const store = listing();
-    let laid = 0;
-    const counted = layingInto(store, async () => {
-      laid = store.written.length;
+    let prewritten = 0;
+    const counted = prewriteInto(store, async () => {
+      prewritten = store.written.length;
     });
     const plain = await published(undefined);
     const early = await published(counted, store);
     expect(early.first.version).toBe(plain.first.version);
-    expect(laid).toBeGreaterThan(0);
+    expect(prewritten).toBeGreaterThan(0);
     expect(ofWorld(store.written)).toEqual(ofWorld(plain.store.written));
     expect(early.first.result.written).toEqual(plain.first.result.written);
   });
@@ -85,7 +85,7 @@ describe("blobs that are laid while the rest of their world is made", () => {
     await writeShard(store, "main", await weightedShop(20));
     await recompile();
     await writeShard(store, "main", await weightedShop(30));
-    await createWorldRecompiler({ store, build, startLaying: noting("cold") })();
+    await createWorldRecompiler({ store, build, startPrewrite: noting("cold") })();
     expect(started).toEqual(["first"]);
   });
 });

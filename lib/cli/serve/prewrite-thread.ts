@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { causeText } from "../../base/cause-text.ts";
-import type { Laid, Laying } from "../../snapshot/laying.ts";
+import type { Prewrite, Prewritten } from "../../snapshot/prewrite.ts";
 import { shippedProgram } from "../shipped.ts";
-import type { LayAnswer, LayMessage, LayThreadData } from "./lay-thread.ts";
+import type { PrewriteAnswer, PrewriteMessage, PrewriteThreadData } from "./start-prewrite-thread.ts";
 
-export interface LayingOptions {
+export interface PrewriteOptions {
   /** The store, as `openStore` takes it. */
   readonly where: string;
   readonly s3Endpoint?: string | undefined;
@@ -18,20 +18,20 @@ export interface LayingOptions {
  * @returns starts it
  * @throws PortolanError where the thread's program was not installed
  */
-export function layingByThread({ where, s3Endpoint, onTrouble }: LayingOptions): () => Laying {
-  const program = shippedProgram("lay-blobs", "the program of the thread that writes");
+export function prewriteByThread({ where, s3Endpoint, onTrouble }: PrewriteOptions): () => Prewrite {
+  const program = shippedProgram("prewrite-blobs", "the program of the thread that writes");
   return () => {
-    const workerData: LayThreadData = { where, s3Endpoint };
-    const worker = new Worker(program, { workerData, name: "laying" });
+    const workerData: PrewriteThreadData = { where, s3Endpoint };
+    const worker = new Worker(program, { workerData, name: "prewrite" });
     // Until its end is waited for it keeps nobody alive.
     worker.unref();
-    const ended = Promise.withResolvers<Laid>();
-    worker.once("message", ({ blobs, bytes }: LayAnswer) => ended.resolve({ blobs: new Set(blobs), bytes }));
+    const ended = Promise.withResolvers<Prewritten>();
+    worker.once("message", ({ blobs, bytes }: PrewriteAnswer) => ended.resolve({ blobs: new Set(blobs), bytes }));
     worker.once("error", (cause) => onTrouble(`the thread that writes has ended: ${causeText(cause)}`));
     worker.once("exit", () => ended.resolve({ blobs: new Set(), bytes: 0 }));
-    const tell = (message: LayMessage) => worker.postMessage(message);
+    const tell = (message: PrewriteMessage) => worker.postMessage(message);
     return {
-      lay: tell,
+      write: tell,
       end() {
         worker.ref();
         tell("end");

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
 import { hashOf } from "../../../lib/base/blob.ts";
 import { compile } from "../../../lib/compile/compile.ts";
-import { messageText, TextAgain } from "../../../lib/compile/encode/text-again.ts";
+import { EvictableText, messageText } from "../../../lib/compile/encode/evictable-text.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
 import { type CompiledResource, type CompiledShape, resourcesIn } from "../../../lib/snapshot/compiled.ts";
-import { hold, withHeld } from "../../../lib/snapshot/held.ts";
+import { retain, withRetained } from "../../../lib/snapshot/retained.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { foldersFiles } from "../../bench/mesh-folder.ts";
 import { syntheticMesh } from "../../bench/synthetic-mesh.ts";
@@ -23,7 +23,7 @@ async function collected(): Promise<void> {
 const name = "x".repeat(4096);
 
 /** A long text, and how often it was made. */
-function counted(): { readonly written: TextAgain; readonly made: () => number } {
+function counted(): { readonly written: EvictableText; readonly made: () => number } {
   let made = 0;
   const json = {
     get name() {
@@ -31,7 +31,7 @@ function counted(): { readonly written: TextAgain; readonly made: () => number }
       return name;
     },
   };
-  return { written: new TextAgain("clusters", json), made: () => made };
+  return { written: new EvictableText("clusters", json), made: () => made };
 }
 
 /** How many long texts of messages a mesh takes. */
@@ -58,9 +58,9 @@ describe("a text that is made again", () => {
 
   it("is held until the last compile that is under way has ended, well or not", async () => {
     const second = Promise.withResolvers<void>();
-    const other = withHeld(() => second.promise);
-    const { written, made } = await withHeld(async () => counted());
-    const failed = withHeld(() => Promise.reject(new Error("no")));
+    const other = withRetained(() => second.promise);
+    const { written, made } = await withRetained(async () => counted());
+    const failed = withRetained(() => Promise.reject(new Error("no")));
     await expect(failed).rejects.toThrow("no");
     await collected();
     expect([written.text.length, made()]).toEqual([messageText("clusters", { name }).length, 1]);
@@ -71,8 +71,8 @@ describe("a text that is made again", () => {
   });
 
   it("is not held where so much is held already", async () => {
-    await withHeld(async () => {
-      hold({}, 64 * 1024 * 1024);
+    await withRetained(async () => {
+      retain({}, 64 * 1024 * 1024);
       const { written, made } = counted();
       await collected();
       expect([written.text.length, made()]).toEqual([messageText("clusters", { name }).length, 2]);
@@ -86,7 +86,7 @@ describe("a text that is made again", () => {
   });
 
   it("is held where it is short", async () => {
-    const written = new TextAgain("clusters", {}, ["a", "b"].join(""));
+    const written = new EvictableText("clusters", {}, ["a", "b"].join(""));
     await collected();
     expect(written.text).toBe("ab");
   });

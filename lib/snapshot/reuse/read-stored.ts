@@ -7,17 +7,17 @@ import type { LoadedPart, LoadedTable } from "../reader/loaded.ts";
 import { createSnapshotReader, type SnapshotReader } from "../reader/snapshot-reader.ts";
 import { extraTypes, type ResourceType, resourceTypes } from "../resource-type.ts";
 import type { Part, PartRef, Root, Shape } from "../root.ts";
-import { readRecord, type StandingRecord } from "./standing-record.ts";
+import { type ReuseRecord, readRecord } from "./reuse-record.ts";
 import { storedPart } from "./stored-part.ts";
 
-/** What a root says of how it was made. */
+/** A root, how it was compiled, and its diagnostics. */
 export interface StoredRecord {
   readonly root: Root;
-  readonly record: StandingRecord;
+  readonly record: ReuseRecord;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The answers of a root's classes, none of which was read. */
+/** The classes of a root, none of whose resources were read. */
 export interface StoredClasses extends StoredRecord {
   readonly classes: ReadonlyMap<string, CompiledClass>;
 }

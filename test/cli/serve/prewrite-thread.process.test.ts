@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { blobKey, blobOf } from "../../../lib/base/blob.ts";
-import { layingByThread } from "../../../lib/cli/serve/laying-thread.ts";
+import { prewriteByThread } from "../../../lib/cli/serve/prewrite-thread.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { fileStore } from "../../../lib/storage/files/files.ts";
@@ -20,46 +20,46 @@ const [one, other] = [blobOf("one"), blobOf("other")];
 
 function byThread(place = where) {
   const log: string[] = [];
-  return { log, startLaying: layingByThread({ where: place, onTrouble: (reason) => log.push(reason) }) };
+  return { log, startPrewrite: prewriteByThread({ where: place, onTrouble: (reason) => log.push(reason) }) };
 }
 
 describe("a thread that lays blobs", () => {
   it("says which it has written, and not those that were there", async () => {
     const store = fileStore(where);
     await store.put(blobKey(one.hash), one.bytes);
-    const { log, startLaying } = byThread();
-    const laying = startLaying();
-    laying.lay([one]);
-    laying.lay([other]);
-    expect(await laying.end()).toEqual({ blobs: new Set([other.hash]), bytes: other.bytes.length });
+    const { log, startPrewrite } = byThread();
+    const prewrite = startPrewrite();
+    prewrite.write([one]);
+    prewrite.write([other]);
+    expect(await prewrite.end()).toEqual({ blobs: new Set([other.hash]), bytes: other.bytes.length });
     expect(await store.get(blobKey(other.hash))).toMatchObject({ kind: "found", bytes: other.bytes });
     expect(log).toEqual([]);
   }, 60_000);
 
   it("says nothing of what was taken away before its end", async () => {
     const store = fileStore(where);
-    const laying = byThread().startLaying();
-    laying.lay([one]);
-    laying.lay([other]);
+    const prewrite = byThread().startPrewrite();
+    prewrite.write([one]);
+    prewrite.write([other]);
     await vi.waitFor(async () => expect((await store.get(blobKey(other.hash))).kind).toBe("found"), 50_000);
     await store.delete(blobKey(one.hash));
-    expect(await laying.end()).toEqual({ blobs: new Set([other.hash]), bytes: other.bytes.length });
+    expect(await prewrite.end()).toEqual({ blobs: new Set([other.hash]), bytes: other.bytes.length });
   }, 60_000);
 
   it("leaves all to whoever publishes when it dies, and tells why", async () => {
-    const { log, startLaying } = byThread("s3://");
-    const laying = startLaying();
-    laying.lay([one]);
-    expect(await laying.end()).toEqual({ blobs: new Set(), bytes: 0 });
+    const { log, startPrewrite } = byThread("s3://");
+    const prewrite = startPrewrite();
+    prewrite.write([one]);
+    expect(await prewrite.end()).toEqual({ blobs: new Set(), bytes: 0 });
     expect(log).toEqual([expect.stringContaining("the thread that writes has ended: ")]);
   }, 60_000);
 
   it("leads to the root that a compile without it does", async () => {
-    const { log, startLaying } = byThread();
+    const { log, startPrewrite } = byThread();
     const versions: string[] = [];
     for (const [store, options] of [
       [memoryStore(), {}],
-      [fileStore(where), { startLaying }],
+      [fileStore(where), { startPrewrite }],
     ] as const) {
       await writeShard(store, "main", await weightedShop(10));
       const { kind, version } = await createWorldRecompiler({ store, ...options })();

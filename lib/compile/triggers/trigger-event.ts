@@ -5,7 +5,7 @@ import { cutText } from "../../snapshot/free-text.ts";
  * What an event says to the compile function: whether there may be something new, and no more. What is new the store says, so an event
  * that comes late, twice or out of order does no harm.
  */
-export interface Notice {
+export interface TriggerEvent {
   /** False when all that it tells of are objects that no compile reads. */
   readonly asks: boolean;
   /** What woke the function, for its log: `aws:sqs`, `aws.events`, `r2`, `queue`. */
@@ -29,7 +29,7 @@ export interface QueuedMessage {
  * @param prefix the folder of the bucket that the mesh lies in, with or without a slash at its end
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html
  */
-export function readLambdaEvent(event: unknown, prefix = ""): Notice {
+export function readLambdaEvent(event: unknown, prefix = ""): TriggerEvent {
   const folder = prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/`;
   const records = isFields(event) ? listOf(event.Records).filter(isFields) : [];
   const first = records[0];
@@ -54,7 +54,7 @@ export function readLambdaEvent(event: unknown, prefix = ""): Notice {
  *
  * @see https://developers.cloudflare.com/r2/buckets/event-notifications/
  */
-export function readQueueBatch(messages: readonly QueuedMessage[], prefix = ""): Notice {
+export function readQueueBatch(messages: readonly QueuedMessage[], prefix = ""): TriggerEvent {
   const isR2 = messages.some(({ body }) => isFields(body) && isFields(body.object) && typeof body.bucket === "string");
   return {
     asks: messages.length === 0 || messages.some(({ body }) => mayBeNews(body, prefix)),

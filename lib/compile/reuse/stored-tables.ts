@@ -2,7 +2,7 @@ import { internValue } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { CompiledList } from "../../snapshot/compiled.ts";
-import { storedForm } from "../../snapshot/standing/stored-part.ts";
+import { storedForm } from "../../snapshot/reuse/stored-part.ts";
 
 /**
  * Names of the route tables of a class, all of which lie in the store. They are those that its listeners asked for: each is there, and no

@@ -1,21 +1,21 @@
-import { query } from "../incremental/query.ts";
-import type { ResourceType } from "../snapshot/resource-type.ts";
-import { checkResource } from "../xds/descriptors.ts";
-import type { Resource } from "../xds/resource.ts";
-import { messageText, TextAgain } from "./encode/text-again.ts";
+import { query } from "../../incremental/query.ts";
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import { checkResource } from "../../xds/descriptors.ts";
+import type { Resource } from "../../xds/resource.ts";
+import { EvictableText, messageText } from "./evictable-text.ts";
 
-/** A cluster that has its load assignment in it, which streams have as a resource: apart, so that this is gone over once for both. */
-export interface AssignmentApart {
+/** A cluster and its inline load assignment, which streams serve as a resource of its own: split, so that it is encoded once for both. */
+export interface SplitAssignment {
   readonly assignment: object;
   /** The rest of the cluster. */
   readonly around: object;
 }
 
 /** @returns undefined for what has no load assignment as the last of its members, where the poll shape puts it */
-export function assignmentApart(
+export function splitAssignment(
   type: ResourceType,
   json: { readonly loadAssignment?: unknown },
-): AssignmentApart | undefined {
+): SplitAssignment | undefined {
   const assignment = type === "clusters" ? json.loadAssignment : undefined;
   if (typeof assignment !== "object" || assignment === null) return undefined;
   const { loadAssignment: _assignment, ...around } = json;
@@ -29,7 +29,7 @@ const headLength = messageText("endpoints", {}).length;
 /** A load assignment as clusters that have it in them and the resource that it is have in common. */
 export interface WrittenAssignment {
   /** As a resource is written. */
-  readonly written: TextAgain;
+  readonly written: EvictableText;
   /** Whether Envoy takes it, for its form. */
   readonly isSound: boolean;
 }
@@ -38,7 +38,7 @@ export const writtenAssignment = query(
   "written load assignment",
   ({ json }: { readonly json: Resource["json"] }): WrittenAssignment => ({
     isSound: checkResource("endpoints", { name: "", json, from: [] }) === undefined,
-    written: new TextAgain("endpoints", json),
+    written: new EvictableText("endpoints", json),
   }),
 );
 

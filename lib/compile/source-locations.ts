@@ -4,21 +4,21 @@ import type { RootObjects } from "../xds/explain/root-object.ts";
 import { objectsOfShards, shardsOfRoot } from "./explain/root-objects.ts";
 import { SourceNotKept } from "./shards/held-configuration.ts";
 
-/** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
-export type Places = ReadonlyMap<string, string>;
+/** Object key, as `keyText` writes it, to its source location: `catalog.yaml:106`. */
+export type SourceLocations = ReadonlyMap<string, string>;
 
 /**
- * Where the objects of a root stood when it was compiled. A snapshot holds keys only, so that moving a line changes no
- * version; the sources hold the text.
+ * Source locations of a root's objects when it was compiled. A snapshot has keys only, so that moving a line changes no version; the
+ * sources have the text.
  *
  * @param sources of the root, the primary first
  * @returns nothing for sources whose text is not kept in this store
  */
-export async function placesOf(store: ObjectStore, sources: readonly CompiledSource[]): Promise<Places> {
+export async function locationsOf(store: ObjectStore, sources: readonly CompiledSource[]): Promise<SourceLocations> {
   const shards = await Promise.all(
     sources.map(async (source) => (await shardsOfRoot(store, [source]).catch(nothingKept))[0]),
   );
-  return placesIn(objectsOfShards(shards));
+  return locationsIn(objectsOfShards(shards));
 }
 
 function nothingKept(cause: unknown): readonly [] {
@@ -26,6 +26,6 @@ function nothingKept(cause: unknown): readonly [] {
   throw cause;
 }
 
-/** The same of objects that are read already. */
-export const placesIn = ({ all, get, placeOf }: RootObjects): Places =>
+/** The same for objects that are read already. */
+export const locationsIn = ({ all, get, placeOf }: RootObjects): SourceLocations =>
   new Map(all.map((object) => [object.key, placeOf(get(object.key) ?? object, [])]));

@@ -13,57 +13,57 @@ import {
   noList,
 } from "../../snapshot/compiled.ts";
 import { type ExtraType, extraTypes, type ResourceType, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
+import { storedForm } from "../../snapshot/reuse/stored-part.ts";
 import { isOfWorkload } from "../../snapshot/segment.ts";
-import { storedForm } from "../../snapshot/standing/stored-part.ts";
 import { clustersOf, listenersOf, routesOf, tablesAsked, unitsOfEnvoys } from "../../xds/generate.ts";
 import { noResources, type Parted } from "../../xds/resource.ts";
 import { type GeneratedColumns, type OfUnits, ofUnits, typesOf, type Unit, unitOf, units } from "../../xds/units.ts";
 import { type ClassForm, type CompiledColumns, compileUnits, type OfClass } from "../compile-units.ts";
 import { joinStored, ownPartsOf } from "./join-stored.ts";
-import { type Standing, type StandingClass, unitsThatStand } from "./standing.ts";
+import { type ReusableClass, type ReusableResults, reusableUnits } from "./reusable.ts";
 import { storedTables } from "./stored-tables.ts";
 
-/** A class of Envoys of which something stands, and something is made again. */
-interface Partly {
+/** A class of Envoys of which some units are reused and some compiled. */
+interface PartlyReused {
   readonly id: string;
   readonly views: EnvoyViews;
   readonly before: EnvoyViews;
-  readonly stored: StandingClass;
-  /** Units that are made again. */
+  readonly stored: ReusableClass;
+  /** Units that are compiled again. */
   readonly wanted: readonly Unit[];
 }
 
 const slot = "beside";
 
 /**
- * The answers of classes of which some lie in the store: only the others are made. Of a unit that is made again, what is of the class's own
- * workload is taken from the store all the same, if it comes to the same resources as before.
+ * Compiles only the units of classes that cannot be reused. Of a unit that is compiled again, the resources of the class's own workload are
+ * still reused if they are unchanged.
  *
  * @param form of the classes of Envoys
- * @returns by id; without the classes of which nothing stands, or where what stands does not fit what is made
+ * @returns by id; without classes that have nothing to reuse, or whose stored results do not fit the compiled ones
  */
-export function classesBesideStore(
+export function reuseClasses(
   classes: readonly ProxyClass[],
   form: ClassForm,
-  standing: Standing,
+  reusable: ReusableResults,
   memo: Memo,
 ): ReadonlyMap<string, OfClass> {
   const found = new Map<string, OfClass>();
-  const partly: Partly[] = [];
+  const partial: PartlyReused[] = [];
   for (const { id, views } of classes) {
-    const stored = standing.classes.get(id);
+    const stored = reusable.classes.get(id);
     if (stored === undefined) continue;
-    const kept = unitsThatStand(views, stored);
+    const kept = reusableUnits(views, stored);
     const wanted = units.filter((unit) => !kept.includes(unit));
-    if (wanted.length === 0) found.set(id, { value: stored.compiled, spoken: stored.spoken });
+    if (wanted.length === 0) found.set(id, { value: stored.compiled, reported: stored.reported });
     else if (views.kind === "envoy" && stored.views.kind === "envoy")
-      partly.push({ id, views, before: stored.views, stored, wanted });
+      partial.push({ id, views, before: stored.views, stored, wanted });
   }
-  const own = { clusters: ownThatStand("clusters", partly, memo), listeners: ownThatStand("listeners", partly, memo) };
-  const tables = tablesOf(partly, memo);
-  const namesOf = ({ id }: Partly): readonly string[] => tables.get(id) ?? [];
+  const own = { clusters: reusableOwn("clusters", partial, memo), listeners: reusableOwn("listeners", partial, memo) };
+  const tables = tablesOf(partial, memo);
+  const namesOf = ({ id }: PartlyReused): readonly string[] => tables.get(id) ?? [];
   const made = ofUnits((unit) => {
-    const anew = partly.filter(({ wanted }) => wanted.includes(unit));
+    const anew = partial.filter(({ wanted }) => wanted.includes(unit));
     const views = columnsOf(anew.map((of) => of.views));
     const stands = unit === "clusters" || unit === "listeners" ? own[unit] : undefined;
     const generated =
@@ -77,12 +77,12 @@ export function classesBesideStore(
     return new Map(anew.map(({ id }, at) => [id, listsAt(unit, compiled, at)]));
   });
   const joined = partlyStored(memo, slot, {
-    stored: partly.map(({ stored }) => stored),
-    ...ofUnits((unit) => partly.map(({ id }) => made[unit].get(id))),
-    clustersStand: partly.map(({ id }) => own.clusters.has(id)),
-    listenersStand: partly.map(({ id }) => own.listeners.has(id)),
+    stored: partial.map(({ stored }) => stored),
+    ...ofUnits((unit) => partial.map(({ id }) => made[unit].get(id))),
+    clustersStand: partial.map(({ id }) => own.clusters.has(id)),
+    listenersStand: partial.map(({ id }) => own.listeners.has(id)),
   });
-  for (const [at, { id }] of partly.entries()) {
+  for (const [at, { id }] of partial.entries()) {
     const [of, names] = [joined[at], tables.get(id)];
     if (of !== undefined && (names === undefined || hasTables(of.value, names, memo))) found.set(id, of);
   }
@@ -90,10 +90,10 @@ export function classesBesideStore(
 }
 
 /** By id, of the classes whose routes are made again, the tables that their listeners ask for. Listeners that stand need not be made for that. */
-function tablesOf(partly: readonly Partly[], memo: Memo): ReadonlyMap<string, readonly string[]> {
+function tablesOf(partial: readonly PartlyReused[], memo: Memo): ReadonlyMap<string, readonly string[]> {
   const tables = new Map<string, readonly string[]>();
-  const others: Partly[] = [];
-  for (const of of partly.filter(({ wanted }) => wanted.includes("routes"))) {
+  const others: PartlyReused[] = [];
+  for (const of of partial.filter(({ wanted }) => wanted.includes("routes"))) {
     const { routes } = of.stored.compiled.stream;
     const stored = of.wanted.includes("listeners") ? undefined : storedTables(memo, { routes });
     if (stored === undefined) others.push(of);
@@ -116,8 +116,8 @@ const sidesOf = {
 };
 
 /** The classes of which what they have of their own workload in a unit comes to the resources of before, all of which were stored. */
-function ownThatStand(unit: WithOwn, partly: readonly Partly[], memo: Memo): ReadonlySet<string> {
-  const anew = partly.filter(({ wanted }) => wanted.includes(unit));
+function reusableOwn(unit: WithOwn, partial: readonly PartlyReused[], memo: Memo): ReadonlySet<string> {
+  const anew = partial.filter(({ wanted }) => wanted.includes(unit));
   const sides = sidesOf[unit];
   const now = sides(
     anew.map(({ views }) => views),
@@ -129,7 +129,7 @@ function ownThatStand(unit: WithOwn, partly: readonly Partly[], memo: Memo): Rea
     memo,
     `${slot}|before`,
   );
-  const stands = ({ stored }: Partly, at: number): boolean => {
+  const stands = ({ stored }: PartlyReused, at: number): boolean => {
     const [after, before] = [now[at], then[at]];
     if (after === undefined || after.own.length === 0 || after.own !== before?.own) return false;
     if (unit === "clusters" && after.own.some(({ json }) => "edsClusterConfig" in json)) return false;
@@ -169,7 +169,7 @@ function listsAt(unit: Unit, { first, second, diagnostics }: CompiledColumns, at
 
 /** What is made of a class; undefined for a unit that stands. */
 interface PartlyMade extends OfUnits<MadeUnit | undefined> {
-  readonly stored: StandingClass;
+  readonly stored: ReusableClass;
   /** Whether of what is made the own side stands. */
   readonly clustersStand: boolean;
   readonly listenersStand: boolean;
@@ -206,7 +206,7 @@ const partlyStored = column(
     if (stream === undefined || poll === undefined) return undefined;
     return {
       value: { id: stored.compiled.id, stream, poll },
-      spoken: ofUnits((unit) => made[unit]?.diagnostics ?? stored.spoken[unit]),
+      reported: ofUnits((unit) => made[unit]?.diagnostics ?? stored.reported[unit]),
     };
   },
 );

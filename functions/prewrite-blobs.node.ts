@@ -1,4 +1,4 @@
 /** A thread of a compile function on Node, which writes what the compile has made while it makes the rest. */
-import { runLayThread } from "../lib/cli/serve/lay-thread.ts";
+import { runPrewriteThread } from "../lib/cli/serve/start-prewrite-thread.ts";
 
-await runLayThread();
+await runPrewriteThread();

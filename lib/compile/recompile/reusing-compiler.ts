@@ -4,16 +4,16 @@ import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
 import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
-import { layLists } from "../lay-lists.ts";
+import { prewriteLists } from "../prewrite-lists.ts";
+import { createReusableKeeper } from "../reuse/keep-reusable.ts";
+import { reuseKey } from "../reuse/open-reusable.ts";
+import type { ReusableResults } from "../reuse/reusable.ts";
 import { createConfigurationHolder } from "../shards/held-configuration.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import type { Shard } from "../shards/shard.ts";
 import { createUnreadSources, type UnreadSources, withUnread } from "../shards/unread-sources.ts";
 import { wholeWorld } from "../slices/slice.ts";
-import { createStandingKeeper } from "../standing/keep-standing.ts";
-import { standingKey } from "../standing/open-standing.ts";
-import type { Standing } from "../standing/standing.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import { NothingFilled } from "../world/nothing-filled.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "../world/recorded-settings.ts";
@@ -26,7 +26,7 @@ export interface SourcesCompiled {
   readonly settings: RecordedSettings;
 }
 
-interface StandingCompiled extends SourcesCompiled {
+interface ReusingCompiled extends SourcesCompiled {
   readonly early: Published["early"];
   readonly missed: Published["missed"];
   readonly withConfiguration: Published["withConfiguration"];
@@ -39,26 +39,26 @@ interface Prepared {
   readonly unread: UnreadSources;
   readonly compilers: ShardCompilers;
   readonly key: string | undefined;
-  readonly found: Standing | undefined;
+  readonly found: ReusableResults | undefined;
   readonly missed: Published["missed"];
 }
 
 /** @param encoder the publisher's, so that nothing is encoded twice */
-export function createStandingCompiler(
+export function createReusingCompiler(
   options: Omit<RecompileOptions, "publisher">,
   encoder: WorldEncoder,
-): Compiling<StandingCompiled> {
+): Compiling<ReusingCompiled> {
   const { store, world = defaultWorldOptions, build, looksInto = false, texts, ahead } = options;
   const { held = () => nothingHeld } = options;
   // Later compiles make little.
-  let { startLaying } = options;
+  let { startPrewrite } = options;
   const readSources = createSourcesReader(store, texts);
   const holdConfiguration = createConfigurationHolder(store);
-  const standing = createStandingKeeper(store, readSources);
+  const reusable = createReusableKeeper(store, readSources);
   const compilerFor = createCompilers(world, ahead);
   const looks = build !== undefined && !looksInto;
   const prepare = async (staged: Staged, base: ReadHead | undefined, filled: Promise<unknown>): Promise<Prepared> => {
-    if (looks) standing.readAhead(base);
+    if (looks) reusable.readAhead(base);
     const unread = createUnreadSources(store, base);
     const { settings, shards } = await staged("read", async () => {
       const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
@@ -70,9 +70,9 @@ export function createStandingCompiler(
     if (shards.length === 0) throw unread.nothingRead() ?? new NothingFilled();
     const compilers = compilerFor(settings);
     const order = shards.map(({ name }) => name);
-    const key = build && standingKey({ build, options: worldOptionsOf(settings, world), order });
-    const { standing: found, missed } =
-      key === undefined || looksInto ? {} : await standing.before({ base, key, compilers, order: settings.sources });
+    const key = build && reuseKey({ build, options: worldOptionsOf(settings, world), order });
+    const { reusable: found, missed } =
+      key === undefined || looksInto ? {} : await reusable.before({ base, key, compilers, order: settings.sources });
     return { settings, shards, unread, compilers, key, found, missed };
   };
   const holding = async (
@@ -81,21 +81,21 @@ export function createStandingCompiler(
     staged: Staged,
   ): Promise<HeldCompiled> => {
     const heldShards = await staged("read", () => holdConfiguration(shards, sources));
-    const compiled = compilers.compile(heldShards, staged, wholeWorld, { key, standing: found });
+    const compiled = compilers.compile(heldShards, staged, wholeWorld, { key, reusable: found });
     return { world: withUnread(compiled, unread).value };
   };
-  const compile: Compiling<StandingCompiled>["compile"] = async (staged, base, filled) => {
+  const compile: Compiling<ReusingCompiled>["compile"] = async (staged, base, filled) => {
     const prepared = await prepare(staged, base, filled);
     const { settings, shards, unread, compilers, key, found, missed } = prepared;
-    const laying = found === undefined ? startLaying?.() : undefined;
-    startLaying = undefined;
-    const onMade = laying && layLists(laying, encoder.runsOf);
-    let early: StandingCompiled["early"];
+    const prewrite = found === undefined ? startPrewrite?.() : undefined;
+    startPrewrite = undefined;
+    const onMade = prewrite && prewriteLists(prewrite, encoder.runsOf);
+    let early: ReusingCompiled["early"];
     let compiled: FilesCompiled;
     try {
-      compiled = compilers.compile(shards, staged, wholeWorld, { key, standing: found, onMade });
+      compiled = compilers.compile(shards, staged, wholeWorld, { key, reusable: found, onMade });
     } finally {
-      early = laying?.end();
+      early = prewrite?.end();
     }
     compiled = { ...compiled, ...withUnread(compiled, unread) };
     refuseRubbish(compiled, shards);
@@ -109,7 +109,7 @@ export function createStandingCompiler(
       const prepared = await prepare(staged, base, Promise.resolve());
       return { settings: prepared.settings, ...(await holding(prepared, configuration, staged)) };
     },
-    standing,
+    reusable,
   };
 }
 

@@ -1,14 +1,14 @@
 import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
+import { readStored, type StoredClasses } from "../../snapshot/reuse/read-stored.ts";
 import type { Head } from "../../snapshot/root.ts";
-import { readStored, type StoredClasses } from "../../snapshot/standing/read-stored.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { ShardCompilers } from "../compile-files.ts";
 import type { SourcesReader } from "../shards/read-sources.ts";
-import { openStanding } from "./open-standing.ts";
-import type { Standing } from "./standing.ts";
+import { openReusable } from "./open-reusable.ts";
+import type { ReusableResults } from "./reusable.ts";
 
 /** A compile that is about to begin. */
-export interface Beginning {
+export interface CompileStart {
   /** Undefined where nothing was ever published. */
   readonly base: ReadHead | undefined;
   readonly key: string;
@@ -16,27 +16,29 @@ export interface Beginning {
   readonly order: readonly string[];
 }
 
-/** Knows what of the newest publish a process may take as it lies in the store. */
-export interface StandingKeeper {
-  /** Begins to read what may stand, in a memory that has compiled nothing yet: it takes as long as reading the sources does. */
+/** Keeps the stored results that a process may reuse. */
+export interface ReusableKeeper {
+  /** Starts to read stored results, before the first compile of a memory: it takes as long as reading the sources. */
   readAhead(base: ReadHead | undefined): void;
   /**
-   * What stands; looked for once for each memory, since a memory that has compiled before knows better. Where there was a publish, and nothing
-   * of it can be taken, also why.
+   * The reusable results; looked for once per memory, since a memory that has compiled before has newer results. If there was a publish and
+   * nothing of it can be reused, also the reason.
    */
-  before(beginning: Beginning): Promise<{ readonly standing?: Standing | undefined; readonly missed?: string }>;
-  /** HEAD was moved, and names a root that has all that stood. */
+  before(
+    beginning: CompileStart,
+  ): Promise<{ readonly reusable?: ReusableResults | undefined; readonly missed?: string }>;
+  /** HEAD was moved to a root that contains all reused results. */
   moved(head: Head): void;
-  /** From now on everything is made. */
+  /** From now on nothing is reused. */
   drop(): void;
 }
 
 /**
- * What stands is safe while HEAD names a root that has it. So it is given up when somebody else has moved HEAD: what it names then, and what
- * of the rest is collected, nobody here knows.
+ * Stored results are safe while HEAD names a root that contains them. When another process has moved HEAD, they may be collected, so they
+ * are dropped.
  */
-export function createStandingKeeper(store: ObjectStore, readSources: SourcesReader): StandingKeeper {
-  let standing: Standing | undefined;
+export function createReusableKeeper(store: ObjectStore, readSources: SourcesReader): ReusableKeeper {
+  let reusable: ReusableResults | undefined;
   let lookedFor: ShardCompilers | undefined;
   let publication: string | undefined;
   let ahead: { readonly root: string; readonly stored: Promise<StoredClasses | undefined> } | undefined;
@@ -45,7 +47,7 @@ export function createStandingKeeper(store: ObjectStore, readSources: SourcesRea
       if (base === undefined || lookedFor !== undefined) return;
       const root = newestRoot(base.head);
       const stored = readStored(store, root);
-      // Whoever wants it hears of that.
+      // `before` reports the error.
       stored.catch(() => {});
       ahead = { root, stored };
     },
@@ -53,23 +55,23 @@ export function createStandingKeeper(store: ObjectStore, readSources: SourcesRea
       if (lookedFor !== compilers) {
         lookedFor = compilers;
         publication = base?.head.publication;
-        standing = undefined;
+        reusable = undefined;
         if (base === undefined) return {};
         const shardsAt = (versions: Parameters<SourcesReader>[1]) => readSources(order, versions);
         const root = newestRoot(base.head);
         const stored = ahead?.root === root ? ahead.stored : readStored(store, root, key);
         ahead = undefined;
-        const opened = await openStanding({ stored, key, shardsAt, viewsOf: compilers.viewsOf });
+        const opened = await openReusable({ stored, key, shardsAt, viewsOf: compilers.viewsOf });
         if ("missed" in opened) return opened;
-        ({ standing } = opened);
-      } else if (publication !== base?.head.publication) standing = undefined;
-      return { standing };
+        ({ reusable } = opened);
+      } else if (publication !== base?.head.publication) reusable = undefined;
+      return { reusable };
     },
     moved(head) {
       publication = head.publication;
     },
     drop() {
-      standing = undefined;
+      reusable = undefined;
     },
   };
 }

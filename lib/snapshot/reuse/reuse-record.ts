@@ -1,15 +1,15 @@
 import type { Diagnostic } from "../../base/diagnostic.ts";
 
-/** What a compile has to say of itself, so that a later one can take what still stands. */
+/** What a compile records of itself, so that a later one can reuse its results. */
 export interface Made {
-  /** Stands for all that an answer depends on beside the sources: the compiler's code and how it was told to compile. */
+  /** Hash of all that a result depends on besides the sources: the compiler's code and its options. */
   readonly key: string;
   /** What making the answers of a class had to say, by `<class id>/<types that are made together>`, without those that say nothing. */
   readonly spoken: Readonly<Record<string, readonly Diagnostic[]>>;
 }
 
-/** The same as it is stored; in it every diagnostic and every list of them stands once. */
-export interface StandingRecord {
+/** The stored form, with each diagnostic and each list of them once. */
+export interface ReuseRecord {
   readonly key: string;
   readonly diagnostics: readonly Diagnostic[];
   readonly lists: readonly (readonly number[])[];
@@ -20,7 +20,7 @@ export interface StandingRecord {
 }
 
 /** @param secrets by the key of the part */
-export function recordOf({ key, spoken }: Made, secrets: StandingRecord["secrets"]): StandingRecord {
+export function recordOf({ key, spoken }: Made, secrets: ReuseRecord["secrets"]): ReuseRecord {
   const diagnostics = new Map<string, number>();
   const lists = new Map<string, number>();
   const indexIn = (index: Map<string, number>, text: string): number => {
@@ -42,7 +42,7 @@ export function recordOf({ key, spoken }: Made, secrets: StandingRecord["secrets
 }
 
 /** As it was before it was stored. */
-export const madeOf = ({ key, diagnostics, lists, spoken }: StandingRecord): Made => ({
+export const madeOf = ({ key, diagnostics, lists, spoken }: ReuseRecord): Made => ({
   key,
   spoken: Object.fromEntries(
     Object.entries(spoken).map(([name, list]) => [name, (lists[list] ?? []).flatMap((at) => diagnostics[at] ?? [])]),
@@ -50,9 +50,9 @@ export const madeOf = ({ key, diagnostics, lists, spoken }: StandingRecord): Mad
 });
 
 /** @param text of a blob, whose name vouches for it @returns undefined for what no version of Portolan has written so */
-export function readRecord(text: string | undefined): StandingRecord | undefined {
+export function readRecord(text: string | undefined): ReuseRecord | undefined {
   if (text === undefined) return undefined;
-  const { key, diagnostics, lists, spoken, secrets }: Partial<StandingRecord> = JSON.parse(text);
+  const { key, diagnostics, lists, spoken, secrets }: Partial<ReuseRecord> = JSON.parse(text);
   if (key === undefined || diagnostics === undefined || lists === undefined) return undefined;
   return spoken === undefined || secrets === undefined ? undefined : { key, diagnostics, lists, spoken, secrets };
 }

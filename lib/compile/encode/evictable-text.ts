@@ -1,8 +1,8 @@
 import type { CompiledResource } from "../../snapshot/compiled.ts";
-import { hold } from "../../snapshot/held.ts";
 import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import { retain } from "../../snapshot/retained.ts";
 
-/** Texts from this length on, in UTF-16 code units, are not held: a mesh has far more in long ones than in short ones. */
+/** Texts from this length on, in UTF-16 code units, are evictable: most of a mesh's text is in long ones. */
 const longText = 1024;
 
 /** The JSON of a message with its type in front, as every resource is written. */
@@ -13,17 +13,17 @@ interface LongText {
   readonly text: string;
 }
 
-/** Held by nobody but a compile that is under way. */
+/** Retained only while a compile runs. */
 function weakly(long: LongText): WeakRef<LongText> {
-  hold(long, long.text.length);
+  retain(long, long.text.length);
   return new WeakRef(long);
 }
 
 /**
- * A message's text, which is there as long as it is used, and made again for whoever asks later. It is asked for when it is written, and
- * after that hardly ever, while the message stays anyway. One object and no functions: a mesh has thousands.
+ * A message's text, which the garbage collector may take and which is made again on the next read. It is read when it is written, and rarely
+ * after that, while the message stays anyway. One object without closures: a mesh has thousands.
  */
-export class TextAgain {
+export class EvictableText {
   readonly #type: ResourceType;
   readonly #json: object;
   /** Itself where it is short. */
@@ -52,9 +52,9 @@ export class WrittenResource implements CompiledResource {
   readonly version: string;
   readonly from: readonly string[];
   readonly binary?: Uint8Array<ArrayBuffer>;
-  readonly #written: TextAgain;
+  readonly #written: EvictableText;
 
-  constructor({ name, version, from, binary }: Omit<CompiledResource, "text" | "runs">, written: TextAgain) {
+  constructor({ name, version, from, binary }: Omit<CompiledResource, "text" | "runs">, written: EvictableText) {
     this.name = name;
     this.version = version;
     this.from = from;

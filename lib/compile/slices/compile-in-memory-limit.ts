@@ -6,7 +6,7 @@ import { blobsIn } from "../../snapshot/blob-groups.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { resourceTypes } from "../../snapshot/resource-type.ts";
-import { readStored, recordOfRoot } from "../../snapshot/standing/read-stored.ts";
+import { readStored, recordOfRoot } from "../../snapshot/reuse/read-stored.ts";
 import { createBlobCheck } from "../../snapshot/upkeep/blob-check.ts";
 import { createWorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { writeBlobs } from "../../snapshot/write-blobs.ts";
@@ -14,16 +14,16 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { units } from "../../xds/units.ts";
 import { besideAndClasses, type CountedWorld, compileCounted } from "../compile.ts";
 import { countLoaded, createWorldLoader, type LoadedWorld, viewsIn } from "../compile-files.ts";
+import { filesWithoutDiagnostics, reusableOf } from "../reuse/open-reusable.ts";
+import { type ReusableResults, reusableUnits } from "../reuse/reusable.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
-import { faultlessFiles, standingOf } from "../standing/open-standing.ts";
-import { type Standing, unitsThatStand } from "../standing/standing.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import { joinSlices } from "./join-slices.ts";
-import { planId, type SlicePlan, sourceNamesIn, standingKeyOf, worldOptionsIn } from "./plan.ts";
+import { planId, reuseKeyOf, type SlicePlan, sourceNamesIn, worldOptionsIn } from "./plan.ts";
 import { classesOfSlice, wholeWorld } from "./slice.ts";
 
-export interface RoomOptions {
+export interface MemoryLimitOptions {
   /** Root of the newest publish, of which what still stands is not made again; absent: none. */
   readonly newest?: string | undefined;
   /** Whether all that was made is read again before it is published, which takes far more room. */
@@ -31,10 +31,10 @@ export interface RoomOptions {
   readonly staged: Staged;
 }
 
-export interface MadeInRoom {
+export interface MadeInMemoryLimit {
   readonly world: CompiledWorld;
   /** Blobs that were written of it. */
-  readonly laid: ReadonlySet<string>;
+  readonly prewritten: ReadonlySet<string>;
 }
 
 /**
@@ -44,20 +44,24 @@ export interface MadeInRoom {
  *
  * @throws PortolanError when a source is no more what the plan says, when the sources hold nothing, and when the store fails
  */
-export async function compileInRoom(store: ObjectStore, plan: SlicePlan, options: RoomOptions): Promise<MadeInRoom> {
+export async function compileInMemoryLimit(
+  store: ObjectStore,
+  plan: SlicePlan,
+  options: MemoryLimitOptions,
+): Promise<MadeInMemoryLimit> {
   const { newest, readsAll, staged } = options;
-  const key = standingKeyOf(plan);
+  const key = reuseKeyOf(plan);
   // Only a root that says how it was made says which secrets its parts name.
   const making = { key: key ?? planId(plan), found: key === undefined ? undefined : newest, staged };
-  const laid = new Set<string>();
+  const prewritten = new Set<string>();
   const slices: (CompiledWorld | string)[] = [];
   for await (const { world, isAll } of worldsOf(store, plan, making))
-    slices.push(isAll && !readsAll ? world : await write(store, world, laid));
-  const isLeft = readsAll || laid.size === 0 ? undefined : await ifWhole(partsOf(store, newest));
+    slices.push(isAll && !readsAll ? world : await write(store, world, prewritten));
+  const isLeft = readsAll || prewritten.size === 0 ? undefined : await ifWhole(partsOf(store, newest));
   const { world } = await staged("join", () => joinSlices(store, slices, { isLeft }));
-  if (key !== undefined) return { world, laid };
+  if (key !== undefined) return { world, prewritten };
   const { made: _ofThePlan, ...beside } = world;
-  return { world: beside, laid };
+  return { world: beside, prewritten };
 }
 
 interface Making {
@@ -84,11 +88,11 @@ async function* worldsOf(store: ObjectStore, plan: SlicePlan, making: Making): A
   const { counted, before } = await count(store, plan, { ...making, memo });
   forget(memo);
   const stored = found === undefined || before === undefined ? undefined : await ifWhole(readStored(store, found, key));
-  const standing = stored === undefined || before === undefined ? undefined : standingOf(stored, before);
-  const reuse = { key, standing };
+  const reusable = stored === undefined || before === undefined ? undefined : reusableOf(stored, before);
+  const reuse = { key, reusable };
   const make = (part: CountedWorld): CompiledWorld => compileCounted(part, createMemo(), staged, reuse).value;
   const { of } = plan;
-  if (Math.round(of * shareToMake(counted, standing)) <= 1) {
+  if (Math.round(of * shareToMake(counted, reusable)) <= 1) {
     yield { world: make(counted), isAll: true };
     return;
   }
@@ -103,11 +107,11 @@ async function* worldsOf(store: ObjectStore, plan: SlicePlan, making: Making): A
 }
 
 /** Which part of all answers does not stand, from 0 to 1. */
-function shareToMake({ classes }: CountedWorld, standing: Standing | undefined): number {
-  if (standing === undefined || classes.ids.length === 0) return 1;
+function shareToMake({ classes }: CountedWorld, reusable: ReusableResults | undefined): number {
+  if (reusable === undefined || classes.ids.length === 0) return 1;
   const stand = eachClass(classes).map(({ id, views }) => {
-    const before = standing.classes.get(id);
-    return before === undefined ? 0 : unitsThatStand(views, before).length;
+    const before = reusable.classes.get(id);
+    return before === undefined ? 0 : reusableUnits(views, before).length;
   });
   return 1 - stand.reduce((sum, count) => sum + count, 0) / (units.length * classes.ids.length);
 }
@@ -148,18 +152,18 @@ async function load(store: ObjectStore, plan: SlicePlan, { key, found, staged }:
   const order = sourceNamesIn(plan);
   const loadBefore = async (root: string): Promise<LoadedWorld | undefined> => {
     const said = await recordOfRoot(createSnapshotReader(store), root, key);
-    return said && loadWorld(await readSources(order, said.root.sources), faultlessFiles(said));
+    return said && loadWorld(await readSources(order, said.root.sources), filesWithoutDiagnostics(said));
   };
   const before = found === undefined ? undefined : await ifWhole(loadBefore(found));
   const shards = await staged("read", () => readSources(order, plan.sources));
   return { before, now: staged("world", () => loadWorld(shards)) };
 }
 
-/** Writes a slice's world. @param laid what was written so far, to which its blobs are added @returns its root */
-async function write(store: ObjectStore, world: CompiledWorld, laid: Set<string>): Promise<string> {
+/** Writes a slice's world. @param prewritten blobs written so far; this slice's are added @returns its root */
+async function write(store: ObjectStore, world: CompiledWorld, prewritten: Set<string>): Promise<string> {
   const encoded = createWorldEncoder().encode(world);
-  await writeBlobs(store, createBlobCheck(store), [encoded], { there: [], found: [], laid });
-  for (const hash of blobsIn([encoded]).keys()) laid.add(hash);
+  await writeBlobs(store, createBlobCheck(store), [encoded], { there: [], found: [], prewritten });
+  for (const hash of blobsIn([encoded]).keys()) prewritten.add(hash);
   return encoded.rootBlob.hash;
 }
 
