@@ -203,8 +203,8 @@ export default {
   },
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
-    const notice = readQueueBatch(messages, env.PREFIX);
-    log.info(notice, notice.asks ? "woken" : "triggered without a change: the event names no source");
-    if (notice.asks) await compile(env, notice.sentMs);
+    const trigger = readQueueBatch(messages, env.PREFIX);
+    log.info(trigger, trigger.asks ? "woken" : "triggered without a change: the event names no source");
+    if (trigger.asks) await compile(env, trigger.sentMs);
   },
 };

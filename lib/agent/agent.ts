@@ -14,7 +14,7 @@ import { createEnvoySteps, type EnvoySteps } from "./lead/envoy-steps.ts";
 import { type FollowedSource, followSource } from "./lead/followed-source.ts";
 import { createRefusalReport } from "./lead/refusal-report.ts";
 import { createTakenWriter } from "./lead/taken-writer.ts";
-import { createWake } from "./wake.ts";
+import { createWaitSignal } from "./wait-signal.ts";
 import { extensionSource } from "./xds/extension-polls.ts";
 import { createLeading, type Leading, type RefusedResource } from "./xds/leading.ts";
 import type { LocalCalls } from "./xds/local-calls.ts";
@@ -83,7 +83,7 @@ const liveMs = 50;
 /** Keeps an Envoy running, and gives it over a socket what a source has. */
 export function createAgent(options: AgentOptions): Agent {
   const { source, state, socket, folder, say } = options;
-  const wake = createWake();
+  const wake = createWaitSignal();
   const hurry = new AbortController();
   const readiness = createReadiness();
   const make = createOfferMaker({

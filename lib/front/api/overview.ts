@@ -2,7 +2,7 @@ import { statusOf } from "../../snapshot/head/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/head/history/history.ts";
 import type { Head, Step } from "../../snapshot/root.ts";
 import type { Front } from "../front.ts";
-import { type NodesFront, refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
+import { type NodesFront, refusalsKnown, statesOf, unmatchedKnown } from "../nodes/front-nodes.ts";
 import { countedNodes, type NodeState } from "../nodes/node-state.ts";
 import { type Answered, found } from "./asked.ts";
 import { type Browser, nothingPublished } from "./browsed.ts";
@@ -73,7 +73,7 @@ export async function answerOverview(
     isAnalyzed,
     ...(notAnalyzed === undefined ? {} : { notAnalyzed }),
     ...(proxies === undefined ? {} : { proxies }),
-    unmatched: (await strangersKnown(front)).length,
+    unmatched: (await unmatchedKnown(front)).length,
     refusals: (await refusalsKnown(front)).length,
     ...(behind === undefined ? {} : { behind }),
     warnings,

@@ -17,7 +17,7 @@ export interface Switching {
 }
 
 /** Where a node is between what is in force and what follows. */
-export interface Standing {
+export interface NodeRollout {
   /** What it is served. */
   readonly root: string;
   /** Steps that it may have been served elsewhere, or before this front began: it is never led back from them. */
@@ -28,12 +28,12 @@ export interface Standing {
  * The step that a node is at: the one in force, or a later one, if the node meets its gate and those of the steps before. What
  * cannot be read is not met.
  */
-export async function standingOf(
+export async function rolloutOf(
   reader: SnapshotReader,
   way: Way,
   nowMs: number,
   switching: Switching,
-): Promise<Standing> {
+): Promise<NodeRollout> {
   const [inForce, ...later] = stepsFrom(way.steps, nowMs);
   let root = inForce?.root ?? "";
   const ahead: LoadedRoot[] = [];

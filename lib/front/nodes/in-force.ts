@@ -7,11 +7,11 @@ import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { selectResources } from "../../streams/select-resources.ts";
-import { askerKey } from "./asker.ts";
 import type { ExplainedRefusal } from "./explain-refusal.ts";
 import { type HeldAgainst, type NodeState, nodeStateOf, type RefusedPart } from "./node-state.ts";
 import type { NodeResource, NodeStatus } from "./node-watch.ts";
 import { placeIn, placeNamed } from "./place-node.ts";
+import { requestingNodeKey } from "./requesting-node.ts";
 
 /** What is served to whom, at a time. */
 export interface InForce {
@@ -67,7 +67,7 @@ export async function nodeStates(
 ): Promise<readonly NodeState[]> {
   const { reader, head, nowMs } = inForce;
   const known = new Map<string, string | undefined>();
-  const explained = new Map(refusals.map((one) => [`${one.type} ${one.name} ${askerKey(one)}`, one]));
+  const explained = new Map(refusals.map((one) => [`${one.type} ${one.name} ${requestingNodeKey(one)}`, one]));
   const ahead = [head, ...cohortsOf(head)].flatMap((way) => gatedOf(way, nowMs));
   const states: NodeState[] = [];
   for (const node of nodes) {
@@ -84,10 +84,10 @@ export async function nodeStates(
       if (!known.has(key)) known.set(key, await versionIn(reader, of, type, name));
       return known.get(key);
     };
-    const asker = { nodeId: node.node, ...(node.cluster === undefined ? {} : { clusterId: node.cluster }) };
+    const requestingNode = { nodeId: node.node, ...(node.cluster === undefined ? {} : { clusterId: node.cluster }) };
     const resources: HeldAgainst[] = [];
     for (const resource of node.resources) {
-      const refusal = explained.get(`${resource.type} ${resource.name ?? ""} ${askerKey(asker)}`);
+      const refusal = explained.get(`${resource.type} ${resource.name ?? ""} ${requestingNodeKey(requestingNode)}`);
       const served = await servedOf(resource, [now, ...later], versionOf);
       resources.push({ resource, served, parts: refusal === undefined ? [] : partsOf(refusal) });
     }

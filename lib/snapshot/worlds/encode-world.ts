@@ -132,7 +132,7 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
     ...(lookups === undefined ? {} : { lookups: lookups.hash }),
     ...(bundles === undefined ? {} : { trustBundles: bundles.hash }),
-    ...(reuseBlob === undefined ? {} : { standing: standing.hash }),
+    ...(reuseBlob === undefined ? {} : { standing: reuseBlob.hash }),
     ...(world.configuration === undefined ? {} : { configuration: world.configuration }),
     ...(world.release === undefined ? {} : { release: world.release }),
   };

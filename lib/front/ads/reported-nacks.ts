@@ -3,29 +3,29 @@ import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { findResource } from "../../streams/select-resources.ts";
 import type { SentAnswer } from "../../streams/watch.ts";
 import { beginningOf } from "../excess.ts";
-import { type Asker, askerKey } from "../nodes/asker.ts";
 import { type ExplainedRefusal, ifThere, type Suspect } from "../nodes/explain-refusal.ts";
 import type { Refusal } from "../nodes/refusals.ts";
+import { type RequestingNode, requestingNodeKey } from "../nodes/requesting-node.ts";
 
 /** Who refuses what: the types of one node. */
-export interface Refuser extends Asker {
+export interface Refuser extends RequestingNode {
   readonly type: Refusal["type"];
 }
 
 /** What is refused: an answer, and of it the resources that the words are about. */
-export interface SaidRefusal {
+export interface ReportedNack {
   readonly answer: Pick<SentAnswer, "kept" | "version" | "classId" | "root">;
   readonly names: readonly string[];
   readonly error: string;
 }
 
 /** What nodes say, on their streams or by their agents, that they do not take. */
-export interface SaidRefusals {
-  refused(who: Refuser, said: SaidRefusal): void;
+export interface ReportedNacks {
+  refused(who: Refuser, said: ReportedNack): void;
   /** To be told when nothing is refused any more, and when the stream is over: what stands after it, the next one says again. */
   mended(who: Refuser): void;
   /** Those that stand now. */
-  standing(): readonly Refusal[];
+  active(): readonly Refusal[];
   /** The latest first, each with what it is about. */
   explained(): Promise<readonly ExplainedRefusal[]>;
 }
@@ -45,17 +45,17 @@ const maxResources = 50;
  * @param onRefusal told once of each version that a node refuses
  * @param forgetMs how long what was said stands that is not said again; nodes on streams say when it is over
  */
-export function createSaidRefusals(
+export function createReportedNacks(
   reader: SnapshotReader,
   now: () => number,
   onRefusal: (refusal: Refusal) => void,
   { refusalBytes, refusals }: Pick<Limits, "refusalBytes" | "refusals">,
   forgetMs = Number.POSITIVE_INFINITY,
-): SaidRefusals {
+): ReportedNacks {
   /** The one said longest ago first. */
   const kept = new Map<string, Said>();
   let bytes = 0;
-  const keyOf = (who: Refuser) => `${who.type} ${askerKey(who)}`;
+  const keyOf = (who: Refuser) => `${who.type} ${requestingNodeKey(who)}`;
 
   function forget(key: string): void {
     bytes -= kept.get(key)?.bytes ?? 0;
@@ -80,7 +80,7 @@ export function createSaidRefusals(
       // Texts take up to two bytes a character, and the node's are in the key once more.
       const size = resources.reduce(
         (sum, { length }) => sum + 2 * length,
-        600 + 4 * askerKey(who).length + 2 * error.length,
+        600 + 4 * requestingNodeKey(who).length + 2 * error.length,
       );
       kept.set(key, { refusal, resources, bytes: size, saidMs: now() });
       bytes += size;
@@ -91,7 +91,7 @@ export function createSaidRefusals(
       if (before?.refused !== refused) onRefusal(refusal);
     },
     mended: (who) => forget(keyOf(who)),
-    standing() {
+    active() {
       forgetTheGone();
       return [...kept.values()].map(({ refusal }) => refusal);
     },

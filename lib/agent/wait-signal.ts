@@ -1,11 +1,11 @@
-/** Lets one who waits go when something has happened, also when it happened before. */
-export interface Wake {
+/** Ends the wait of one waiter when an event happened, also if it happened before the wait. */
+export interface WaitSignal {
   ring(): void;
   /** @returns when it was rung, or the time is up */
   wait(timeoutMs: number): Promise<void>;
 }
 
-export function createWake(): Wake {
+export function createWaitSignal(): WaitSignal {
   let isRung = false;
   let go: (() => void) | undefined;
   return {

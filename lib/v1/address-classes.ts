@@ -16,8 +16,8 @@ import { outboundOf } from "./listeners/outbound-listeners.ts";
 import { nothingRuns, runsHere } from "./runs-here.ts";
 import { zoneOf } from "./sds.ts";
 
-/** What runs at some addresses, seen from there: one object for what says the same. */
-export interface Place {
+/** Addresses with the same workload instances share one class of documents. */
+export interface AddressClass {
   readonly id: string;
   /** With a hole for their address, where they may have one. */
   readonly instances: readonly LegacyInstance[];
@@ -27,19 +27,19 @@ export interface Place {
   readonly representative: string | undefined;
 }
 
-export interface Places {
-  /** The one at which nothing runs first. */
-  readonly places: readonly Place[];
+export interface AddressClasses {
+  /** The class of addresses without a workload first. */
+  readonly addressClasses: readonly AddressClass[];
   readonly sites: ReadonlyMap<string, LegacySite>;
 }
 
 const { ip: ipHole } = holes("sidecar", "");
 
-/** Addresses at which the same runs are one place, as long as their listeners sort alike. */
-export function placesOf(memo: Memo, mesh: LegacyMesh, instances: readonly LegacyInstance[]): Places {
+/** Addresses with the same instances form one class, if their listeners sort alike. */
+export function addressClassesOf(memo: Memo, mesh: LegacyMesh, instances: readonly LegacyInstance[]): AddressClasses {
   const fixed = fixedAddresses(memo, mesh);
   const hosts = new Set(fixed.map((listener) => listener.slice(0, listener.lastIndexOf(":"))));
-  const places = new Map<string, Place>();
+  const addressClasses = new Map<string, AddressClass>();
   const sites = new Map<string, LegacySite>();
   for (const [address, here] of Map.groupBy(instances, (instance) => instance.address)) {
     const isFixed = hosts.has(`tcp://${address}`);
@@ -48,10 +48,10 @@ export function placesOf(memo: Memo, mesh: LegacyMesh, instances: readonly Legac
     const text = JSON.stringify([ports, labelsRead(mesh, here), isFixed ? address : rank]);
     const id = createHash("sha256").update(text).digest("hex").slice(0, 16);
     sites.set(address, { id, zone: zoneOf(here) });
-    if (places.has(id)) continue;
-    places.set(
+    if (addressClasses.has(id)) continue;
+    addressClasses.set(
       id,
-      placeOf(memo, {
+      addressClassOf(memo, {
         id,
         ip: isFixed ? address : undefined,
         representative: address,
@@ -61,27 +61,27 @@ export function placesOf(memo: Memo, mesh: LegacyMesh, instances: readonly Legac
       }),
     );
   }
-  return { places: [nowhere, ...places.values()], sites };
+  return { addressClasses: [nowhere, ...addressClasses.values()], sites };
 }
 
-const nowhere: Place = { id: emptySite, instances: [], ip: undefined, representative: undefined };
+const nowhere: AddressClass = { id: emptySite, instances: [], ip: undefined, representative: undefined };
 
-interface PlaceInputs extends Omit<Place, "instances"> {
+interface PlaceInputs extends Omit<AddressClass, "instances"> {
   /** Of each instance, like the next two. */
   readonly services: readonly LegacyService[];
   readonly ports: readonly LegacyPort[];
   readonly rest: readonly Pick<LegacyInstance, "port" | "labels" | "availabilityZone">[];
 }
 
-const placeOf = query(
+const addressClassOf = query(
   "place of the v1 API",
   { services: "elements", ports: "elements", rest: "value" },
-  ({ services, ports, rest, ...place }: PlaceInputs): Place => ({
-    ...place,
+  ({ services, ports, rest, ...addressClass }: PlaceInputs): AddressClass => ({
+    ...addressClass,
     instances: rest.flatMap((instance, at) => {
       const [service, servicePort] = [services[at], ports[at]];
       if (service === undefined || servicePort === undefined) return [];
-      return { ...instance, service, servicePort, address: place.ip ?? ipHole };
+      return { ...instance, service, servicePort, address: addressClass.ip ?? ipHole };
     }),
   }),
 );

@@ -1,8 +1,8 @@
 import { parseNodeId } from "../../base/classifier.ts";
-import type { Stranger } from "./strangers.ts";
+import type { UnmatchedNode } from "./unmatched-nodes.ts";
 
-/** What to do about a node that no class was compiled for. */
-export function strangerRemedy({ nodeId, kind }: Stranger): string {
+/** What to do about a node that matches no class. */
+export function unmatchedRemedy({ nodeId, kind }: UnmatchedNode): string {
   const parsed = parseNodeId(nodeId);
   if (parsed === undefined)
     return "start it with what `portolan bootstrap POD.NAMESPACE` prints, whose node.id is pod and namespace";

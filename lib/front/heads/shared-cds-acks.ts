@@ -1,12 +1,12 @@
 import { hashOf } from "../../base/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { identityOf } from "../auth/caller.ts";
-import { type Confirmer, factMs, isOneEnvoy, type MemoryConfirmations, memoryConfirmations } from "./confirmations.ts";
+import { type AckSource, factMs, isOneEnvoy, type MemoryCdsAcks, memoryCdsAcks } from "./cds-acks.ts";
 
 /** Where fronts that share no memory tell one another what nodes have confirmed. What is lost there is waited for. */
 export interface ConfirmationRecords {
-  get(confirmer: Confirmer): Promise<string | undefined>;
-  put(confirmer: Confirmer, text: string): Promise<void>;
+  get(ackSource: AckSource): Promise<string | undefined>;
+  put(ackSource: AckSource, text: string): Promise<void>;
   /** Whether anybody may write: else only those who have proven who they are, so that nobody fills it. */
   readonly isForAnyone: boolean;
 }
@@ -14,7 +14,7 @@ export interface ConfirmationRecords {
 export interface SharedOptions {
   readonly now?: () => number;
   /** What is known without the records; this process's own memory by default. */
-  readonly memory?: MemoryConfirmations;
+  readonly memory?: MemoryCdsAcks;
   readonly onError: (cause: unknown) => void;
 }
 
@@ -22,34 +22,34 @@ export interface SharedOptions {
 const lookMs = 300;
 
 /** Confirmations of this process, and of others where its own do not do. Only what lets a node through a gate is written. */
-export function sharedConfirmations(records: ConfirmationRecords, options: SharedOptions): MemoryConfirmations {
-  const { now = Date.now, memory = memoryConfirmations(now), onError } = options;
+export function sharedCdsAcks(records: ConfirmationRecords, options: SharedOptions): MemoryCdsAcks {
+  const { now = Date.now, memory = memoryCdsAcks(now), onError } = options;
   /** By name, when a record was written last. */
   const written = new Map<string, number>();
-  const mayShare = (confirmer: Confirmer) =>
-    isOneEnvoy(confirmer) && (records.isForAnyone || confirmer.caller.kind === "node");
+  const mayShare = (ackSource: AckSource) =>
+    isOneEnvoy(ackSource) && (records.isForAnyone || ackSource.caller.kind === "node");
 
-  async function share(confirmer: Confirmer, version: string): Promise<void> {
-    const name = hashOf(confirmer.key);
+  async function share(ackSource: AckSource, version: string): Promise<void> {
+    const name = hashOf(ackSource.key);
     if (now() - (written.get(name) ?? 0) < factMs / 2) return;
     if (written.size >= maxWritten) written.clear();
     written.set(name, now());
-    await records.put(confirmer, `${version} ${now()}`).catch(onError);
+    await records.put(ackSource, `${version} ${now()}`).catch(onError);
   }
 
   return {
     ...memory,
     lookMs,
-    async hasOneOf(confirmer, versions) {
-      const has = await memory.hasOneOf(confirmer, versions);
-      if (!mayShare(confirmer) || memory.isDoubtful(confirmer)) return has;
+    async hasOneOf(ackSource, versions) {
+      const has = await memory.hasOneOf(ackSource, versions);
+      if (!mayShare(ackSource) || memory.isDoubtful(ackSource)) return has;
       if (has) {
-        const version = memory.versionOf(confirmer);
+        const version = memory.versionOf(ackSource);
         // What another process has heard it shares itself.
-        if (version !== undefined && versions.includes(version)) await share(confirmer, version);
+        if (version !== undefined && versions.includes(version)) await share(ackSource, version);
         return true;
       }
-      const text = await records.get(confirmer).catch((cause: unknown) => {
+      const text = await records.get(ackSource).catch((cause: unknown) => {
         onError(cause);
         return undefined;
       });
@@ -71,7 +71,7 @@ const confirmationPrefix = "confirmed/";
  */
 const maxOfSubject = 1_024;
 
-function recordOf({ caller, key }: Confirmer): { readonly name: string; readonly mark: string } {
+function recordOf({ caller, key }: AckSource): { readonly name: string; readonly mark: string } {
   const mark = hashOf(key).slice(0, 32);
   const slot = Number.parseInt(mark.slice(0, 8), 16) % maxOfSubject;
   return { name: `${confirmationPrefix}${hashOf(identityOf(caller)).slice(0, 32)}-${slot}`, mark };
@@ -80,14 +80,14 @@ function recordOf({ caller, key }: Confirmer): { readonly name: string; readonly
 export function storeRecords(store: ObjectStore): ConfirmationRecords {
   return {
     isForAnyone: false,
-    async get(confirmer) {
-      const { name, mark } = recordOf(confirmer);
+    async get(ackSource) {
+      const { name, mark } = recordOf(ackSource);
       const found = await store.get(name);
       const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : "";
       return text.startsWith(`${mark} `) ? text.slice(mark.length + 1) : undefined;
     },
-    async put(confirmer, text) {
-      const { name, mark } = recordOf(confirmer);
+    async put(ackSource, text) {
+      const { name, mark } = recordOf(ackSource);
       await store.put(name, new TextEncoder().encode(`${mark} ${text}`));
     },
   };
@@ -101,12 +101,12 @@ export interface EdgeCache {
 
 /** Records in the cache of the place where a Worker runs, which forgets them by itself. Nodes are mostly answered in one place. */
 export function cacheRecords(cache: EdgeCache): ConfirmationRecords {
-  const urlOf = ({ key }: Confirmer) => `https://portolan.invalid/confirmed/${hashOf(key)}`;
+  const urlOf = ({ key }: AckSource) => `https://portolan.invalid/confirmed/${hashOf(key)}`;
   return {
     isForAnyone: true,
-    get: async (confirmer) => (await cache.match(urlOf(confirmer)))?.text(),
-    async put(confirmer, text) {
-      await cache.put(urlOf(confirmer), new Response(text, { headers: { "cache-control": "max-age=5" } }));
+    get: async (ackSource) => (await cache.match(urlOf(ackSource)))?.text(),
+    async put(ackSource, text) {
+      await cache.put(urlOf(ackSource), new Response(text, { headers: { "cache-control": "max-age=5" } }));
     },
   };
 }

@@ -6,7 +6,7 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 it("refusals that stand are counted by type until they stand no more, those of polls and those that are said", async () => {
   const metrics = prometheusMetrics();
   const front = createFront({ store: memoryStore(), metrics });
-  const standing = async () => {
+  const active = async () => {
     const { text = "" } = (await metrics.render?.()) ?? {};
     return [...text.matchAll(/^portolan_refusals_standing\{type="(\w+)"\} ([1-9]\d*)$/gm)].map(
       ([, type, count]) => `${type} ${count}`,
@@ -20,9 +20,9 @@ it("refusals that stand are counted by type until they stand no more, those of p
   for (let asked = 0; asked < 2; asked++) front.refusals.asked(poll, "1");
   front.said.refused({ nodeId: "db", type: "routes" }, { answer, names: [], error: "no" });
   front.said.refused({ nodeId: "db", type: "secrets" }, { answer, names: [], error: "no" });
-  expect(await standing()).toEqual(["routes 2", "secrets 1"]);
+  expect(await active()).toEqual(["routes 2", "secrets 1"]);
   front.refusals.asked(poll, "2");
   front.said.mended({ nodeId: "db", type: "secrets" });
-  expect(await standing()).toEqual(["routes 1"]);
+  expect(await active()).toEqual(["routes 1"]);
   front.close();
 });

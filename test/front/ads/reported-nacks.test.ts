@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { createSaidRefusals } from "../../../lib/front/ads/said-refusals.ts";
+import { createReportedNacks } from "../../../lib/front/ads/reported-nacks.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { heldBytes } from "../../collect-garbage.ts";
 import { testFront } from "../fixtures.ts";
 
 describe("what nodes say that they do not take", () => {
   it("takes no more memory than is kept of it, however much they say", async () => {
-    const said = createSaidRefusals(testFront().front.reader, Date.now, () => {}, limits);
+    const said = createReportedNacks(testFront().front.reader, Date.now, () => {}, limits);
     const before = heldBytes();
     for (let i = 0; i < 100; i += 1) {
       const answer = { kept: undefined, version: "v2", classId: "web", root: "r" };

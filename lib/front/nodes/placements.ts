@@ -4,27 +4,27 @@ import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 
-/** Where nodes were placed, by the very objects that they were placed by: polls that are known again bring the same ones. */
-export interface Places {
-  /** undefined when it has to be found. */
+/** Class assignments of nodes, by object identity of their inputs: repeated polls bring the same objects. */
+export interface Placements {
+  /** undefined if it is not known yet. */
   of(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Placement | undefined;
   find(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
 }
 
-export function createPlaces(reader: SnapshotReader): Places {
+export function createPlacements(reader: SnapshotReader): Placements {
   /** A placement follows from these three and from what the root names, which never changes. */
-  const places = new WeakMap<
+  const placements = new WeakMap<
     NodeClaims,
     { readonly loaded: LoadedRoot; readonly caller: Caller; readonly placement: Placement }
   >();
   return {
     of(loaded, claims, caller) {
-      const place = places.get(claims);
+      const place = placements.get(claims);
       return place?.loaded === loaded && place.caller === caller ? place.placement : undefined;
     },
     async find(loaded, claims, caller) {
       const placement = await placeNode(reader, loaded, claims, caller);
-      places.set(claims, { loaded, caller, placement });
+      placements.set(claims, { loaded, caller, placement });
       return placement;
     },
   };

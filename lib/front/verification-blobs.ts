@@ -7,8 +7,8 @@ import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
 import type { Caller } from "./auth/caller.ts";
 import type { Front } from "./front.ts";
 
-/** What leads from HEAD to the versions that nodes are served: for readers who trust a key, and no front. */
-export interface Proof {
+/** Blobs from HEAD to the versions that nodes are served: for readers that trust a signing key instead of the server. */
+export interface VerificationBlobs {
   /** A blob of a root that HEAD names, other than one with resources or with other nodes. @returns undefined for any other */
   blob(hash: string, caller: Caller): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
@@ -19,7 +19,7 @@ const maxBytes = 8 * 1024 * 1024;
  * Names and hashes, and no configuration: a node learns what classes and resources there are, and not what is in them. Of the node index
  * it gets the pieces in which it could be itself.
  */
-export function createProof({ heads, reader }: Pick<Front, "heads" | "reader">): Proof {
+export function createVerificationBlobs({ heads, reader }: Pick<Front, "heads" | "reader">): VerificationBlobs {
   const blobs = createLoadCache<string, Uint8Array<ArrayBuffer>>({
     nameOf: (hash) => hash,
     maxBytes,

@@ -2,40 +2,40 @@ import { hashOf } from "../../base/blob.ts";
 import { parseNodeId } from "../../base/classifier.ts";
 import { type Caller, identityOf } from "../auth/caller.ts";
 
-/** Whom a confirmation is of: what one caller says counts for what the same caller asks, and for nobody else. */
-export interface Confirmer {
+/** The sender of an ACK: the ACKs of a caller count only for requests of the same caller. */
+export interface AckSource {
   readonly nodeId: string;
   readonly caller: Caller;
-  /** What tells one confirmer from another. */
+  /** Unique per node and caller. */
   readonly key: string;
 }
 
-export function confirmerOf(nodeId: string, caller: Caller): Confirmer {
+export function ackSourceOf(nodeId: string, caller: Caller): AckSource {
   return { nodeId, caller, key: `${identityOf(caller)}\n${nodeId}` };
 }
 
 /**
- * Which version of its clusters each node has said last that it has. It is there to be lost: a node of which nothing is known waits
- * for the time of a switch.
+ * The last CDS version that each node acknowledged. It may be lost at any time: a node without a known ACK waits for the time of the
+ * stage.
  */
-export interface Confirmations {
-  /** To be told of a poll for clusters, and of the version that it brings, before it is answered or held. @returns to be called when the poll is over */
-  asks(confirmer: Confirmer, version: string): () => void;
-  /** To be told of the version that a request for clusters brings that is no poll. */
-  told(confirmer: Confirmer, version: string): void;
-  /** Whether a node has said last one of these versions; not where two Envoys say that they are this node. */
-  hasOneOf(confirmer: Confirmer, versions: readonly string[]): Promise<boolean>;
+export interface CdsAcks {
+  /** Records a poll for clusters and its version, before it is answered or held. @returns call it when the poll is over */
+  asks(ackSource: AckSource, version: string): () => void;
+  /** Records the version of a CDS request that is not a poll. */
+  observed(ackSource: AckSource, version: string): void;
+  /** Whether the node's last ACK is one of these versions; false if two Envoys use this node id. */
+  hasOneOf(ackSource: AckSource, versions: readonly string[]): Promise<boolean>;
   /** How often a poll that is held for a confirmation looks for it, since nobody wakes it; absent: whoever hears it does. */
   readonly lookMs?: number;
-  /** Grows whenever another version is confirmed. */
-  count(confirmer: Confirmer): number;
+  /** Grows with each ACK of another version. */
+  count(ackSource: AckSource): number;
   /** Calls when it grows. @returns ends it */
-  watch(confirmer: Confirmer, call: () => void): () => void;
+  watch(ackSource: AckSource, call: () => void): () => void;
 }
 
 interface Entry {
   version: string | undefined;
-  toldMs: number;
+  observedMs: number;
   count: number;
   /** Polls for clusters at this moment. An Envoy has one. */
   polls: number;
@@ -60,23 +60,23 @@ export const factMs = 2_000;
 /** Longer than the polls of either of two Envoys are apart, held ones among them. */
 const doubtMs = 60_000;
 
-/** Confirmations in the memory of one process. */
-export interface MemoryConfirmations extends Confirmations {
+/** CDS ACKs in the memory of one process. */
+export interface MemoryCdsAcks extends CdsAcks {
   /** undefined when it is not known. */
-  versionOf(confirmer: Confirmer): string | undefined;
-  isDoubtful(confirmer: Confirmer): boolean;
-  /** To be told that somebody else has heard a confirmer: whoever waits for him looks again. */
+  versionOf(ackSource: AckSource): string | undefined;
+  isDoubtful(ackSource: AckSource): boolean;
+  /** Another process has received an ACK of this source: its waiting polls check again. */
   wake(key: string): void;
 }
 
-export function memoryConfirmations(now: () => number): MemoryConfirmations {
+export function memoryCdsAcks(now: () => number): MemoryCdsAcks {
   /** The one that was told of longest ago first. */
   const nodes = new Map<string, Entry>();
-  const entryOf = (confirmer: Confirmer): Entry => {
-    const key = shortKeyOf(confirmer);
+  const entryOf = (ackSource: AckSource): Entry => {
+    const key = shortKeyOf(ackSource);
     const entry = nodes.get(key) ?? {
       version: undefined,
-      toldMs: 0,
+      observedMs: 0,
       count: 0,
       polls: 0,
       doubtfulUntilMs: 0,
@@ -96,18 +96,18 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
   };
   const hear = (entry: Entry, said: string) => {
     const version = said.length > maxVersionLength ? "" : said;
-    entry.toldMs = now();
+    entry.observedMs = now();
     if (entry.version === version) return;
     entry.version = version;
     confirm(entry);
   };
-  const isDoubtful = (confirmer: Confirmer): boolean => {
-    const { polls = 0, doubtfulUntilMs = 0 } = nodes.get(shortKeyOf(confirmer)) ?? {};
+  const isDoubtful = (ackSource: AckSource): boolean => {
+    const { polls = 0, doubtfulUntilMs = 0 } = nodes.get(shortKeyOf(ackSource)) ?? {};
     return polls > 1 || doubtfulUntilMs > now();
   };
   return {
-    asks(confirmer, version) {
-      const entry = entryOf(confirmer);
+    asks(ackSource, version) {
+      const entry = entryOf(ackSource);
       entry.polls += 1;
       if (entry.polls > 1) entry.doubtfulUntilMs = now() + doubtMs;
       hear(entry, version);
@@ -115,23 +115,23 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
         entry.polls -= 1;
       };
     },
-    told(confirmer, version) {
-      hear(entryOf(confirmer), version);
+    observed(ackSource, version) {
+      hear(entryOf(ackSource), version);
     },
-    async hasOneOf(confirmer, versions) {
-      const { version, toldMs = 0, polls = 0 } = nodes.get(shortKeyOf(confirmer)) ?? {};
-      const isFresh = polls > 0 || now() - toldMs < factMs;
-      return isFresh && versions.includes(version ?? "") && isOneEnvoy(confirmer) && !isDoubtful(confirmer);
+    async hasOneOf(ackSource, versions) {
+      const { version, observedMs = 0, polls = 0 } = nodes.get(shortKeyOf(ackSource)) ?? {};
+      const isFresh = polls > 0 || now() - observedMs < factMs;
+      return isFresh && versions.includes(version ?? "") && isOneEnvoy(ackSource) && !isDoubtful(ackSource);
     },
-    versionOf: (confirmer) => nodes.get(shortKeyOf(confirmer))?.version,
+    versionOf: (ackSource) => nodes.get(shortKeyOf(ackSource))?.version,
     isDoubtful,
     wake(key) {
       const entry = nodes.get(shortOf(key));
       if (entry !== undefined) confirm(entry);
     },
-    count: (confirmer) => nodes.get(shortKeyOf(confirmer))?.count ?? 0,
-    watch(confirmer, call) {
-      const { watchers } = entryOf(confirmer);
+    count: (ackSource) => nodes.get(shortKeyOf(ackSource))?.count ?? 0,
+    watch(ackSource, call) {
+      const { watchers } = entryOf(ackSource);
       watchers.add(call);
       return () => watchers.delete(call);
     },
@@ -139,7 +139,7 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
 }
 
 /** Only an id in Istio's form is one proxy's: any other may be in the bootstraps of many. */
-export const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId) !== undefined;
+export const isOneEnvoy = ({ nodeId }: AckSource): boolean => parseNodeId(nodeId) !== undefined;
 
 const shortOf = (key: string): string => (key.length > maxKeyLength ? hashOf(key) : key);
-const shortKeyOf = ({ key }: Confirmer): string => shortOf(key);
+const shortKeyOf = ({ key }: AckSource): string => shortOf(key);

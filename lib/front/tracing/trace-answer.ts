@@ -5,15 +5,15 @@ import type { TracerAnswer } from "./tracer.ts";
 /** A request that was followed to its end. */
 export type TracedAnswer = Extract<TracerAnswer, { readonly kind: "traced" }>;
 
-type Told = Omit<Traced, "root" | "class">;
-type ToldDecision = Told["decisions"][number];
+type TraceAnswer = Omit<Traced, "root" | "class">;
+type DecisionAnswer = TraceAnswer["decisions"][number];
 
-/** What stands behind a resource. */
-export type BehindPlace = Pick<ToldDecision, "from" | "causes">;
+/** The objects behind a decision, and their causes. */
+export type DecisionSources = Pick<DecisionAnswer, "from" | "causes">;
 
 const maxEndpoints = 50;
 
-/** Of the objects behind a resource those that count at a place: a filter's policies, or all of them. */
+/** The source objects that matter at a position of a resource: a filter's policies, or all of them. */
 export function fromAt({ behind }: Place, from: readonly string[]): readonly string[] {
   if (behind === undefined) return from;
   const kinds = behind.flatMap((one) =>
@@ -23,10 +23,21 @@ export function fromAt({ behind }: Place, from: readonly string[]): readonly str
   return from.filter((key) => keys.has(key) || kinds.some((kind) => key.startsWith(`${kind}/`)));
 }
 
-/** The way of a request as `/api/trace` tells it. */
-export function toldTrace({ trace, direction }: TracedAnswer, behind: (place: Place) => BehindPlace): Told {
+/** The answer of `/api/trace`. */
+export function traceAnswer(
+  { trace, direction }: TracedAnswer,
+  behind: (place: Place) => DecisionSources,
+): TraceAnswer {
   type Decided = (typeof trace.decisions)[number];
-  const decisionTold = ({ step, chosen, verdict, why, place, passedOver, morePassedOver }: Decided): ToldDecision => ({
+  const decisionAnswer = ({
+    step,
+    chosen,
+    verdict,
+    why,
+    place,
+    passedOver,
+    morePassedOver,
+  }: Decided): DecisionAnswer => ({
     step,
     ...(chosen === undefined ? {} : { chosen }),
     ...(verdict === undefined ? {} : { verdict }),
@@ -38,13 +49,13 @@ export function toldTrace({ trace, direction }: TracedAnswer, behind: (place: Pl
   });
   return {
     direction,
-    decisions: trace.decisions.map(decisionTold),
+    decisions: trace.decisions.map(decisionAnswer),
     httpFilters: trace.httpFilters,
     ways: trace.ways.map(({ sharePercent, decisions, dependsOn, end }) => {
       const endpoints = end.kind === "endpoints" ? end.endpoints : [];
       return {
         sharePercent,
-        decisions: decisions.map(decisionTold),
+        decisions: decisions.map(decisionAnswer),
         dependsOn,
         end: endText(end),
         endpoints: endpoints.slice(0, maxEndpoints).map(({ address, port, sharePercent: share }) => ({

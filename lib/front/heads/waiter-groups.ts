@@ -3,14 +3,14 @@ import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { type Selection, selectResources } from "../../streams/select-resources.ts";
 
-/** Polls that wait for the same: one answer tells whether a change is news to them, however many they are. */
-export interface Alike {
+/** Long polls that wait for the same resources: one check decides whether a change of HEAD concerns all of them. */
+export interface WaiterGroup {
   /** @param state what HEAD serves now, as `Heads` names it */
   isNews(state: string): Promise<boolean>;
 }
 
-/** Who waits for what. */
-export interface AlikeQuestion {
+/** What the polls of a group wait for. */
+export interface WaiterGroupKey {
   readonly classId: string;
   readonly type: ResourceType;
   /** Empty for the types that come whole. */
@@ -20,16 +20,19 @@ export interface AlikeQuestion {
   readonly loaded: LoadedRoot;
 }
 
-export interface Alikes {
-  of(question: AlikeQuestion): Alike;
+export interface WaiterGroups {
+  of(question: WaiterGroupKey): WaiterGroup;
 }
 
 /** @param inForce the root that serves every node now; undefined where nodes are served apart, or none is known */
-export function createAlikes(reader: SnapshotReader, inForce: () => Promise<LoadedRoot | undefined>): Alikes {
-  const known = new WeakMap<LoadedRoot, Map<string, Alike>>();
+export function createWaiterGroups(
+  reader: SnapshotReader,
+  inForce: () => Promise<LoadedRoot | undefined>,
+): WaiterGroups {
+  const known = new WeakMap<LoadedRoot, Map<string, WaiterGroup>>();
   const isSamePlace = createSamePlaces();
 
-  async function isNews({ loaded, classId, type, names, selection }: AlikeQuestion): Promise<boolean> {
+  async function isNews({ loaded, classId, type, names, selection }: WaiterGroupKey): Promise<boolean> {
     const now = await inForce();
     if (now === undefined || !isSamePlace(loaded, now)) return true;
     const found = await selectResources(reader, now, { classId, shape: "poll", type, names });
@@ -39,18 +42,18 @@ export function createAlikes(reader: SnapshotReader, inForce: () => Promise<Load
   return {
     of(question) {
       const { loaded, classId, type, names } = question;
-      const ofRoot = known.get(loaded) ?? new Map<string, Alike>();
+      const ofRoot = known.get(loaded) ?? new Map<string, WaiterGroup>();
       known.set(loaded, ofRoot);
       const key = JSON.stringify([classId, type, names]);
-      const alike = ofRoot.get(key) ?? remembering((_state) => isNews(question));
-      ofRoot.set(key, alike);
-      return alike;
+      const waiterGroup = ofRoot.get(key) ?? remembering((_state) => isNews(question));
+      ofRoot.set(key, waiterGroup);
+      return waiterGroup;
     },
   };
 }
 
-/** Asks once for each state. Who cannot be told is woken, and hears himself what is wrong. */
-function remembering(ask: (state: string) => Promise<boolean>): Alike {
+/** Checks once per state. On an error the polls are answered, and each reports the error itself. */
+function remembering(ask: (state: string) => Promise<boolean>): WaiterGroup {
   let last: { readonly state: string; readonly isNews: Promise<boolean> } | undefined;
   return {
     isNews(state) {
@@ -60,16 +63,16 @@ function remembering(ask: (state: string) => Promise<boolean>): Alike {
   };
 }
 
-/** Whether a node that has a class in one root has the same in another: all that placing it reads is the same in both. */
+/** Whether nodes have the same class in two roots: all that class assignment reads is the same in both. */
 function createSamePlaces(): (before: LoadedRoot, now: LoadedRoot) => boolean {
   let last: { readonly before: LoadedRoot; readonly now: LoadedRoot; readonly isSame: boolean } | undefined;
   return (before, now) => {
-    if (last?.before !== before || last.now !== now) last = { before, now, isSame: placesAlike(before, now) };
+    if (last?.before !== before || last.now !== now) last = { before, now, isSame: isPlacedAlike(before, now) };
     return last.isSame;
   };
 }
 
-function placesAlike(before: LoadedRoot, now: LoadedRoot): boolean {
+function isPlacedAlike(before: LoadedRoot, now: LoadedRoot): boolean {
   if (before === now) return true;
   if (before.root.classifier !== now.root.classifier || before.classes.size !== now.classes.size) return false;
   const shardsOf = ({ root }: LoadedRoot) => root.nodes.map(({ hash }) => hash).join();

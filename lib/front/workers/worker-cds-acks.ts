@@ -1,7 +1,7 @@
-import { factMs, isOneEnvoy, type MemoryConfirmations } from "../heads/confirmations.ts";
+import { factMs, isOneEnvoy, type MemoryCdsAcks } from "../heads/cds-acks.ts";
 
 /** What nodes have confirmed to any process of a front. */
-export interface WorkerConfirmations extends MemoryConfirmations {
+export interface WorkerCdsAcks extends MemoryCdsAcks {
   /** To be told of what another process has heard. */
   heard(key: string, version: string): void;
 }
@@ -18,12 +18,12 @@ interface Fact {
  * The confirmations of this process and of the others. What lets a node through a gate is told to them, and wakes the polls that wait for
  * it there: a node's polls may come in by connections to different processes.
  */
-export function workerConfirmations(
-  memory: MemoryConfirmations,
+export function workerCdsAcks(
+  memory: MemoryCdsAcks,
   tell: (key: string, version: string) => void,
   now: () => number,
-): WorkerConfirmations {
-  const told = new Map<string, Fact>();
+): WorkerCdsAcks {
+  const sent = new Map<string, Fact>();
   const heard = new Map<string, Fact>();
 
   function keep(facts: Map<string, Fact>, key: string, version: string): void {
@@ -32,21 +32,21 @@ export function workerConfirmations(
   }
 
   function share(key: string, version: string): void {
-    const before = told.get(key);
+    const before = sent.get(key);
     if (before?.version === version && now() - before.saidMs < factMs / 2) return;
-    keep(told, key, version);
+    keep(sent, key, version);
     tell(key, version);
   }
 
   return {
     ...memory,
-    async hasOneOf(confirmer, versions) {
-      if (await memory.hasOneOf(confirmer, versions)) {
-        share(confirmer.key, memory.versionOf(confirmer) ?? "");
+    async hasOneOf(ackSource, versions) {
+      if (await memory.hasOneOf(ackSource, versions)) {
+        share(ackSource.key, memory.versionOf(ackSource) ?? "");
         return true;
       }
-      const fact = heard.get(confirmer.key);
-      if (fact === undefined || !isOneEnvoy(confirmer) || memory.isDoubtful(confirmer)) return false;
+      const fact = heard.get(ackSource.key);
+      if (fact === undefined || !isOneEnvoy(ackSource) || memory.isDoubtful(ackSource)) return false;
       return now() - fact.saidMs < factMs && versions.includes(fact.version);
     },
     heard(key, version) {

@@ -2,8 +2,8 @@ import type { NodeId } from "../legacy/node-id.ts";
 import type { LegacyMesh } from "./legacy-world.ts";
 import type { RunsHere } from "./runs-here.ts";
 
-/** Who asks, in which world: what routes are made from. */
-export interface Asker {
+/** The requesting node and its world: the inputs of routes. */
+export interface RequestContext {
   readonly world: LegacyMesh;
   readonly node: NodeId;
   /** What runs at the node's address. */
