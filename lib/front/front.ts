@@ -6,8 +6,8 @@ import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import { type AnalysisRecord, readAnalysis } from "../snapshot/analysis-record.ts";
-import { wayOf } from "../snapshot/head/cohorts.ts";
-import { cohortsOf, nextStepMs, rootAt } from "../snapshot/head/head.ts";
+import { rolloutFor } from "../snapshot/head/cohorts.ts";
+import { cohortsOf, nextStageMs, rootAt } from "../snapshot/head/head.ts";
 import type { ShareNode } from "../snapshot/head/share.ts";
 import type { SigningJwk } from "../snapshot/head/signing-keys.ts";
 import { packedBlobs } from "../snapshot/packs/packed-blobs.ts";
@@ -26,7 +26,7 @@ import { type CdsAcks, memoryCdsAcks } from "./heads/cds-acks.ts";
 import { createStates } from "./heads/head-state.ts";
 import { createHeads, type Heads } from "./heads/heads.ts";
 import { createLastRoot } from "./heads/last-root.ts";
-import { hasGate, rolloutOf, type Switching } from "./heads/switches.ts";
+import { hasStageCondition, rolloutOf, type Switching } from "./heads/switches.ts";
 import { createWaiterGroups, type WaiterGroups } from "./heads/waiter-groups.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type ExplainedRefusal, explainRefusal } from "./nodes/explain-refusal.ts";
@@ -328,17 +328,17 @@ export function createFront(options: FrontOptions): Front {
       const head = await heads.current();
       if (head === undefined) return undefined;
       const nowMs = heads.timeMs();
-      const way = wayOf(head, node);
+      const rollout = rolloutFor(head, node);
       const { root, ahead } =
-        switching !== undefined && hasGate(way, nowMs)
-          ? await rolloutOf(reader, way, nowMs, switching)
-          : { root: rootAt(way, nowMs), ahead: [] };
+        switching !== undefined && hasStageCondition(rollout, nowMs)
+          ? await rolloutOf(reader, rollout, nowMs, switching)
+          : { root: rootAt(rollout, nowMs), ahead: [] };
       if (recentRoots.at(-1) !== root) {
         recentRoots = [...recentRoots.filter((hash) => hash !== root), root].slice(-maxRecentRoots);
       }
       const state = stateAt(head, nowMs);
       // Nodes on ways of their own, or ahead of a step, have no last root in common with others.
-      if (way !== head || ahead.length > 0 || root !== rootAt(way, nowMs))
+      if (rollout !== head || ahead.length > 0 || root !== rootAt(rollout, nowMs))
         return {
           loaded: await reader.root(root),
           state,
@@ -350,8 +350,8 @@ export function createFront(options: FrontOptions): Front {
         ifSilent === "last" ? await lastRoot.orLast(root) : { loaded: await reader.root(root), isBehind: false };
       if (!isBehind) lastRoot.served(loaded);
       const served = { loaded, state, ahead, isBehind, apart: undefined };
-      if (!isBehind && cohortsOf(head).length === 0 && !hasGate(way, nowMs))
-        sameForAll = { head, fromMs: nowMs, untilMs: nextStepMs(head, nowMs) ?? Number.POSITIVE_INFINITY, served };
+      if (!isBehind && cohortsOf(head).length === 0 && !hasStageCondition(rollout, nowMs))
+        sameForAll = { head, fromMs: nowMs, untilMs: nextStageMs(head, nowMs) ?? Number.POSITIVE_INFINITY, served };
       return served;
     },
     async place(loaded, claims, caller) {

@@ -93,12 +93,12 @@ export interface CompiledResource {
   /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
   readonly binary?: Uint8Array<ArrayBuffer>;
   /** The parts of a long text, which resources share as objects: see `long/pieces.ts`. Absent for a short one. */
-  readonly runLists?: readonly TextRunList[];
+  readonly runLists?: readonly TextChunkList[];
 }
 
 /** Runs that follow each other in a long text, as many as one stored list names. */
-export interface TextRunList {
-  readonly runs: readonly TextRun[];
+export interface TextChunkList {
+  readonly runs: readonly TextChunk[];
   /** Their hashes, joined by commas: a table's version is made of those of all its runs. */
   readonly hashes: string;
   /** Of the texts, in UTF-16 code units. */
@@ -109,7 +109,7 @@ export interface TextRunList {
 }
 
 /** A part of a long text. */
-export interface TextRun {
+export interface TextChunk {
   /** SHA-256 of the text in UTF-8, lower-case hex. */
   readonly hash: string;
   readonly text: string;

@@ -5,7 +5,7 @@ import { utf8Length } from "../base/utf8-length.ts";
 import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { evictable } from "./evictable.ts";
-import { hasRuns, textLength } from "./long/long-resource.ts";
+import { hasChunks, textLength } from "./long/long-resource.ts";
 import { splitBetween } from "./long/split-between.ts";
 import { retain } from "./retained.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
@@ -44,7 +44,7 @@ export const endsStretch = (resource: CompiledResource, next: CompiledResource):
 
 /** Whether what classes share ends between two neighbours, or begins; and on both sides of a long resource. */
 const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>
-  isOfWorkload(resource.name) !== isOfWorkload(next.name) || hasRuns(resource) || hasRuns(next);
+  isOfWorkload(resource.name) !== isOfWorkload(next.name) || hasChunks(resource) || hasChunks(next);
 
 /** Whether a resource is of one workload: its inbound clusters and its inbound listener. */
 export const isOfWorkload = (name: string): boolean => name.startsWith("inbound|") || name === "virtualInbound";

@@ -4,7 +4,7 @@ import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore, Together } from "../storage/object-store.ts";
 import { type BlobGroup, blobsBeside, blobsIn, type NamedGroup } from "./blob-groups.ts";
 import { type BlobCheck, isWhole } from "./upkeep/blob-check.ts";
-import { rescue } from "./upkeep/gc-ledger.ts";
+import { retainBlobs } from "./upkeep/gc-ledger.ts";
 import type { EncodedWorld } from "./worlds/encode-world.ts";
 
 /** How much was written. */
@@ -69,18 +69,18 @@ export async function writeBlobs(
   await content?.kept();
   const missingRoots = missing.filter((hash) => roots.has(hash));
   const keep = async (names: ReadonlySet<string>): Promise<void> => {
-    if (names.size > 0) await inParallel(await rescue(store, names), (hash) => write(hash));
+    if (names.size > 0) await inParallel(await retainBlobs(store, names), (hash) => write(hash));
   };
   const inPlace = new Set(found);
   found.clear();
   await Promise.all([inParallel(missingRoots, (hash) => write(hash)), beside(), keep(inPlace)]);
   await keep(new Set(found));
-  const mended = await mendBlobs(store, check, worlds);
+  const mended = await repairBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };
 }
 
 /** Writes anew what should be in the store and is missing or damaged. */
-export async function mendBlobs(
+export async function repairBlobs(
   store: ObjectStore,
   check: BlobCheck,
   groups: readonly BlobGroup[],

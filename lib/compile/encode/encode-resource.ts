@@ -3,15 +3,15 @@ import { byCodePoint, type ConfigKey, keyText } from "../../base/diagnostic.ts";
 import { internLongList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
-import type { CompiledResource, TextRun } from "../../snapshot/compiled.ts";
+import type { CompiledResource, TextChunk } from "../../snapshot/compiled.ts";
+import { listMessage, longLength } from "../../snapshot/long/cut-chunks.ts";
 import { longResource } from "../../snapshot/long/long-resource.ts";
-import { listMessage, longLength } from "../../snapshot/long/pieces.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { binaryForm } from "../../xds/descriptors.ts";
 import type { Resource } from "../../xds/resource.ts";
 import { EvictableText, messageText, WrittenResource } from "./evictable-text.ts";
 import { type MessageParts, partsOf, type WrittenAs } from "./message-parts.ts";
-import { cutMessage, manyElements, textRuns } from "./message-runs.ts";
+import { cutMessage, manyElements, textChunks } from "./message-runs.ts";
 import { memberText, type WrittenAssignment } from "./written-assignment.ts";
 
 /**
@@ -71,19 +71,19 @@ function writtenMessage(
   { type, withBinary }: WrittenAs,
   memo: Memo,
   parts: MessageParts,
-): EvictableText | readonly TextRun[] {
+): EvictableText | readonly TextChunk[] {
   switch (parts.kind) {
     case "assignment":
       return parts.around === undefined
         ? parts.assignment.written
         : new EvictableText(type, json, textAround(type, parts.around, parts.assignment));
     case "cut":
-      return textRuns(parts.cut, memo) ?? new EvictableText(type, json);
+      return textChunks(parts.cut, memo) ?? new EvictableText(type, json);
     case "whole": {
       const text = messageText(type, json);
       // A list of few elements is cut only if they are long.
       const message = text.length < longLength ? undefined : listMessage(type, json);
-      const runs = message && textRuns(cutMessage({ type, name, message, withBinary }, memo), memo);
+      const runs = message && textChunks(cutMessage({ type, name, message, withBinary }, memo), memo);
       return runs ?? new EvictableText(type, json, text);
     }
   }

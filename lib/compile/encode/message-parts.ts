@@ -1,5 +1,5 @@
 import type { Memo } from "../../incremental/memo.ts";
-import { listedElements, listMessage, messageAround } from "../../snapshot/long/pieces.ts";
+import { listedElements, listMessage, messageAround } from "../../snapshot/long/cut-chunks.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { lazyFieldOf } from "../../xds/lazy-field.ts";
 import type { Resource } from "../../xds/resource.ts";

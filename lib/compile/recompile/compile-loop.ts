@@ -1,11 +1,11 @@
 import { causeText } from "../../base/cause-text.ts";
 import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
-import type { Beside } from "../../snapshot/head/lead.ts";
+import type { Beside } from "../../snapshot/head/transition.ts";
+import { readOnce } from "../../snapshot/memoize/read-once.ts";
 import { isOfSettings } from "../../snapshot/nodes/refusals.ts";
 import { missedBlobKey } from "../../snapshot/nodes/wanted.ts";
 import type { Prewritten } from "../../snapshot/prewrite.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
-import { readOnce } from "../../snapshot/remember/read-once.ts";
 import { withRetained } from "../../snapshot/retained.ts";
 import { isUnread } from "../../snapshot/reuse/stored-part.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";

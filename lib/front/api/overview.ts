@@ -1,6 +1,6 @@
 import { statusOf } from "../../snapshot/head/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/head/history/history.ts";
-import type { Head, Step } from "../../snapshot/root.ts";
+import type { Head, RolloutStage } from "../../snapshot/root.ts";
 import type { Front } from "../front.ts";
 import { type NodesFront, refusalsKnown, statesOf, unmatchedKnown } from "../nodes/front-nodes.ts";
 import { countedNodes, type NodeState } from "../nodes/node-state.ts";
@@ -82,7 +82,7 @@ export async function answerOverview(
   });
 }
 
-const stepOf = ({ root, at }: Step): Step => ({ root, at });
+const stepOf = ({ root, at }: RolloutStage): RolloutStage => ({ root, at });
 
 /** An entry of the history as the API tells it. */
 export function entryOf({ parent: _parent, changed: _changed, ...entry }: HistoryEntry): PublicationEntry {

@@ -1,5 +1,5 @@
 import { headKey } from "../../base/blob.ts";
-import { nextStepMs } from "../../snapshot/head/head.ts";
+import { nextStageMs } from "../../snapshot/head/head.ts";
 import type { Head } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { createHeadReader, type HeadHealth, type HeadReaderOptions } from "./head-reader.ts";
@@ -50,7 +50,7 @@ export function createHeads(store: ObjectStore, options: HeadReaderOptions): Hea
     sleepMs() {
       const seen = reader.seen();
       const lookMs = reader.untilDueMs(stopWatching !== undefined);
-      const stepMs = seen === undefined ? undefined : nextStepMs(seen.head, reader.timeMs());
+      const stepMs = seen === undefined ? undefined : nextStageMs(seen.head, reader.timeMs());
       return stepMs === undefined ? lookMs : Math.min(stepMs - reader.timeMs(), lookMs);
     },
     isReported: () => stopWatching !== undefined,

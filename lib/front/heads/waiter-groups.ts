@@ -45,7 +45,7 @@ export function createWaiterGroups(
       const ofRoot = known.get(loaded) ?? new Map<string, WaiterGroup>();
       known.set(loaded, ofRoot);
       const key = JSON.stringify([classId, type, names]);
-      const waiterGroup = ofRoot.get(key) ?? remembering((_state) => isNews(question));
+      const waiterGroup = ofRoot.get(key) ?? memoized((_state) => isNews(question));
       ofRoot.set(key, waiterGroup);
       return waiterGroup;
     },
@@ -53,7 +53,7 @@ export function createWaiterGroups(
 }
 
 /** Checks once per state. On an error the polls are answered, and each reports the error itself. */
-function remembering(ask: (state: string) => Promise<boolean>): WaiterGroup {
+function memoized(ask: (state: string) => Promise<boolean>): WaiterGroup {
   let last: { readonly state: string; readonly isNews: Promise<boolean> } | undefined;
   return {
     isNews(state) {

@@ -4,10 +4,10 @@ import { type CompiledLegacy, documentsOf } from "../../legacy/compiled-legacy.t
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledWorld } from "../compiled.ts";
 import { chunkedV1Format, rootFormat } from "../format.ts";
+import { memoizeChunks } from "../memoize/memoize-chunks.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
+import { memoizePairs } from "../memoize/memoize-pairs.ts";
 import { createNodeIndexEncoder, type NodeIndex } from "../nodes/node-index.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberPairs } from "../remember/remember-pairs.ts";
-import { rememberRuns } from "../remember/remember-runs.ts";
 import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
 import { type ReuseRecord, recordOf } from "../reuse/reuse-record.ts";
 import type { Root, StoredRoot } from "../root.ts";
@@ -40,7 +40,7 @@ export interface WorldEncoder {
 /** Remembers lists, parts, tables and the index of nodes by identity; forgetting never changes a result. */
 export function createWorldEncoder(): WorldEncoder {
   const encodeTree = createTreeEncoder();
-  const versions = rememberEach((list: CompiledList) => ({ version: versionOfTree(encodeTree(list)) }));
+  const versions = memoizeEach((list: CompiledList) => ({ version: versionOfTree(encodeTree(list)) }));
   const columns = createColumns();
   const tableEncoder = () => createTableEncoder(encodeTree, columns);
   const encoders: Encoders = {
@@ -54,13 +54,13 @@ export function createWorldEncoder(): WorldEncoder {
       name_tables: tableEncoder(),
     },
     classes: createClassesEncoder(),
-    nodes: rememberEach(createNodesEncoder()),
-    json: rememberEach(jsonBlob),
-    list: rememberRuns(jsonBlob),
-    texts: rememberEach(encodeTexts),
-    isChunked: rememberEach((index) => documentsOf(index).some(({ composition }) => composition !== undefined)),
-    secretsOfClasses: rememberPairs(secretsOfClasses),
-    secretsByPart: rememberPairs(secretsByPart),
+    nodes: memoizeEach(createNodesEncoder()),
+    json: memoizeEach(jsonBlob),
+    list: memoizeChunks(jsonBlob),
+    texts: memoizeEach(encodeTexts),
+    isChunked: memoizeEach((index) => documentsOf(index).some(({ composition }) => composition !== undefined)),
+    secretsOfClasses: memoizePairs(secretsOfClasses),
+    secretsByPart: memoizePairs(secretsByPart),
   };
   return {
     encode: (world) => encodeWorld(world, encoders),
@@ -163,7 +163,7 @@ const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({
 });
 
 /** The parts that name secrets: few do, and of two tables a change has as a rule one. */
-const naming = rememberEach(({ groups }: EncodedTable) => groups.filter(({ secrets }) => secrets.length > 0));
+const naming = memoizeEach(({ groups }: EncodedTable) => groups.filter(({ secrets }) => secrets.length > 0));
 
 /** Names of secrets by the keys of the parts that name some, sorted by key. */
 function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): ReuseRecord["secrets"] {

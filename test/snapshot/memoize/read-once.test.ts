@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { blobKey, blobOf } from "../../../lib/base/blob.ts";
-import { readOnce } from "../../../lib/snapshot/remember/read-once.ts";
+import { readOnce } from "../../../lib/snapshot/memoize/read-once.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 

@@ -15,11 +15,11 @@ import type { ResourceType, ShapeName } from "../resource-type.ts";
 import type { WorldEncoder } from "../worlds/encode-world.ts";
 import { carriedOn, conditionsFor } from "./conditions.ts";
 import { createQuestions, type Questions } from "./list-questions.ts";
-import type { PlannedStep } from "./planned-step.ts";
+import type { PlannedStage } from "./planned-stage.ts";
 
 /** How long pollers are given. */
 export interface Pace {
-  /** From the first step to the switch: every poller has fetched its clusters meanwhile. */
+  /** From the first stage to the switch: every poller has fetched its clusters meanwhile. */
   readonly settleMs: number;
   /** From the switch until what went is dropped. */
   readonly retentionMs: number;
@@ -43,39 +43,40 @@ export const heldPace: Pace = { settleMs: 2_500, retentionMs: 5_000 };
 /** Switches that nodes may be past already, each kept as a step until its time. Who is behind all of these waits for the time. */
 const maxSwitches = 4;
 
-/** What of a class may be there before anything asks for it. */
+/** Types whose resources may be added before anything refers to them. */
 const added = ["clusters", "endpoints", "extension_configs"] as const;
 
-/** What of a class stays for those who have not switched yet. */
+/** Types whose resources stay for nodes that have not switched yet. */
 const retained = ["clusters", "endpoints", "routes"] as const;
 
 /**
- * The steps from what is served to a new world.
+ * The stages from what is served to a new world.
  *
  * @param served what is in force now
- * @param pending the later steps that an earlier publish has planned, in order of time
+ * @param pending the later stages that an earlier publish has planned, in order of time
  * @param encoder knows the version of a class's list of resources, as nodes will say that they have it
- * @returns at least one step, the first of them now, times never falling, the last one `target` itself
+ * @returns at least one stage, the first of them now, times never falling, the last one `target` itself
  */
-export function planSteps(
+export function planStages(
   served: CompiledWorld,
-  pending: readonly PlannedStep[],
+  pending: readonly PlannedStage[],
   target: CompiledWorld,
   nowMs: number,
   pace: Pace,
   encoder: Pick<WorldEncoder, "versionOf" | "columns">,
-): readonly PlannedStep[] {
+): readonly PlannedStage[] {
   const { versionOf, columns } = encoder;
   const questions = createQuestions(columns);
   const first = joined(served, target, questions);
   const planned = pending.at(-1)?.world ?? served;
   // Everything that anybody may have by now stays; what is due to go by then goes at the switch's time.
   const ahead = retaining(planned, retaining(first, target, retained, questions), ["routes"], questions);
-  const between = pending.map((step) => ({ step, world: joined(step.world, target, questions) }));
+  const between = pending.map((stage) => ({ stage, world: joined(stage.world, target, questions) }));
   const made = [first, ...between.map(({ world }) => world)];
   const conditions = conditionsFor({ served, pending, joined: made, ahead, target }, questions, versionOf);
   const lastSwitch = pending.findLast(
-    (step, i) => step.conditions !== undefined || bringsTraffic(pending[i - 1]?.world ?? served, step.world, questions),
+    (stage, i) =>
+      stage.conditions !== undefined || bringsTraffic(pending[i - 1]?.world ?? served, stage.world, questions),
   );
   // Clusters that are new to the pollers need time; so do those that an earlier publish has added but not yet switched to,
   // and those that it was about to drop: a poller may not have had them yet, or no longer.
@@ -84,16 +85,16 @@ export function planSteps(
   const before = pending.findLast(({ atMs }) => atMs <= switchMs)?.world ?? served;
   const switched = pending.length === 0 ? ahead : retaining(before, target, retained, questions);
   const dropMs = switched === target ? switchMs : roundUp(switchMs + pace.retentionMs, pace.retentionMs / 2);
-  const forgotten = new Set(pending.filter((step) => step.conditions !== undefined).slice(0, -maxSwitches));
+  const forgotten = new Set(pending.filter((stage) => stage.conditions !== undefined).slice(0, -maxSwitches));
 
-  const steps: readonly PlannedStep[] = [
+  const steps: readonly PlannedStage[] = [
     { world: first, atMs: nowMs },
     ...between
-      .filter(({ step }) => !forgotten.has(step) && (step.atMs < switchMs || step.conditions !== undefined))
-      .map(({ step, world }) => ({
+      .filter(({ stage }) => !forgotten.has(stage) && (stage.atMs < switchMs || stage.conditions !== undefined))
+      .map(({ stage, world }) => ({
         world,
-        atMs: step.atMs,
-        conditions: carriedOn(step, first, [...made.slice(1), ahead, target], questions, versionOf),
+        atMs: stage.atMs,
+        conditions: carriedOn(stage, first, [...made.slice(1), ahead, target], questions, versionOf),
       })),
     ...(switchMs > nowMs ? [{ world: ahead, atMs: switchMs, conditions }] : []),
     { world: switched, atMs: switchMs },
@@ -102,27 +103,27 @@ export function planSteps(
       .map(({ world, atMs }) => ({ world: retaining(world, target, retained, questions), atMs })),
     { world: target, atMs: dropMs },
   ];
-  return steps.filter((step, i) => isWorthwhile(step, steps[i - 1], steps[i + 1])).filter(isNews);
+  return steps.filter((stage, i) => isWorthwhile(stage, steps[i - 1], steps[i + 1])).filter(isNews);
 }
 
-/** Whether a step is ever served: for a while, or to those who need not wait. */
-function isWorthwhile(step: PlannedStep, before: PlannedStep | undefined, next: PlannedStep | undefined): boolean {
-  if (next === undefined || step.conditions !== undefined) return true;
-  return next.atMs > step.atMs && step.world !== before?.world;
+/** Whether a stage is ever served: for some time, or early to nodes that meet its condition. */
+function isWorthwhile(stage: PlannedStage, before: PlannedStage | undefined, next: PlannedStage | undefined): boolean {
+  if (next === undefined || stage.conditions !== undefined) return true;
+  return next.atMs > stage.atMs && stage.world !== before?.world;
 }
 
-const isNews = ({ world, atMs }: PlannedStep, i: number, steps: readonly PlannedStep[]): boolean =>
+const isNews = ({ world, atMs }: PlannedStage, i: number, steps: readonly PlannedStage[]): boolean =>
   world !== steps[i - 1]?.world || atMs !== steps[i - 1]?.atMs;
 
-/** Switches and drops fall on few moments, so that publishes in quick succession do not each add a step. */
+/** Switches and drops fall on few moments, so that publishes in quick succession do not each add a stage. */
 const roundUp = (ms: number, grid: number): number => (grid <= 0 ? ms : Math.ceil(ms / grid) * grid);
 
 /** The served world with the clusters and endpoints of the target added; the served world itself when that adds no name. */
 function joined(served: CompiledWorld, target: CompiledWorld, questions: Questions): CompiledWorld {
-  const { unite, relatives, typesOfOtherNames } = questions;
+  const { unite, classRelations, typesOfOtherNames } = questions;
   const types = typesOfOtherNames(served, target, added);
   if (types.length === 0) return served;
-  const successors = relatives(served, target);
+  const successors = classRelations(served, target);
   return withClasses(served, (proxyClass) => {
     const next = successors.of(proxyClass.id);
     return mapTypes(proxyClass, types, (old, shape, type) => {
@@ -139,11 +140,11 @@ function retaining(
   before: CompiledWorld,
   target: CompiledWorld,
   kept: readonly ResourceType[],
-  { unite, relatives, typesOfOtherNames }: Questions,
+  { unite, classRelations, typesOfOtherNames }: Questions,
 ): CompiledWorld {
   const types = typesOfOtherNames(target, before, kept);
   if (types.length === 0) return target;
-  const predecessors = relatives(target, before);
+  const predecessors = classRelations(target, before);
   return withClasses(target, (proxyClass) => {
     const earlier = predecessors.of(proxyClass.id);
     return mapTypes(proxyClass, types, (now, shape, type) =>

@@ -7,7 +7,7 @@ import type { CompiledWorld } from "../compiled.ts";
 export type Conditions = ReadonlyMap<string, readonly string[]>;
 
 /** A world to serve, from a time on. */
-export interface PlannedStep {
+export interface PlannedStage {
   readonly world: CompiledWorld;
   readonly atMs: number;
   /** Who need not wait for the time; absent: everybody waits. */

@@ -6,7 +6,7 @@ import { sameElements } from "../../incremental/same-elements.ts";
  * @param most how many runs with one first object are remembered. A few are enough for a run before and after a change, and where it
  *   ends otherwise for some classes
  */
-export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R, most = 4): (run: readonly T[]) => R {
+export function memoizeChunks<T extends object, R>(make: (run: readonly T[]) => R, most = 4): (run: readonly T[]) => R {
   const known = new WeakMap<T, readonly { readonly run: readonly T[]; readonly result: R }[]>();
   return (run) => {
     const [first] = run;

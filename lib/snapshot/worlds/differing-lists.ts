@@ -1,9 +1,9 @@
 import type { CompiledList, CompiledPart } from "../compiled.ts";
-import { rememberPairs } from "../remember/remember-pairs.ts";
+import { memoizePairs } from "../memoize/memoize-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
 
 /** Parts of two lists that only one of them has. */
-export interface Apart {
+export interface DifferingPart {
   readonly before: CompiledList;
   readonly after: CompiledList;
 }
@@ -14,14 +14,14 @@ export interface Apart {
  *
  * @returns none for lists of the same parts
  */
-export type PartsApart = (before: CompiledList, after: CompiledList) => readonly Apart[];
+export type DifferingLists = (before: CompiledList, after: CompiledList) => readonly DifferingPart[];
 
 /** Remembers lists that were compared. The same parts apart are the same object: what is made of it is remembered by it, for all classes. */
-export function createPartsApart(): PartsApart {
+export function createDifferingLists(): DifferingLists {
   const same = createSameAparts();
-  const compare = rememberPairs((before: CompiledList, after: CompiledList): readonly Apart[] => {
+  const compare = memoizePairs((before: CompiledList, after: CompiledList): readonly DifferingPart[] => {
     const [gone, come] = [notIn(before, after), notIn(after, before)];
-    return [true, false].flatMap((ofWorkload): readonly Apart[] => {
+    return [true, false].flatMap((ofWorkload): readonly DifferingPart[] => {
       const isSide = (part: CompiledPart) => isOfWorkload(part[0]?.name ?? "") === ofWorkload;
       const apart = { before: gone.filter(isSide), after: come.filter(isSide) };
       return apart.before.length + apart.after.length === 0 ? [] : [same(apart)];
@@ -30,7 +30,7 @@ export function createPartsApart(): PartsApart {
   return (before, after) => (before === after ? nothing : compare(before, after));
 }
 
-const nothing: readonly Apart[] = [];
+const nothing: readonly DifferingPart[] = [];
 
 /** Parts of a list that another has not. Most of those that both have stand at one place. */
 function notIn(list: CompiledList, other: CompiledList): CompiledList {
@@ -43,14 +43,14 @@ function notIn(list: CompiledList, other: CompiledList): CompiledList {
 /** By the parts that lead to it. */
 interface Node {
   readonly next: WeakMap<CompiledPart, Node>;
-  apart: Apart | undefined;
+  apart: DifferingPart | undefined;
 }
 
 /** Stands between the parts of the two sides. */
 const between: CompiledPart = [];
 
 /** Gives the first of those that are alike. */
-function createSameAparts(): (apart: Apart) => Apart {
+function createSameAparts(): (apart: DifferingPart) => DifferingPart {
   const newNode = (): Node => ({ next: new WeakMap(), apart: undefined });
   const root = newNode();
   const nodeAfter = (node: Node, part: CompiledPart): Node => {

@@ -1,5 +1,5 @@
 /** Remembers what was made of two objects, by their identity, for as long as both live; forgetting never changes a result. */
-export function rememberPairs<A extends object, B extends object, R extends object | boolean>(
+export function memoizePairs<A extends object, B extends object, R extends object | boolean>(
   make: (first: A, second: B) => R,
 ): (first: A, second: B) => R {
   const known = new WeakMap<A, WeakMap<B, R>>();

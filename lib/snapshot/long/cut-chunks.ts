@@ -88,7 +88,7 @@ function isObjects(value: unknown): value is readonly object[] {
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 /** An element of such a list: tables of all namespaces have it, and are cut by it. */
-export interface Piece {
+export interface ListElement {
   /** Its JSON. */
   readonly text: string;
   /** Of its name, or of the text of one without: where a run ends follows from it. */
@@ -96,7 +96,7 @@ export interface Piece {
 }
 
 /** @param text the element's JSON */
-export const pieceOf = (element: object, text: string): Piece => ({
+export const listElementOf = (element: object, text: string): ListElement => ({
   text,
   hash: nameHash(nameOf(element) || text, "piece "),
 });
@@ -124,32 +124,39 @@ export function cutOrder(type: ResourceType, names: readonly string[]): readonly
 const domainOf = (name: string): string => name.slice(name.indexOf(".") + 1);
 
 /** The runs of a long message. @param order of its pieces, by `cutOrder` */
-export function cutPieces<P extends Piece>(pieces: readonly P[], order: readonly number[]): readonly (readonly P[])[] {
+export function cutChunks<P extends ListElement>(
+  pieces: readonly P[],
+  order: readonly number[],
+): readonly (readonly P[])[] {
   // Every place has its piece.
   const ordered = order.map((at) => pieces[at] as P);
   return cutEvenly<P>(ordered, runLength, byText);
 }
 
 /** The place behind the last element of a run of a long message, by the pieces that the elements are. */
-export const endOfPieces = <T>(elements: readonly T[], from: number, pieceOf: (element: T) => Piece): number =>
+export const endOfChunk = <T>(
+  elements: readonly T[],
+  from: number,
+  listElementOf: (element: T) => ListElement,
+): number =>
   endOfRun(elements, from, runLength, {
-    weight: (element) => pieceOf(element).text.length,
-    hash: (element) => pieceOf(element).hash,
+    weight: (element) => listElementOf(element).text.length,
+    hash: (element) => listElementOf(element).hash,
   });
 
-const byText = { weight: ({ text }: Piece) => text.length, hash: ({ hash }: Piece) => hash };
+const byText = { weight: ({ text }: ListElement) => text.length, hash: ({ hash }: ListElement) => hash };
 
 /** Version of a long resource. @param hashes of its runs, or of several of them, joined by commas */
-export const versionOfRuns = (hashes: readonly string[]): string => hashOf(hashes.join());
+export const versionOfChunks = (hashes: readonly string[]): string => hashOf(hashes.join());
 
 /** The text of a run. @param around what stands before and after the elements: of a message's inner runs nothing, and a comma */
-export const runText = (
-  pieces: readonly Piece[],
+export const chunkText = (
+  pieces: readonly ListElement[],
   { before, after }: { readonly before: string; readonly after: string },
 ): string => before + pieces.map(({ text }) => text).join() + after;
 
 /** What stands around the elements of a run, by its place among so many. */
-export const aroundRun = ({ before, after }: Pick<ListMessage, "before" | "after">, at: number, runs: number) => ({
+export const aroundChunk = ({ before, after }: Pick<ListMessage, "before" | "after">, at: number, runs: number) => ({
   before: at === 0 ? before : "",
   after: at === runs - 1 ? after : ",",
 });

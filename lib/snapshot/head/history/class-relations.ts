@@ -1,23 +1,23 @@
 import type { CompiledClass, CompiledNode, CompiledWorld } from "../../compiled.ts";
+import { memoizeEach } from "../../memoize/memoize-each.ts";
+import { memoizePairs } from "../../memoize/memoize-pairs.ts";
 import { classesByCluster } from "../../nodes/node-index.ts";
-import { rememberEach } from "../../remember/remember-each.ts";
-import { rememberPairs } from "../../remember/remember-pairs.ts";
 
 /** For classes of one world, the classes of the other in which their nodes are. */
-export interface WorldRelatives {
+export interface RelatedClasses {
   /** Usually the one of the same id. */
   of(id: string): readonly CompiledClass[];
   /** Whether it is that for every class, and both worlds have the same ones. */
   readonly areInPlace: boolean;
 }
 
-export type Relatives = (world: CompiledWorld, other: CompiledWorld) => WorldRelatives;
+export type ClassRelations = (world: CompiledWorld, other: CompiledWorld) => RelatedClasses;
 
 /** Remembers what it was asked, and which nodes are in both of two worlds: steps of one plan share them. */
-export function createRelatives(): Relatives {
-  const movesOf = rememberPairs(nodeMoves);
-  const byId = rememberEach(classesById);
-  return rememberPairs((world: CompiledWorld, other: CompiledWorld): WorldRelatives => {
+export function createClassRelations(): ClassRelations {
+  const movesOf = memoizePairs(nodeMoves);
+  const byId = memoizeEach(classesById);
+  return memoizePairs((world: CompiledWorld, other: CompiledWorld): RelatedClasses => {
     const movedTo = targetsOf([...movesOf(world.nodes, other.nodes), ...defaultMoves(world, other)]);
     const sameId = (id: string) => byId(other.classes).get(id) ?? noClasses;
     const areInPlace =

@@ -2,75 +2,75 @@ import { type Blob, blobKey, jsonBlob } from "../../base/blob.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { CompiledWorld } from "../compiled.ts";
-import type { Canary, Cohort, Head, Share, Step } from "../root.ts";
+import type { Canary, Cohort, Head, RolloutStage, Share } from "../root.ts";
 import { createBlobCheck } from "../upkeep/blob-check.ts";
 import type { WorldEncoder } from "../worlds/encode-world.ts";
 import { type OpenWorlds, openWorlds } from "../worlds/open-worlds.ts";
 import type { RestoredWorld } from "../worlds/restore-world.ts";
-import { mendBlobs, type Written, writeBlobs } from "../write-blobs.ts";
-import { type Aims, aimsOf, noAims, sameAims } from "./aims.ts";
+import { repairBlobs, type Written, writeBlobs } from "../write-blobs.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { maxCohorts, regroup } from "./cohorts.ts";
-import { conditionsOf, gateOf, noCondition } from "./conditions.ts";
-import { readGate } from "./gates.ts";
-import { lastRoot, type ReadHead, rootsOfHead, stepsFrom } from "./head.ts";
+import { conditionsOf, noCondition, stageConditionOf } from "./conditions.ts";
+import { lastRoot, type ReadHead, rootsOfHead, stagesFrom } from "./head.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { type Configurations, type HeadChange, makeMove, planMove, writeEntry } from "./move-head.ts";
-import type { PlannedStep } from "./planned-step.ts";
+import { defaultPace, type Pace, planStages } from "./plan-stages.ts";
+import type { PlannedStage } from "./planned-stage.ts";
+import { noTargets, type RolloutTargets, rolloutTargetsOf, sameTargets } from "./rollout-targets.ts";
 import type { Trust } from "./signatures.ts";
-import { defaultPace, type Pace, planSteps } from "./steps.ts";
+import { readStageCondition } from "./stage-conditions.ts";
 
-export interface LeadOptions extends Trust {
+export interface TransitionOptions extends Trust {
   readonly pace?: Pace;
   readonly now?: () => number;
 }
 
-/** What the history is to say of a move. */
-export type Note = Pick<HeadChange, "reason" | "by" | "why" | "back">;
+/** Audit information of a transition, for the history. */
+export type AuditInfo = Pick<HeadChange, "reason" | "by" | "why" | "back">;
 
-/** Where HEAD is to lead, from where it leads now. */
-export type Act = (aims: Aims, at: ActingAt) => Aims;
+/** Computes the new rollout targets from the current ones. */
+export type Mutation = (targets: RolloutTargets, at: MutationContext) => RolloutTargets;
 
-export interface ActingAt {
+export interface MutationContext {
   readonly nowMs: number;
-  /** Root of the world that was handed in with the act, if one was. */
+  /** Root of the world that was passed with the mutation, if one was. */
   readonly compiled?: string;
-  /** Root of another world, which is written with what the act leads to. */
+  /** Root of another world, which is written together with the targets. */
   rootOf(world: CompiledWorld): string;
 }
 
-export type Led =
+export type TransitionResult =
   | {
       readonly kind: "led";
       readonly head: Head;
-      readonly aims: Aims;
+      readonly targets: RolloutTargets;
       readonly written: Written;
-      /** Roots on the way that could not be read: nodes went from them without steps. */
+      /** Roots of the rollout that could not be read: nodes leave them without stages. */
       readonly unread: readonly string[];
     }
-  /** HEAD says all of it already; what it leads to was mended where it had to be. */
-  | { readonly kind: "as-is"; readonly head: Head; readonly aims: Aims; readonly written: Written }
-  /** Somebody else moved HEAD since `base` was read. */
+  /** HEAD has these targets already; missing or damaged blobs were repaired. */
+  | { readonly kind: "as-is"; readonly head: Head; readonly targets: RolloutTargets; readonly written: Written }
+  /** Another writer has moved HEAD since `base` was read. */
   | { readonly kind: "lost" };
 
 /**
- * Moves HEAD from act to act: in steps for everybody whose root changes, blobs first, then roots, then HEAD, so that a reader
+ * Applies a mutation to HEAD. Nodes whose root changes get it in stages. Blobs are written first, then roots, then HEAD, so that a reader
  * sees all of it or nothing.
  *
- * @param compiled a world whose root the aims may name although the store does not have it yet
- * @throws PortolanError when the act cannot be done, or a root that it needs is not in the store
+ * @param compiled a world whose root the targets may name although the store does not have it yet
+ * @throws PortolanError when the mutation is not possible, or a root that it needs is not in the store
  */
-export type Leader = (
+export type Transition = (
   base: ReadHead | undefined,
-  act: Act,
-  note: Note,
+  mutation: Mutation,
+  note: AuditInfo,
   compiled?: CompiledWorld,
   beside?: Beside,
-) => Promise<Led>;
+) => Promise<TransitionResult>;
 
-/** What goes on beside a move of HEAD, so that it waits for the store no longer than it must. */
+/** Work that runs in parallel with a transition, to wait less for the store. */
 export interface Beside {
-  /** Blobs of what was compiled that the store has, or is about to have, and that are what their names say; absent: none. */
+  /** Prewritten blobs of the compiled world, whose content matches their names; absent: none. */
   readonly prewritten?: ReadonlySet<string> | Promise<ReadonlySet<string>>;
   /** Asked when content is in place; HEAD stays where it is if this rejects. */
   readonly mayMove?: () => Promise<void>;
@@ -80,38 +80,47 @@ export interface Beside {
 
 const nothing = async () => {};
 
-/** A leader keeps in memory the worlds that HEAD named last: the next move compares with them. */
-export function createLeader(store: ObjectStore, encoder: WorldEncoder, options: LeadOptions = {}): Leader {
+/** Keeps the worlds that HEAD named last in memory: the next transition compares with them. */
+export function createTransition(
+  store: ObjectStore,
+  encoder: WorldEncoder,
+  options: TransitionOptions = {},
+): Transition {
   const now = options.now ?? Date.now;
   const pace = options.pace ?? defaultPace;
   const check = createBlobCheck(store);
   let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
 
-  return async (base, act, note, compiled, beside = {}) => {
+  return async (base, mutation, note, compiled, beside = {}) => {
     const { mayMove = nothing, moved = nothing } = beside;
     if (base === undefined) await refuseLostHead(store);
     const clock = await storeClock(store, now);
     const nowMs = clock();
     const head = base === undefined ? undefined : onClock(base, nowMs, pace);
-    const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
+    const before = base === undefined ? noTargets : rolloutTargetsOf(base.head, nowMs);
     const worlds = openWorlds(store, encoder, remembered, compiled);
     const { rootOf } = worlds;
-    const aims = act(before, { nowMs, rootOf, ...(compiled === undefined ? {} : { compiled: rootOf(compiled) }) });
+    const targets = mutation(before, {
+      nowMs,
+      rootOf,
+      ...(compiled === undefined ? {} : { compiled: rootOf(compiled) }),
+    });
     const prewritten = (await beside.prewritten) ?? new Set<string>();
     check.written(prewritten);
-    if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
-      const [{ objects, bytes }] = await Promise.all([mendBlobs(store, check, [...worlds.made.values()]), mayMove()]);
-      return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };
+    if (base !== undefined && base.head.pin === before.pin && sameTargets(before, targets)) {
+      const [{ objects, bytes }] = await Promise.all([repairBlobs(store, check, [...worlds.made.values()]), mayMove()]);
+      return { kind: "as-is", head: base.head, targets, written: { objects, bytes, mended: objects } };
     }
     const unread = new Set<string>();
-    const gates = new Map<string, Blob>();
-    const planning = { store, worlds, encoder, nowMs, pace, unread, gates };
-    const stepsTo = (root: string, from: readonly Step[]) => plannedSteps(planning, stepsFrom(from, nowMs), root);
-    const steps = await stepsTo(aims.everybody, head?.steps ?? []);
+    const conditionBlobs = new Map<string, Blob>();
+    const planning = { store, worlds, encoder, nowMs, pace, unread, conditionBlobs };
+    const stagesTo = (root: string, from: readonly RolloutStage[]) =>
+      plannedStages(planning, stagesFrom(from, nowMs), root);
+    const steps = await stagesTo(targets.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
-    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, shareOf(aims.canary), nowMs)) {
-      const goal = leaving || aims.canary === undefined ? aims.everybody : aims.canary.root;
-      const own = await stepsTo(goal, from ?? head?.steps ?? []);
+    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, shareOf(targets.canary), nowMs)) {
+      const goal = leaving || targets.canary === undefined ? targets.everybody : targets.canary.root;
+      const own = await stagesTo(goal, from ?? head?.steps ?? []);
       cohorts.push({ shares, steps: own, ...(leaving ? { leaving } : {}) });
     }
     if (cohorts.length > maxCohorts) {
@@ -121,9 +130,9 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     // What HEAD names cannot be collected while HEAD is what it was; everything else that is relied on might be.
     const named = new Set(base === undefined ? [] : rootsOfHead(base.head));
     const stored = [...worlds.stored].map(([root, { blobs }]) => ({ blobs, isNamed: named.has(root) }));
-    const { canary, pin, newest } = aims;
+    const { canary, pin, newest } = targets;
     const configurations = {
-      served: await configurationOf(worlds, aims.everybody, [before.everybody, before.configurations.served]),
+      served: await configurationOf(worlds, targets.everybody, [before.everybody, before.configurations.served]),
       newest: await configurationOf(worlds, newest, [before.newest, before.configurations.newest]),
     };
     const change = {
@@ -134,7 +143,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
       newest,
       ...note,
       configurations,
-      ...entryOf(before, aims, configurations),
+      ...entryOf(before, targets, configurations),
     };
     const plan = async () => {
       const atMs = performance.now();
@@ -148,9 +157,13 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     };
     const written = await writeBlobs(store, check, [...worlds.made.values()], inPlace, async () => {
       planned = await plan();
-      // A gate that is collected meanwhile makes its step wait for the time.
-      const putGate = ({ hash, bytes }: Blob) => store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });
-      await Promise.all([mayMove(), writeEntry(store, planned.move), ...Array.from(gates.values(), putGate)]);
+      // If a condition is collected meanwhile, its stage waits for the time.
+      const putCondition = ({ hash, bytes }: Blob) => store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });
+      await Promise.all([
+        mayMove(),
+        writeEntry(store, planned.move),
+        ...Array.from(conditionBlobs.values(), putCondition),
+      ]);
     });
     // Whoever waited for a collection to end says when HEAD came into force, and not when it might have.
     if (planned === undefined || performance.now() - planned.atMs > soonMs) {
@@ -174,78 +187,78 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     return {
       kind: "led",
       head: move.head,
-      aims,
+      targets,
       written: {
         ...written,
-        objects: written.objects + 2 + gates.size,
-        bytes: [...gates.values()].reduce((sum, { bytes }) => sum + bytes.length, written.bytes + entryBytes),
+        objects: written.objects + 2 + conditionBlobs.size,
+        bytes: [...conditionBlobs.values()].reduce((sum, { bytes }) => sum + bytes.length, written.bytes + entryBytes),
       },
       unread: [...unread],
     };
   };
 }
 
-/** Whom a canary is for, without what they get. */
+/** The share of a canary, without its root. */
 const shareOf = (canary: Canary | undefined): Share | undefined =>
   canary && { percent: canary.percent, labels: canary.labels };
 
 /** Between the time that HEAD says and its being written; what clocks agree in is longer. */
 const soonMs = 1_000;
 
-/** What a move of HEAD is planned with. */
+/** Inputs of a plan. */
 interface Planning {
   readonly store: ObjectStore;
   readonly worlds: OpenWorlds;
   readonly encoder: WorldEncoder;
   readonly nowMs: number;
   readonly pace: Pace;
-  /** Roots on the way that cannot be read. */
+  /** Roots of the rollout that cannot be read. */
   readonly unread: Set<string>;
-  /** Gates of the steps that are planned, by hash. */
-  readonly gates: Map<string, Blob>;
+  /** Conditions of the planned stages, by hash. */
+  readonly conditionBlobs: Map<string, Blob>;
 }
 
-/** The steps from those that nodes are on to a root; those themselves where they lead there. */
-async function plannedSteps(
-  { store, worlds, encoder, nowMs, pace, unread, gates }: Planning,
-  current: readonly Step[],
+/** The stages from the current ones to a root; the current ones if they end there. */
+async function plannedStages(
+  { store, worlds, encoder, nowMs, pace, unread, conditionBlobs }: Planning,
+  current: readonly RolloutStage[],
   root: string,
-): Promise<readonly Step[]> {
+): Promise<readonly RolloutStage[]> {
   if (lastRoot(current) === root) return current;
-  const target = await worldToLeadTo(worlds, root);
-  const way: PlannedStep[] = [];
-  for (const step of current) {
+  const target = await targetWorld(worlds, root);
+  const stages: PlannedStage[] = [];
+  for (const stage of current) {
     const lackingBefore = worlds.lacking.size;
     try {
-      const world = await worlds.get(step.root);
-      const atMs = Date.parse(step.at);
-      if (step.gate === undefined) way.push({ world, atMs });
+      const world = await worlds.get(stage.root);
+      const atMs = Date.parse(stage.at);
+      if (stage.gate === undefined) stages.push({ world, atMs });
       else {
-        const gate = await readGate(store, step.gate);
-        way.push({ world, atMs, conditions: gate === undefined ? noCondition(world) : conditionsOf(gate) });
+        const gate = await readStageCondition(store, stage.gate);
+        stages.push({ world, atMs, conditions: gate === undefined ? noCondition(world) : conditionsOf(gate) });
       }
     } catch (cause) {
       // What cannot be read is not served: better no steps than no way out of it. A store that fails is another matter.
       if (worlds.lacking.size === lackingBefore) throw cause;
-      unread.add(step.root);
+      unread.add(stage.root);
     }
   }
-  const [served, ...pending] = way;
+  const [served, ...pending] = stages;
   const plan =
     served === undefined
       ? [{ world: target, atMs: nowMs }]
-      : planSteps(served.world, pending, target, nowMs, pace, encoder);
-  return plan.map(({ world, atMs, conditions }: PlannedStep) => {
-    const step = { root: worlds.rootOf(world), at: new Date(atMs).toISOString() };
-    if (conditions === undefined) return step;
-    const gate = jsonBlob(gateOf(conditions));
-    gates.set(gate.hash, gate);
-    return { ...step, gate: gate.hash };
+      : planStages(served.world, pending, target, nowMs, pace, encoder);
+  return plan.map(({ world, atMs, conditions }: PlannedStage) => {
+    const stage = { root: worlds.rootOf(world), at: new Date(atMs).toISOString() };
+    if (conditions === undefined) return stage;
+    const gate = jsonBlob(stageConditionOf(conditions));
+    conditionBlobs.set(gate.hash, gate);
+    return { ...stage, gate: gate.hash };
   });
 }
 
 /** @throws PortolanError that says what to do where the root's blobs are missing or damaged */
-async function worldToLeadTo(worlds: OpenWorlds, root: string): Promise<CompiledWorld> {
+async function targetWorld(worlds: OpenWorlds, root: string): Promise<CompiledWorld> {
   const lackingBefore = worlds.lacking.size;
   try {
     return await worlds.get(root);
@@ -272,13 +285,14 @@ async function configurationOf(
 
 /** The history's root: that which everybody is led to, or one that is only recorded. */
 function entryOf(
-  before: Aims,
-  aims: Aims,
+  before: RolloutTargets,
+  targets: RolloutTargets,
   { newest, served }: Configurations,
 ): Pick<HeadChange, "root" | "held" | "recorded"> {
-  const isRecorded = before.newest !== aims.newest && aims.newest !== aims.everybody;
-  if (before.everybody === aims.everybody && before.newest !== aims.newest) return { root: aims.newest, held: true };
+  const isRecorded = before.newest !== targets.newest && targets.newest !== targets.everybody;
+  if (before.everybody === targets.everybody && before.newest !== targets.newest)
+    return { root: targets.newest, held: true };
   // Everybody gets newer endpoints at the same moment.
   const isNews = isRecorded && newest !== before.configurations.newest && newest !== served;
-  return { root: aims.everybody, ...(isNews ? { recorded: aims.newest } : {}) };
+  return { root: targets.everybody, ...(isNews ? { recorded: targets.newest } : {}) };
 }

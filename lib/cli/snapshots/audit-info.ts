@@ -5,14 +5,14 @@ import type { Until, Word } from "../../snapshot/head/head-operations.ts";
 import { actorName } from "../actor.ts";
 
 /** Who acts and why, as the command line says it. */
-export interface WordOptions {
+export interface AuditOptions {
   readonly by?: string;
   readonly why?: string;
   readonly until?: Until;
 }
 
 /** Adds the options for the history: who, and why. */
-export function addWordOptions(command: Command): Command {
+export function addAuditOptions(command: Command): Command {
   return command
     .option("--why <reason>", "the reason, for the history")
     .option("--by <author>", "the author (default: $PORTOLAN_AUTHOR, CI's actor, or user@host)");
@@ -20,7 +20,7 @@ export function addWordOptions(command: Command): Command {
 
 /** The same, and how long what comes of it is pinned. */
 export function addPinOptions(command: Command): Command {
-  return addWordOptions(command).option(
+  return addAuditOptions(command).option(
     "--until <time>",
     "pinned until then: a duration (90m, 12h) or a time (2026-01-31T12:00:00Z); default: until `portolan unpin`",
     readUntil,
@@ -28,7 +28,7 @@ export function addPinOptions(command: Command): Command {
 }
 
 /** @throws InvalidArgumentError for a text that is longer than HEAD and the history take; the text itself would fill the terminal */
-export function wordOf({ by = actorName(), why, until }: WordOptions): Word {
+export function auditInfoOf({ by = actorName(), why, until }: AuditOptions): Word {
   refuseLong("--by", by, maxFreeTextBytes.by);
   refuseLong("--why", why ?? "", maxFreeTextBytes.why);
   return { by, ...(why === undefined ? {} : { why }), ...(until === undefined ? {} : { until }) };

@@ -1,12 +1,12 @@
 import { configurationIn, type HistoryEntry } from "./history.ts";
 
 /**
- * The entries that led everybody to another configuration, newest first, without those that a rollback left: what was rolled back from is
- * nothing to go back to. A rollback goes on from the entry that it says it leads back to.
+ * The entries that served another configuration to all nodes, newest first: the possible rollback targets. Entries that a rollback left are
+ * skipped; after a rollback the walk continues at the entry that it returned to.
  *
  * @param history newest first, as `readChanges` gives it
  */
-export async function* wayBack(history: AsyncIterable<HistoryEntry>): AsyncGenerator<HistoryEntry> {
+export async function* rollbackHistory(history: AsyncIterable<HistoryEntry>): AsyncGenerator<HistoryEntry> {
   /** What rollbacks lead back to that are still to come, the nearest last: what comes before the nearest was left. */
   const origins: string[] = [];
   let later: string | undefined;
