@@ -13,7 +13,7 @@ import {
 } from "../snapshot/compiled.ts";
 import { compiledTable } from "../snapshot/compiled-table.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../snapshot/resource-type.ts";
-import { unitsOfEnvoys, unitsOfPrograms } from "../xds/generate.ts";
+import { unitsOfEnvoys, unitsOfProxyless } from "../xds/generate.ts";
 import { type OfUnits, ofUnits, typesOf, unitOf } from "../xds/units.ts";
 import { type ClassForm, type CompiledColumns, compileUnits } from "./compile-units.ts";
 import type { ReusableResults } from "./reuse/reusable.ts";
@@ -66,14 +66,14 @@ type Units = OfUnits<CompiledColumns>;
 
 function compileAll({ ids, views }: ProxyClasses, forms: ClassForms, memo: Memo, onMade: OnMade): CompiledClasses {
   const envoys = unitsOf("envoy", views, forms, memo, onMade);
-  const programs = unitsOf("grpc", views, forms, memo, onMade);
+  const proxyless = unitsOf("grpc", views, forms, memo, onMade);
   const inRows = <T>(of: (units: Units, nothing: readonly CompiledList[]) => readonly T[]): readonly T[] => {
     const someRows = (kind: string, rows: readonly number[], units: Units | undefined): SomeRows<T> => ({
       rows,
       values:
         units === undefined ? noValues : of(units, forAll(memo, `nothing of a type|${kind}`, noList, rows.length)),
     });
-    return together(memo, someRows("envoy", views.envoyRows, envoys), someRows("grpc", views.programRows, programs));
+    return together(memo, someRows("envoy", views.envoyRows, envoys), someRows("grpc", views.proxylessRows, proxyless));
   };
   const columnOf = (type: ResourceType, shape: ShapeName): readonly CompiledList[] =>
     inRows((units, nothing) => listsIn(units, type)?.[shape] ?? nothing);
@@ -96,14 +96,14 @@ function unitsOf(
   memo: Memo,
   onMade: OnMade,
 ): Units | undefined {
-  const rows = kind === "envoy" ? views.envoyRows : views.programRows;
+  const rows = kind === "envoy" ? views.envoyRows : views.proxylessRows;
   if (rows.length === 0) return undefined;
   const [form, slot] = [forms[kind], kind];
   return ofUnits((unit) => {
     const generated =
       kind === "envoy"
         ? unitsOfEnvoys[unit](views.envoys, memo, slot)
-        : unitsOfPrograms(unit, views.programs, memo, slot);
+        : unitsOfProxyless(unit, views.proxyless, memo, slot);
     const compiled = compileUnits(memo, { unit, generated, form, slot });
     onMade(compiled);
     return compiled;

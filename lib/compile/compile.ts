@@ -75,10 +75,10 @@ export function countClasses(
   slice: Slice,
 ): CountedWorld {
   const mesh = staged("mesh", () => buildMesh(world, memo));
-  const { value: census, diagnostics } = staged("classify", () => classify(mesh.value, world.proxies, memo));
+  const { value: classified, diagnostics } = staged("classify", () => classify(mesh.value, world.proxies, memo));
   const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
   const counted = {
-    classes: classesOfSlice(census.classes, slice, memo),
+    classes: classesOfSlice(classified.classes, slice, memo),
     form: { certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) },
   };
   const said = [...mesh.diagnostics, ...diagnostics];
@@ -91,8 +91,8 @@ export function countClasses(
   return {
     ...counted,
     beside: {
-      classifier: oneClassifier(memo, census.classifier),
-      nodes: census.nodes,
+      classifier: oneClassifier(memo, classified.classifier),
+      nodes: classified.nodes,
       ...(statuses.length === 0 ? {} : { statuses }),
       ...(granted.length === 0 ? {} : { secretGrants: granted }),
       ...(world.lookups === undefined ? {} : { lookups: world.lookups }),

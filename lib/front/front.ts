@@ -2,8 +2,8 @@ import type { NodeClaims } from "../base/classifier.ts";
 import type { CertificateAuthority, CertificateRecord } from "../ca/certificate-authority.ts";
 import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
-import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
+import { createSemaphore, type Semaphore } from "../limits/semaphore.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import { type AnalysisRecord, readAnalysis } from "../snapshot/analysis-record.ts";
 import { rolloutFor } from "../snapshot/head/cohorts.ts";
@@ -129,7 +129,7 @@ export interface Front {
   /** For people who look around: apart from `reader`, so that they push nothing out that nodes are about to be served. */
   readonly browsing: SnapshotReader;
   /** Passed by whoever has one read that a request names. */
-  readonly olderRoots: Gate;
+  readonly olderRoots: Semaphore;
   /** What tells trees apart, for streams and for delta requests. */
   readonly differences: Differences;
   /** Hashes of the roots that were served last, the latest last. */
@@ -171,7 +171,7 @@ export interface Front {
   /** Of requests being held. */
   readonly held: Budget;
   /** Of answers that lie in memory whole. */
-  readonly answers: Gate;
+  readonly answers: Semaphore;
   /** What `served` says of every node, where it says the same of all and nothing has to be read for it; else undefined. */
   servedToAll(): Served | undefined;
   /**
@@ -275,12 +275,12 @@ export function createFront(options: FrontOptions): Front {
   let sameForAll: SameForAll | undefined;
 
   const extensionLists = createExtensionLists(limits.extensionBytes);
-  const answers = createGate(limits.answersBytes);
+  const answers = createSemaphore(limits.answersBytes);
 
   const front: Front = {
     reader,
     browsing: createSnapshotReader(options.store, browsingBytes),
-    olderRoots: createGate(limits.olderRoots),
+    olderRoots: createSemaphore(limits.olderRoots),
     differences: createDifferences(reader),
     recentRoots: () => recentRoots,
     heads,

@@ -92,7 +92,7 @@ export interface CompiledResource {
   readonly from: readonly string[];
   /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
   readonly binary?: Uint8Array<ArrayBuffer>;
-  /** The parts of a long text, which resources share as objects: see `long/pieces.ts`. Absent for a short one. */
+  /** The parts of a long text, which resources share as objects: see `long/cut-chunks.ts`. Absent for a short one. */
   readonly runLists?: readonly TextChunkList[];
 }
 

@@ -85,8 +85,8 @@ describe("views of a proxy", () => {
           const of = worldOf({ ...parts, proxies: named }, form);
           const memo = createMemo();
           const mesh = buildMesh(of, memo).value;
-          const census = classify(mesh, of.proxies, memo).value;
-          return { classes: census.nodes.map(({ classId }) => classId), table: census.classifier.classes };
+          const classified = classify(mesh, of.proxies, memo).value;
+          return { classes: classified.nodes.map(({ classId }) => classId), table: classified.classifier.classes };
         };
         expect(keys(noisy)).toEqual(keys(parts.proxies));
       }),

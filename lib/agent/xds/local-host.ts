@@ -10,7 +10,7 @@ import { secretBinary } from "../../streams/secret-binary.ts";
 import { afterSent, type SecretDue, type SecretWatch, sentOf } from "../../streams/secret-watch.ts";
 import type { Reader, StreamHost } from "../../streams/stream.ts";
 import type { SentAnswer, Watch } from "../../streams/watch.ts";
-import type { Refusal } from "./leading.ts";
+import type { Refusal } from "./envoy-rollout.ts";
 import type { LocalResource, LocalResources, Offer } from "./offer.ts";
 import { createLocalTrees } from "./trees.ts";
 

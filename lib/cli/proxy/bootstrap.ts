@@ -15,7 +15,7 @@ import { isFlagSet } from "../../mesh/proxy/node-metadata.ts";
 import type { WorkloadProxy } from "../../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource } from "../../mesh/world.ts";
 import { buildRegistry } from "../../registry/build-registry.ts";
-import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
+import { templatePodAddress } from "../../registry/kubernetes/template-pod.ts";
 import { kubeOption } from "../kube/kube-connection.ts";
 import { clusterContent } from "../kube/kube-read.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -189,9 +189,9 @@ async function proxyFor(
     const where = kube === undefined ? dir : "the cluster";
     throw new PortolanError(`no workload ${node} with a proxy in ${where}; there are: ${known || "none"}`);
   }
-  if (found.proxy.addresses.includes(standInAddress)) {
+  if (found.proxy.addresses.includes(templatePodAddress)) {
     terminal.err(
-      `${node} stands for pods that are not there yet: put the pod's own address in the place of ${standInAddress}`,
+      `${node} stands for pods that are not there yet: put the pod's own address in the place of ${templatePodAddress}`,
     );
   }
   return found;

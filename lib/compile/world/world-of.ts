@@ -76,8 +76,8 @@ export const defaultWorldOptions: WorldOptions = {
   nodes: [],
 };
 
-const proxiesIn = query("proxies of a census", ({ census }: { readonly census: readonly WorkloadProxy[] }) =>
-  census.map(({ proxy }) => proxy),
+const proxiesIn = query("proxies of a census", ({ ofWorkloads }: { readonly ofWorkloads: readonly WorkloadProxy[] }) =>
+  ofWorkloads.map(({ proxy }) => proxy),
 );
 
 /** Consul's services; what did not change since the content before keeps its identity. */
@@ -146,7 +146,7 @@ export function worldOf(
   registryBuilder.keep(memo, "", build);
   const others = consulOf(consul, meshConfig.trustDomain, memo);
   const registry = build({ clusters, configs, others: others.value, meshConfig, meshNetworks, domain });
-  const census = workloadProxies(
+  const ofWorkloads = workloadProxies(
     registry.value.workloads,
     { configs, meshConfig, domain, gatewayWorkloads: gatewaysIn(configs, registry.value.services, settings, memo) },
     memo,
@@ -155,7 +155,7 @@ export function worldOf(
     ...nodes.map((node) => proxyOf(node, registry.value, meshConfig)),
     ...(loaded.settings.proxies ?? []).map((named) => proxyOfName(named, registry.value, meshConfig)),
   ];
-  const counted = proxiesIn(memo, { census: census.value });
+  const counted = proxiesIn(memo, { ofWorkloads: ofWorkloads.value });
   const told = besides.flatMap(({ value }) => (value === undefined ? [] : internValue(memo, value)));
   const proxies = besides.length === 0 ? counted : keepList(memo, "proxies of a world", [...counted, ...told]);
   const { services } = registry.value;
@@ -197,7 +197,7 @@ export function worldOf(
       ...(Object.keys(trustBundles).length === 0 ? {} : { trustBundles }),
       ...(lookups.value === undefined ? {} : { lookups: lookups.value }),
     },
-    diagnostics: [closed, joined, within, others, registry, census, lookups, ...besides].flatMap(
+    diagnostics: [closed, joined, within, others, registry, ofWorkloads, lookups, ...besides].flatMap(
       ({ diagnostics }) => diagnostics,
     ),
   };

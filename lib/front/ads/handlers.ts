@@ -9,8 +9,8 @@ import {
   DiscoveryQuestionSchema,
 } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { createBudget } from "../../limits/budget.ts";
-import { createGate } from "../../limits/gate.ts";
 import type { Limits } from "../../limits/limits.ts";
+import { createSemaphore } from "../../limits/semaphore.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { StreamKind } from "../../streams/due.ts";
@@ -44,7 +44,7 @@ export function adsListeners(front: AdsServices): ReadonlyMap<string, Listener> 
   const sources = { reader, differences, known: new WeakMap() };
   const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };
-  const debugRoom = createGate(limits.apiCalls);
+  const debugRoom = createSemaphore(limits.apiCalls);
 
   function listen<I extends typeof DiscoveryQuestionSchema | typeof DeltaQuestionSchema>(
     kind: StreamKind,

@@ -53,47 +53,47 @@ export interface TracedViews {
  * @param slot tells lists of proxies apart when they are found again
  */
 export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo, slot: string): TracedViews {
-  const targets = targetsOfAll(memo, slot, { registry: mesh.registry, census: proxies });
+  const targets = targetsOfAll(memo, slot, { registry: mesh.registry, allProxies: proxies });
   const nodes = nodesOf(memo, slot, { proxy: proxies, targets });
   const proxyKeys = proxyKeysOf(memo, slot, {
     node: nodes,
     sidecars: forAll(memo, `${slot}|sidecars`, mesh.sidecars, nodes.length),
   });
   const scopes = scopesOf(memo, slot, { proxyKey: proxyKeys, mesh: forAll(memo, `${slot}|mesh`, mesh, nodes.length) });
-  const { envoyRows, programRows } = kindsOf(memo, { proxyKeys });
+  const { envoyRows, proxylessRows } = kindsOf(memo, { proxyKeys });
   const envoys = viewsOfEnvoys(
     mesh,
     { nodes: valuesOf(memo, nodes, envoyRows), scopes: valuesOf(memo, scopes, envoyRows) },
     memo,
     slot,
   );
-  const programs = programRows.flatMap((row): readonly Traced<GrpcViews>[] => {
+  const proxyless = proxylessRows.flatMap((row): readonly Traced<GrpcViews>[] => {
     const [node, scope] = [nodes[row], scopes[row]];
-    return node === undefined || scope === undefined ? [] : [viewsOfProgram(memo, { mesh, scope }, node)];
+    return node === undefined || scope === undefined ? [] : [viewsOfProxyless(memo, { mesh, scope }, node)];
   });
   return {
     views: {
       envoyRows,
       envoys: envoys.views,
-      programRows,
-      programs: keptPrograms(
+      proxylessRows,
+      proxyless: keptProxyless(
         memo,
         slot,
-        programs.map(({ value }) => value),
+        proxyless.map(({ value }) => value),
       ),
     },
     asked: [
       askedOf(memo, `${slot}|seats`, { node: nodes, questions: proxyKeys.map(({ questions }) => questions) }),
       askedOf(memo, `${slot}|programs`, {
-        node: valuesOf(memo, nodes, programRows),
-        questions: programs.map(({ questions }) => internValue(memo, questions)),
+        node: valuesOf(memo, nodes, proxylessRows),
+        questions: proxyless.map(({ questions }) => internValue(memo, questions)),
       }),
       ...envoys.asked,
     ],
   };
 }
 
-const keptPrograms = listKeeper<GrpcViews>("views of programs");
+const keptProxyless = listKeeper<GrpcViews>("views of programs");
 
 /** Which proxies are of which kind. */
 const kindsOf = query(
@@ -102,9 +102,9 @@ const kindsOf = query(
     proxyKeys,
   }: {
     readonly proxyKeys: readonly TracedProxyKey[];
-  }): Pick<ViewColumns, "envoyRows" | "programRows"> => ({
+  }): Pick<ViewColumns, "envoyRows" | "proxylessRows"> => ({
     envoyRows: proxyKeys.flatMap(({ value }, row) => (value.type === "grpc" ? [] : row)),
-    programRows: proxyKeys.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
+    proxylessRows: proxyKeys.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
   }),
 );
 
@@ -144,7 +144,7 @@ interface ProgramInputs {
   readonly scope: SidecarScope;
 }
 
-const viewsOfProgram = trackedQuery(
+const viewsOfProxyless = trackedQuery(
   "views of a program",
   ({ mesh, scope }: ProgramInputs, node: ProxyAnswers, memo: Memo): GrpcViews => {
     const labels = labelsOf(node);

@@ -2,7 +2,7 @@ import { type CoreType, coreTypes, mapTypes } from "../../snapshot/resource-type
 import { oneLine } from "../envoy/envoy-keeper.ts";
 import type { Holding, WholeHoldings } from "../held/holding.ts";
 import { acceptedBefore, type Source } from "../held/source.ts";
-import type { Leading } from "../xds/leading.ts";
+import type { EnvoyRollout } from "../xds/envoy-rollout.ts";
 import type { MadeOffer, ResourceTexts } from "../xds/local-resources.ts";
 
 /** What an agent has heard from its source. */
@@ -15,19 +15,19 @@ export interface FollowedSource {
 
 export interface FollowOptions {
   readonly make: (texts: ResourceTexts) => MadeOffer;
-  /** Called after the newest resources were handed to `leading`. */
+  /** Called after the newest resources were handed to `rollout`. */
   readonly onChange: () => void;
   readonly onNames: ((names: Holding) => void) | undefined;
   readonly say: (line: string) => void;
 }
 
-/** Hands what a source has to `leading`, whenever it is other than before. */
-export function followSource(source: Source, leading: Leading, options: FollowOptions): FollowedSource {
+/** Hands what a source has to `rollout`, whenever it is other than before. */
+export function followSource(source: Source, rollout: EnvoyRollout, options: FollowOptions): FollowedSource {
   const { make, onChange, onNames, say } = options;
   let last: WholeHoldings | undefined;
   let versions: Readonly<Record<CoreType, string>> | undefined;
   let trouble: string | undefined;
-  const before = leading.taken();
+  const before = rollout.taken();
   for (const type of coreTypes) source.accepts(type, before[type].size === 0 ? "" : acceptedBefore);
   source.start({
     changed(holdings) {
@@ -38,11 +38,11 @@ export function followSource(source: Source, leading: Leading, options: FollowOp
       if (isSame) return;
       const { offer, unwritable } = make(mapTypes(holdings, ({ resources }) => resources));
       versions = mapTypes(holdings, ({ version }) => version);
-      leading.want(offer, unwritable);
+      rollout.want(offer, unwritable);
       onChange();
     },
     trouble(why) {
-      const rest = leading.offered() === undefined ? "" : "; Envoy keeps what it has";
+      const rest = rollout.offered() === undefined ? "" : "; Envoy keeps what it has";
       if (why !== trouble) say(`nothing new can be learnt: ${oneLine(why)}${rest}`);
       trouble = why;
     },

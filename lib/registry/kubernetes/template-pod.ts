@@ -1,16 +1,16 @@
 import { fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { templateOf } from "../../config/kubernetes/pod-template.ts";
 import { isNonEmptySubset } from "../../config/values/labels.ts";
-import type { ClusterIndex, StandIn } from "./cluster-index.ts";
+import type { ClusterIndex, TemplatePod } from "./cluster-index.ts";
 import { injectionOf } from "./injection.ts";
 import { type KubernetesObject, objectNamespace } from "./object.ts";
 import { type Pod, podOf } from "./pods/pod.ts";
 
 /**
- * The address of pods that nobody has seen yet; no pod has it, since it is the name of a documentation range as a whole.
+ * The address of pods that are known only from a workload's template. No pod has it: it names a documentation range as a whole.
  * @see https://www.rfc-editor.org/rfc/rfc5737
  */
-export const standInAddress = "192.0.2.0";
+export const templatePodAddress = "192.0.2.0";
 
 /** Whether a workload makes pods itself: a ReplicaSet of a Deployment leaves that to its owner. */
 export function makesPods(object: KubernetesObject): boolean {
@@ -33,7 +33,7 @@ export function knownWorkloads(pods: readonly Pod[]): (template: KubernetesObjec
  *
  * @param name that it goes by; a StatefulSet's first pod really is called so
  */
-export function standInOf(template: KubernetesObject, name: string, index: ClusterIndex): StandIn {
+export function templatePodOf(template: KubernetesObject, name: string, index: ClusterIndex): TemplatePod {
   const { metadata, spec: written } = templateOf(template);
   const { labels, annotations } = fieldsOf(metadata);
   const namespace = objectNamespace(template);
@@ -53,7 +53,7 @@ export function standInOf(template: KubernetesObject, name: string, index: Clust
     },
     // The API server writes the account into every pod.
     spec: { ...spec, serviceAccountName: account },
-    status: { podIP: standInAddress },
+    status: { podIP: templatePodAddress },
     origin,
   };
   const injection = injectionOf(

@@ -23,8 +23,8 @@ export interface Refusal {
   readonly words: string;
 }
 
-/** What is so besides. */
-export interface LeadingFacts extends StageFacts {
+/** Further facts about Envoy. */
+export interface RolloutFacts extends StageFacts {
   /** Whether an Envoy has listeners that take traffic, or may have: until then it may be told everything at once. */
   readonly isServing: boolean;
   /** Whether what is wanted is left out, since Envoys have ended over it. */
@@ -32,10 +32,10 @@ export interface LeadingFacts extends StageFacts {
 }
 
 /**
- * Leads Envoy from what it has to what is wanted: in stages, so that nothing is led to a cluster that is not there, and without what it
- * refuses, which stays as it was. A value that changes by what happens; nothing of it waits.
+ * Rolls out wanted resources to Envoy in stages, so that no route refers to a missing cluster. Resources that Envoy rejects keep their
+ * earlier version. A state machine: none of its functions waits.
  */
-export interface Leading {
+export interface EnvoyRollout {
   /** What Envoy is to have now; undefined before there is anything. */
   offered(): Offer | undefined;
   /** What an Envoy has taken last. */
@@ -58,13 +58,13 @@ export interface Leading {
   /** Another Envoy, or the same on another stream: what it has taken it says. */
   connect(): void;
   /** Goes on to the next stage where there is one. @returns whether something else is offered now */
-  advance(facts: LeadingFacts): boolean;
+  advance(facts: RolloutFacts): boolean;
 }
 
 type Suspects = readonly Pick<RefusedResource, "type" | "name" | "version">[];
 
 /** @param kept what an Envoy had taken when the agent began */
-export function createLeading(kept: Offer): Leading {
+export function createEnvoyRollout(kept: Offer): EnvoyRollout {
   let wanted: Offer | undefined;
   let offered = isEmpty(kept) ? undefined : kept;
   let isSettled = false;

@@ -1,22 +1,22 @@
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { oneLine } from "../envoy/envoy-keeper.ts";
 import type { Source } from "../held/source.ts";
-import type { Leading, RefusedResource } from "../xds/leading.ts";
+import type { EnvoyRollout, RefusedResource } from "../xds/envoy-rollout.ts";
 
 /** Reports what Envoy refuses and accepts. */
 export interface RefusalReport {
   refused(): readonly RefusedResource[];
   /** Reports to people what is newly refused, and to the source what is refused and accepted of these versions. */
-  report(leading: Leading, versions: Readonly<Record<CoreType, string>> | undefined): void;
+  report(rollout: EnvoyRollout, versions: Readonly<Record<CoreType, string>> | undefined): void;
 }
 
 export function createRefusalReport(source: Source, say: (line: string) => void): RefusalReport {
   let refused: readonly RefusedResource[] = [];
   return {
     refused: () => refused,
-    report(leading, versions) {
-      const now = leading.refused();
-      if (now === refused && !leading.isDone()) return;
+    report(rollout, versions) {
+      const now = rollout.refused();
+      if (now === refused && !rollout.isDone()) return;
       for (const { type, name, words } of now.filter((one) => !refused.includes(one)))
         say(`Envoy refuses ${type} "${name}", and keeps what it has of it: ${oneLine(words)}`);
       refused = now;
@@ -28,7 +28,7 @@ export function createRefusalReport(source: Source, say: (line: string) => void)
           const words = of.map((one) => one.words).join("\n");
           source.complain(type, { version, names: of.map(({ name }) => name), words });
         }
-        if (of.length === 0 && version !== undefined && leading.isDone()) source.accepts(type, version);
+        if (of.length === 0 && version !== undefined && rollout.isDone()) source.accepts(type, version);
       }
     },
   };

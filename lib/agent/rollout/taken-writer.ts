@@ -2,7 +2,7 @@ import { PortolanError } from "../../base/diagnostic.ts";
 import { mapTypes } from "../../snapshot/resource-type.ts";
 import { oneLine } from "../envoy/envoy-keeper.ts";
 import type { TakenLog, TakenTexts } from "../files/taken-log.ts";
-import type { Leading } from "../xds/leading.ts";
+import type { EnvoyRollout } from "../xds/envoy-rollout.ts";
 import type { LocalResources, Offer } from "../xds/offer.ts";
 
 /** Until a write that failed is tried again. */
@@ -13,12 +13,16 @@ const retryMs = 5_000;
  *
  * @returns writes it where it is other than what lies there; resolves to when to try again, by `performance.now()`
  */
-export function createTakenWriter(log: TakenLog, leading: Leading, say: (line: string) => void): () => Promise<number> {
-  let written = leading.taken();
+export function createTakenWriter(
+  log: TakenLog,
+  rollout: EnvoyRollout,
+  say: (line: string) => void,
+): () => Promise<number> {
+  let written = rollout.taken();
   let notBeforeMs = 0;
   let trouble = "";
   return async () => {
-    const taken = leading.taken();
+    const taken = rollout.taken();
     if (taken === written) return Number.POSITIVE_INFINITY;
     if (performance.now() < notBeforeMs) return notBeforeMs;
     try {

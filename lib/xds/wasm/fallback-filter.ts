@@ -15,7 +15,7 @@ const wasmType = /^type\.googleapis\.com\/envoy\.extensions\.filters\.(http|netw
  * @returns the resource itself where Envoy can do with it
  * @see istio 1.30.3 pkg/wasm/convert.go
  */
-export function withStandIn(resource: Resource): Resource {
+export function withFallbackFilter(resource: Resource): Resource {
   const typedConfig: unknown = Reflect.get(resource.json, "typedConfig");
   if (!isJsonObject(typedConfig)) return resource;
   const { "@type": type, config } = typedConfig;

@@ -1,5 +1,5 @@
 /** So many bytes in memory at a time. Whoever finds no room waits for it, in order of coming. */
-export interface Gate {
+export interface Semaphore {
   /**
    * @returns to be called when the bytes are not needed any more; a second call does nothing
    * @throws the signal's reason when it fires while waiting
@@ -15,7 +15,7 @@ interface Waiter {
 }
 
 /** What is larger than the whole gate passes alone. */
-export function createGate(totalBytes: number): Gate {
+export function createSemaphore(totalBytes: number): Semaphore {
   let inside = 0;
   const waiting = new Set<Waiter>();
   const hasRoom = (bytes: number) => inside === 0 || inside + bytes <= totalBytes;

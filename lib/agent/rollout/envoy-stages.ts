@@ -1,10 +1,10 @@
 import type { EnvoyProcess } from "../envoy/envoy-process.ts";
 import { isWarm } from "../envoy/warmth.ts";
-import type { Leading } from "../xds/leading.ts";
+import type { EnvoyRollout } from "../xds/envoy-rollout.ts";
 import type { LocalState } from "../xds/local-host.ts";
 
 /** Leads Envoy to what is wanted, stage by stage, and holds a change back over which Envoys have ended. */
-export interface EnvoySteps {
+export interface EnvoyStages {
   /** Offers Envoy what it is to have now. */
   offer(): void;
   /** Something else is wanted: what Envoys have ended over does not count any more. */
@@ -31,7 +31,7 @@ const lookMs = 20;
 /** So many Envoys may end over one change, which is then left alone. */
 const maxVictims = 2;
 
-export function createEnvoySteps(leading: Leading, state: LocalState, say: (line: string) => void): EnvoySteps {
+export function createEnvoyStages(rollout: EnvoyRollout, state: LocalState, say: (line: string) => void): EnvoyStages {
   /** Envoys that have ended over what is wanted now, and when it is tried again. */
   let victims = 0;
   let heldBackUntilMs = 0;
@@ -41,7 +41,7 @@ export function createEnvoySteps(leading: Leading, state: LocalState, say: (line
   let changes = 0;
 
   const offer = () => {
-    const offered = leading.offered();
+    const offered = rollout.offered();
     if (offered !== undefined) state.offer(offered);
   };
 
@@ -56,12 +56,12 @@ export function createEnvoySteps(leading: Leading, state: LocalState, say: (line
       hasListeners = true;
     },
     settled() {
-      if (!leading.isSettled()) settledMs = performance.now();
-      leading.settle();
+      if (!rollout.isSettled()) settledMs = performance.now();
+      rollout.settle();
     },
     envoyEnded() {
       hasListeners = false;
-      if (!leading.end()) return;
+      if (!rollout.end()) return;
       victims += 1;
       heldBackUntilMs = performance.now() + retryMs;
       say(
@@ -74,16 +74,16 @@ export function createEnvoySteps(leading: Leading, state: LocalState, say: (line
     async advance(envoy) {
       const isBarred = victims >= maxVictims || performance.now() < heldBackUntilMs;
       const facts = { isBarred, isServing: envoy !== undefined && (envoy.isAdopted || hasListeners) };
-      let hasMoved = leading.advance({ ...facts, isWarm: false });
-      const isWaiting = !hasMoved && !isBarred && leading.isSettled() && !leading.isDone();
+      let hasMoved = rollout.advance({ ...facts, isWarm: false });
+      const isWaiting = !hasMoved && !isBarred && rollout.isSettled() && !rollout.isDone();
       if (isWaiting) {
         const isReady = performance.now() > settledMs + warmMs || (await isWarm(await envoy?.admin()));
         // What has happened meanwhile counts.
-        hasMoved = leading.isSettled() && leading.advance({ ...facts, isWarm: isReady });
+        hasMoved = rollout.isSettled() && rollout.advance({ ...facts, isWarm: isReady });
         if (!hasMoved && !isReady) return performance.now() + lookMs;
       }
       if (hasMoved) offer();
-      if (leading.isDone() && !isDone) {
+      if (rollout.isDone() && !isDone) {
         isDone = true;
         changes += 1;
       }

@@ -1,29 +1,29 @@
 import { byCodePoint } from "../../base/diagnostic.ts";
 import { templateKinds } from "../../config/kubernetes/pod-template.ts";
-import { type ClusterIndex, discovered, type StandIn } from "./cluster-index.ts";
+import { type ClusterIndex, discovered, type TemplatePod } from "./cluster-index.ts";
 import { type KubernetesObject, objectKey, objectNamespace } from "./object.ts";
 import { type KindChanges, noChanges } from "./object-changes.ts";
 import type { Pod } from "./pods/pod.ts";
 import { type PodsUpdate, samePod } from "./pods/pod-index.ts";
-import { knownWorkloads, makesPods, standInOf } from "./stand-in.ts";
+import { knownWorkloads, makesPods, templatePodOf } from "./template-pod.ts";
 
 /** The indexes of workload templates after a change. */
-export interface StandInsUpdate {
+export interface TemplatePodsUpdate {
   readonly templates: ClusterIndex["templates"];
-  readonly standIns: ClusterIndex["standIns"];
+  readonly templatePods: ClusterIndex["templatePods"];
   /** Before and after, of those that mean something else now. */
   readonly changed: readonly Pod[];
 }
 
 /** Files the workloads that came, and lets those stand for their pods of which no pod is known. */
-export function updateStandIns(index: ClusterIndex, changes: KindChanges, pods: PodsUpdate): StandInsUpdate {
+export function updateTemplatePods(index: ClusterIndex, changes: KindChanges, pods: PodsUpdate): TemplatePodsUpdate {
   const { templates, touched } = updateTemplates(index, changes);
   for (const pod of pods.changed) if (templates.has(pod.workload.namespace)) touched.add(pod.workload.namespace);
-  if (touched.size === 0) return { templates, standIns: index.standIns, changed: [] };
-  const standIns = new Map(index.standIns);
+  if (touched.size === 0) return { templates, templatePods: index.templatePods, changed: [] };
+  const templatePods = new Map(index.templatePods);
   const changed: Pod[] = [];
   for (const namespace of touched) {
-    const before = index.standIns.get(namespace) ?? new Map<string, StandIn>();
+    const before = index.templatePods.get(namespace) ?? new Map<string, TemplatePod>();
     const known = [...(pods.podsByNamespace.get(namespace)?.values() ?? [])];
     const after = namespaceStandIns(index, [...(templates.get(namespace)?.values() ?? [])], known, before);
     const differing = [...new Set([...before.keys(), ...after.keys()])].filter(
@@ -31,12 +31,13 @@ export function updateStandIns(index: ClusterIndex, changes: KindChanges, pods: 
     );
     if (differing.length === 0) continue;
     for (const name of differing) {
-      for (const standIn of [before.get(name), after.get(name)]) if (standIn !== undefined) changed.push(standIn.pod);
+      for (const templatePod of [before.get(name), after.get(name)])
+        if (templatePod !== undefined) changed.push(templatePod.pod);
     }
-    if (after.size === 0) standIns.delete(namespace);
-    else standIns.set(namespace, after);
+    if (after.size === 0) templatePods.delete(namespace);
+    else templatePods.set(namespace, after);
   }
-  return { templates, standIns: changed.length === 0 ? index.standIns : standIns, changed };
+  return { templates, templatePods: changed.length === 0 ? index.templatePods : templatePods, changed };
 }
 
 function updateTemplates(
@@ -73,20 +74,23 @@ function namespaceStandIns(
   index: ClusterIndex,
   templates: readonly KubernetesObject[],
   pods: readonly Pod[],
-  before: ReadonlyMap<string, StandIn>,
-): ReadonlyMap<string, StandIn> {
+  before: ReadonlyMap<string, TemplatePod>,
+): ReadonlyMap<string, TemplatePod> {
   const names = new Set(pods.map(({ workload }) => workload.name));
   const isKnown = knownWorkloads(pods);
-  const standIns = new Map<string, StandIn>();
+  const templatePods = new Map<string, TemplatePod>();
   for (const template of templates.filter(makesPods).sort(byKindAndName)) {
     if (isKnown(template)) continue;
     const name = freeName(template, (taken) => names.has(taken));
     names.add(name);
     const former = before.get(name);
-    const made = former?.template === template ? former : standInOf(template, name, index);
-    standIns.set(name, former !== undefined && samePod(former.pod, made.pod) ? { template, pod: former.pod } : made);
+    const made = former?.template === template ? former : templatePodOf(template, name, index);
+    templatePods.set(
+      name,
+      former !== undefined && samePod(former.pod, made.pod) ? { template, pod: former.pod } : made,
+    );
   }
-  return new Map([...standIns].sort(([a], [b]) => byCodePoint(a, b)));
+  return new Map([...templatePods].sort(([a], [b]) => byCodePoint(a, b)));
 }
 
 /** The workload's name, as long as no pod and no other workload of the namespace goes by it; a dot would end it in a node's id. */

@@ -13,32 +13,32 @@ import { tracedViewsOf } from "../views/views-of.ts";
 import { type AskedOfProxies, allAsked, answerTo, nothingAsked, united } from "./asked.ts";
 import { type ClassReads, classReads } from "./class-reads.ts";
 
-/** Proxies that give the same answers to all that is asked: what is selected for the first is selected for all. */
-export interface AlikeProxies {
+/** Proxies with equal answers to all tracked reads: what is selected for the first applies to all. */
+export interface ProxyGroup {
   readonly first: Proxy;
-  /** Positions in the census, the first one's among them. */
+  /** Indexes of the proxies, including the first. */
   readonly members: readonly number[];
 }
 
 export interface GroupedByAnswers {
-  readonly groups: readonly AlikeProxies[];
+  readonly groups: readonly ProxyGroup[];
   /** What is selected for the first of each group. */
   readonly views: ViewColumns;
   readonly reads: ClassReads;
 }
 
 /**
- * Groups a census by the answers to all that selecting asks of its proxies.
+ * Groups proxies by their answers to all reads of the selection.
  *
  * What is asked is only known once the views were selected, and that is to be done once a group. So proxies are grouped by what
  * is known to be asked, the views of one of each group are selected, and this goes on until they ask nothing new. Then
  * all members of a group give the same answers to all that their first was asked, so each would have been asked just that: the
  * questions to the firsts are the questions to all, wherever the search began. It begins with what was asked last time.
  */
-export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo): GroupedByAnswers {
+export function groupByAnswers(mesh: Mesh, allProxies: readonly Proxy[], memo: Memo): GroupedByAnswers {
   let known = askedLast.last(memo, "") ?? nothingAsked;
   for (;;) {
-    const groups = alikeProxies(mesh, census, known, memo);
+    const groups = proxyGroups(mesh, allProxies, known, memo);
     const { views, asked: askings } = tracedViewsOf(mesh, firstsOf(memo, { groups }), memo, "census");
     const asked = allAsked(memo, { asked: askings });
     const all = united(known, asked);
@@ -53,7 +53,7 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
 
 const firstsOf = query(
   "first of alike proxies",
-  ({ groups }: { readonly groups: readonly AlikeProxies[] }): readonly Proxy[] => groups.map(({ first }) => first),
+  ({ groups }: { readonly groups: readonly ProxyGroup[] }): readonly Proxy[] => groups.map(({ first }) => first),
 );
 
 const askedLast = new CacheEntries<AskedOfProxies>("asked of proxies");
@@ -61,31 +61,31 @@ const askedLast = new CacheEntries<AskedOfProxies>("asked of proxies");
 const readsOf = query("class reads", ({ asked }: { readonly asked: AskedOfProxies }) => classReads(asked));
 
 /** In the order of the first members. */
-function alikeProxies(
+function proxyGroups(
   { registry }: Mesh,
-  census: readonly Proxy[],
+  allProxies: readonly Proxy[],
   asked: AskedOfProxies,
   memo: Memo,
-): readonly AlikeProxies[] {
-  const targets = targetsOfAll(memo, "all of a census", { registry, census });
-  return groups(memo, { census, answers: answersOfCensus(memo, { census, targets, asked }) });
+): readonly ProxyGroup[] {
+  const targets = targetsOfAll(memo, "all of a census", { registry, allProxies });
+  return groups(memo, { allProxies, answers: answersOfAllProxies(memo, { allProxies, targets, asked }) });
 }
 
 const nothingServed: ProxyAnswers["targets"] = [];
 
 /** The answers of each proxy of a census that serves other things, or is asked others. */
-const answersOfCensus = query("answers of a census", ({ census, targets, asked }: CensusInputs, memo: Memo) =>
+const answersOfAllProxies = query("answers of a census", ({ allProxies, targets, asked }: AnswerInputs, memo: Memo) =>
   answersOfAll(
     memo,
     "census",
-    census,
+    allProxies,
     { questions: questionsOf(memo, { asked }) },
     (_proxy, at) => targets[at] ?? nothingServed,
   ),
 );
 
-interface CensusInputs {
-  readonly census: readonly Proxy[];
+interface AnswerInputs {
+  readonly allProxies: readonly Proxy[];
   /** Of each proxy. */
   readonly targets: readonly ProxyAnswers["targets"][];
   readonly asked: AskedOfProxies;
@@ -125,14 +125,14 @@ const textOfAnswer = (answer: unknown): string =>
   typeof answer === "object" && answer !== null ? `#${objectNumber(answer)}` : plainText(answer);
 
 interface GroupInputs {
-  readonly census: readonly Proxy[];
+  readonly allProxies: readonly Proxy[];
   /** Of each proxy, as a text. */
   readonly answers: readonly string[];
 }
 
-const groups = query("alike proxies", ({ census, answers }: GroupInputs): readonly AlikeProxies[] => {
+const groups = query("alike proxies", ({ allProxies, answers }: GroupInputs): readonly ProxyGroup[] => {
   const found = new Map<string, { readonly first: Proxy; readonly members: number[] }>();
-  for (const [position, proxy] of census.entries()) {
+  for (const [position, proxy] of allProxies.entries()) {
     const key = answers[position] ?? "";
     const group = found.get(key);
     if (group === undefined) found.set(key, { first: proxy, members: [position] });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createBudget } from "../../lib/limits/budget.ts";
-import { createGate } from "../../lib/limits/gate.ts";
+import { createSemaphore } from "../../lib/limits/semaphore.ts";
 
 /** Enters, and tells whether it is inside. */
-function comer(gate: ReturnType<typeof createGate>, bytes: number, signal?: AbortSignal) {
+function comer(semaphore: ReturnType<typeof createSemaphore>, bytes: number, signal?: AbortSignal) {
   const comer = { inside: false, leave: () => {} };
-  const entered = gate.enter(bytes, signal).then((leave) => {
+  const entered = semaphore.enter(bytes, signal).then((leave) => {
     comer.inside = true;
     comer.leave = leave;
   });
@@ -15,8 +15,8 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 1));
 
 describe("a gate", () => {
   it("lets in what there is room for, and the others in order when somebody leaves", async () => {
-    const gate = createGate(10);
-    const comers = [6, 4, 3, 8].map((bytes) => comer(gate, bytes).comer);
+    const semaphore = createSemaphore(10);
+    const comers = [6, 4, 3, 8].map((bytes) => comer(semaphore, bytes).comer);
     const inside = () => comers.map((one) => one.inside);
     await settle();
     expect(inside()).toEqual([true, true, false, false]);
@@ -33,16 +33,16 @@ describe("a gate", () => {
   });
 
   it("lets nobody overtake", async () => {
-    const gate = createGate(10);
-    const [first, large, small] = [9, 5, 1].map((bytes) => comer(gate, bytes).comer);
+    const semaphore = createSemaphore(10);
+    const [first, large, small] = [9, 5, 1].map((bytes) => comer(semaphore, bytes).comer);
     await settle();
     expect([first?.inside, large?.inside, small?.inside]).toEqual([true, false, false]);
   });
 
   it("lets in what is larger than itself, alone", async () => {
-    const gate = createGate(10);
-    const huge = comer(gate, 100).comer;
-    const next = comer(gate, 1).comer;
+    const semaphore = createSemaphore(10);
+    const huge = comer(semaphore, 100).comer;
+    const next = comer(semaphore, 1).comer;
     await settle();
     expect([huge.inside, next.inside]).toEqual([true, false]);
     huge.leave();
@@ -51,12 +51,12 @@ describe("a gate", () => {
   });
 
   it("forgets whoever goes away while waiting", async () => {
-    const gate = createGate(10);
-    const first = comer(gate, 10).comer;
+    const semaphore = createSemaphore(10);
+    const first = comer(semaphore, 10).comer;
     await settle();
     const gone = new AbortController();
-    const { entered } = comer(gate, 10, gone.signal);
-    const next = comer(gate, 10).comer;
+    const { entered } = comer(semaphore, 10, gone.signal);
+    const next = comer(semaphore, 10).comer;
     gone.abort(new Error("gone"));
     await expect(entered).rejects.toThrow("gone");
     first.leave();
