@@ -11,7 +11,7 @@ import { errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compi
 import { observers } from "../lib/compile/telemetry/observer.ts";
 import { spansToCollector } from "../lib/compile/telemetry/otlp.ts";
 import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
-import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
+import { readLambdaEvent } from "../lib/compile/triggers/trigger-event.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { compileSettingsFrom } from "../lib/compile/world/settings-from-environment.ts";
 import { sourceNamesIn } from "../lib/config/setting-values.ts";
@@ -77,10 +77,10 @@ export async function handler(event: unknown, context?: LambdaContext): Promise<
 
 async function answer(event: unknown, context?: LambdaContext): Promise<unknown> {
   if (isRequest(event)) return answerRequest(event, context);
-  const notice = readLambdaEvent(event, process.env.PORTOLAN_PREFIX);
-  log.info(notice, notice.asks ? "woken" : "triggered without a change: the event names no source");
-  if (!notice.asks) return { kind: "ignored", ...notice };
-  const compiled = await recompile(undefined, notice.sentMs);
+  const trigger = readLambdaEvent(event, process.env.PORTOLAN_PREFIX);
+  log.info(trigger, trigger.asks ? "woken" : "triggered without a change: the event names no source");
+  if (!trigger.asks) return { kind: "ignored", ...trigger };
+  const compiled = await recompile(undefined, trigger.sentMs);
   logStaleSources(log, compiled.diagnostics);
   logErrors(compiled.diagnostics);
   return compiled;

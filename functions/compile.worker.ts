@@ -3,11 +3,11 @@ import type { ExecutionContext, R2Bucket, ScheduledController } from "@cloudflar
 import { type AdmissionSettings, admissionFromSettings } from "../lib/admission/admission-settings.ts";
 import { PortolanError } from "../lib/base/diagnostic.ts";
 import { keptPublicationsIn, runGarbageCollection } from "../lib/compile/garbage.ts";
-import { workerRoom } from "../lib/compile/recompile/worker-room.ts";
+import { workerMemory } from "../lib/compile/recompile/worker-memory.ts";
 import { consoleLog, errorLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
-import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
 import { type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
+import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/trigger-event.ts";
 import { forgeWaitMs } from "../lib/compile/webhook/answer-in-time.ts";
 import { type WebhookFunction, webhookFunction } from "../lib/compile/webhook/app.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
@@ -110,7 +110,7 @@ function compilerFor(env: Env): Compiler {
     pace,
     observer,
     writesPacks: true,
-    room: workerRoom,
+    memoryLimits: workerMemory,
     ...troubleLog(log),
   });
   const resolverRules = readResolverSettings(env);
@@ -203,8 +203,8 @@ export default {
   },
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
-    const notice = readQueueBatch(messages, env.PREFIX);
-    log.info(notice, notice.asks ? "woken" : "triggered without a change: the event names no source");
-    if (notice.asks) await compile(env, notice.sentMs);
+    const trigger = readQueueBatch(messages, env.PREFIX);
+    log.info(trigger, trigger.asks ? "woken" : "triggered without a change: the event names no source");
+    if (trigger.asks) await compile(env, trigger.sentMs);
   },
 };

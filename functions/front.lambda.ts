@@ -9,7 +9,7 @@ import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
-import { sharedConfirmations, storeRecords } from "../lib/front/heads/shared-confirmations.ts";
+import { sharedCdsAcks, storeRecords } from "../lib/front/heads/shared-cds-acks.ts";
 import { twoStores } from "../lib/front/heads/two-stores.ts";
 import { loadConsole } from "../lib/front/shell/load-console.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
@@ -56,7 +56,7 @@ const front = createFront({
   authentication:
     PORTOLAN_AUTHENTICATION === "" ? undecidedAuthentication : readAuthentication(PORTOLAN_AUTHENTICATION),
   ...(choiceIn("PORTOLAN_CONFIRMATIONS", process.env.PORTOLAN_CONFIRMATIONS, ["own", "store"]) === "store"
-    ? { confirmations: sharedConfirmations(storeRecords(store), { onError: (cause) => console.error(String(cause)) }) }
+    ? { cdsAcks: sharedCdsAcks(storeRecords(store), { onError: (cause) => console.error(String(cause)) }) }
     : {}),
   // The bucket tells whoever compiles of a record; without the setting the function may write none.
   ...(flagIn("PORTOLAN_WANTED", process.env.PORTOLAN_WANTED) ? { onWanted: () => {} } : {}),

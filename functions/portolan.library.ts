@@ -3,7 +3,7 @@ export { type ConfigKey, type Diagnostic, type Origin, PortolanError, type Stage
 export { type LoadedDirectory, readFiles, type SourceFile } from "../lib/config/folder/directory.ts";
 export { readFolder } from "../lib/config/folder/folder.ts";
 export type { Refusal } from "../lib/front/nodes/refusals.ts";
-export type { Stranger } from "../lib/front/nodes/strangers.ts";
+export type { UnmatchedNode as Stranger } from "../lib/front/nodes/unmatched-nodes.ts";
 export { type Compile, type CompileOptions, compile, createCompiler } from "../lib/library/compile.ts";
 export { type Listening, listen } from "../lib/library/listen.ts";
 export { type Published, type PublishOptions, publish } from "../lib/library/publish.ts";

@@ -8,7 +8,7 @@ import { type FrontApp, frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
-import { cacheRecords, type EdgeCache, sharedConfirmations } from "../lib/front/heads/shared-confirmations.ts";
+import { cacheRecords, type EdgeCache, sharedCdsAcks } from "../lib/front/heads/shared-cds-acks.ts";
 import { twoStores } from "../lib/front/heads/two-stores.ts";
 import { problem } from "../lib/front/requests/answer.ts";
 import { responseOf } from "../lib/front/requests/fetch-adapter.ts";
@@ -135,7 +135,7 @@ function appOf(
     ...(edgeCache === undefined
       ? {}
       : {
-          confirmations: sharedConfirmations(cacheRecords(edgeCache), {
+          cdsAcks: sharedCdsAcks(cacheRecords(edgeCache), {
             onError: (cause) => console.error(String(cause)),
           }),
         }),

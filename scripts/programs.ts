@@ -13,7 +13,7 @@ export const packaged = {
   "served-front": "functions/served-front.node.ts",
   "served-compile": "functions/served-compile.node.ts",
   "compile-slice": "functions/compile-slice.node.ts",
-  "lay-blobs": "functions/lay-blobs.node.ts",
+  "prewrite-blobs": "functions/prewrite-blobs.node.ts",
   portolan: "functions/portolan.library.ts",
   front: "functions/front.library.ts",
 } as const;

@@ -11,7 +11,7 @@ const mayImport = new Map(
   ].map(([, name = "", allowed = ""]) => [name, allowed === "-" ? [] : allowed.split(", ")]),
 );
 
-/** Package → rooms that may import it. A package that is not listed may be imported by cli, functions and test only. */
+/** Library → packages that may import it. A package that is not listed may be imported by cli, functions and test only. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   hono: ["compile", "admission"],
   preact: ["console"],
@@ -64,30 +64,31 @@ function importsOf(file: string): readonly Import[] {
   return [...text.matchAll(pattern)].map((match) => ({ file, specifier: match[1] ?? match[2] ?? match[3] ?? "" }));
 }
 
-const roomOf = (path: string): string | undefined => /^lib\/([^/]+)\//.exec(path)?.[1];
+const packageOf = (path: string): string | undefined => /^lib\/([^/]+)\//.exec(path)?.[1];
 
 /** Why an import is wrong, or undefined. */
 function complaint({ file, specifier }: Import): string | undefined {
-  const room = roomOf(file);
-  if (room === undefined || room === "cli") return undefined;
-  const allowed = mayImport.get(room);
-  if (allowed === undefined) return `${file}: room ${room} is not in the table`;
+  const packageName = packageOf(file);
+  if (packageName === undefined || packageName === "cli") return undefined;
+  const allowed = mayImport.get(packageName);
+  if (allowed === undefined) return `${file}: room ${packageName} is not in the table`;
   if (specifier.startsWith("node:")) return undefined;
   if (!specifier.startsWith(".")) {
     const name = specifier.startsWith("@")
       ? specifier.split("/").slice(0, 2).join("/")
       : (specifier.split("/")[0] ?? "");
-    return homes[name]?.includes(room) ? undefined : `${file}: ${name} has no home in ${room}`;
+    return homes[name]?.includes(packageName) ? undefined : `${file}: ${name} has no home in ${packageName}`;
   }
   const target = relative(root, resolve(root, dirname(file), specifier));
   if (outside.includes(target)) return undefined;
   if (!/\.tsx?$/.test(specifier)) return `${file}: ${specifier} lacks its extension`;
-  if (target.startsWith("gen/")) return homes.gen?.includes(room) ? undefined : `${file}: ${room} may not use gen/`;
-  const other = roomOf(target);
+  if (target.startsWith("gen/"))
+    return homes.gen?.includes(packageName) ? undefined : `${file}: ${packageName} may not use gen/`;
+  const other = packageOf(target);
   if (other === undefined) return `${file}: ${target} is in no room`;
-  return other === room || other === "base" || allowed.includes(other)
+  return other === packageName || other === "base" || allowed.includes(other)
     ? undefined
-    : `${file}: ${room} may not import ${other}`;
+    : `${file}: ${packageName} may not import ${other}`;
 }
 
 /** Files that import one another in a circle, from the first back to it; undefined where no file does. */
@@ -118,7 +119,7 @@ function circle(imports: readonly Import[]): readonly string[] | undefined {
 describe("the import table", () => {
   const imports = filesUnder("lib").flatMap(importsOf);
 
-  it("leads nowhere in a circle, within a room neither, and not for types alone", () => {
+  it("leads nowhere in a circle, within a package neither, and not for types alone", () => {
     expect(circle(imports)).toBeUndefined();
   });
 

@@ -10,13 +10,13 @@ import { createReadiness } from "./envoy/readiness.ts";
 import { openTakenLog, type TakenTexts, takenName } from "./files/taken-log.ts";
 import type { Holding } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
-import { createEnvoySteps, type EnvoySteps } from "./lead/envoy-steps.ts";
-import { type FollowedSource, followSource } from "./lead/followed-source.ts";
-import { createRefusalReport } from "./lead/refusal-report.ts";
-import { createTakenWriter } from "./lead/taken-writer.ts";
-import { createWake } from "./wake.ts";
+import { createEnvoyStages, type EnvoyStages } from "./rollout/envoy-stages.ts";
+import { type FollowedSource, followSource } from "./rollout/followed-source.ts";
+import { createRefusalReport } from "./rollout/refusal-report.ts";
+import { createTakenWriter } from "./rollout/taken-writer.ts";
+import { createWaitSignal } from "./wait-signal.ts";
+import { createEnvoyRollout, type EnvoyRollout, type RefusedResource } from "./xds/envoy-rollout.ts";
 import { extensionSource } from "./xds/extension-polls.ts";
-import { createLeading, type Leading, type RefusedResource } from "./xds/leading.ts";
 import type { LocalCalls } from "./xds/local-calls.ts";
 import type { LocalState } from "./xds/local-host.ts";
 import { createOfferMaker, type ResourceTexts } from "./xds/local-resources.ts";
@@ -83,7 +83,7 @@ const liveMs = 50;
 /** Keeps an Envoy running, and gives it over a socket what a source has. */
 export function createAgent(options: AgentOptions): Agent {
   const { source, state, socket, folder, say } = options;
-  const wake = createWake();
+  const wake = createWaitSignal();
   const hurry = new AbortController();
   const readiness = createReadiness();
   const make = createOfferMaker({
@@ -92,7 +92,7 @@ export function createAgent(options: AgentOptions): Agent {
   });
   const refusals = createRefusalReport(source, say);
   let keeper: EnvoyKeeper | undefined;
-  let steps: EnvoySteps | undefined;
+  let steps: EnvoyStages | undefined;
   let followed: FollowedSource | undefined;
   let socketErrors = 0;
   let isStopping = false;
@@ -100,10 +100,13 @@ export function createAgent(options: AgentOptions): Agent {
   let livePid: number | undefined;
 
   /** Starts an Envoy where none runs, and says when one is live. @returns when to look again */
-  async function keepRunning({ current, mayStart, start, startsAtMs }: EnvoyKeeper, leading: Leading): Promise<number> {
+  async function keepRunning(
+    { current, mayStart, start, startsAtMs }: EnvoyKeeper,
+    rollout: EnvoyRollout,
+  ): Promise<number> {
     const envoy = current();
     if (envoy === undefined) {
-      if (leading.offered() === undefined) return Number.POSITIVE_INFINITY;
+      if (rollout.offered() === undefined) return Number.POSITIVE_INFINITY;
       if (!mayStart()) return startsAtMs() ?? 0;
       await start();
       return 0;
@@ -118,19 +121,19 @@ export function createAgent(options: AgentOptions): Agent {
 
   interface Parts {
     readonly kept: EnvoyKeeper;
-    readonly leading: Leading;
-    readonly advancing: EnvoySteps;
+    readonly rollout: EnvoyRollout;
+    readonly advancing: EnvoyStages;
     readonly write: () => Promise<number>;
   }
 
   /** Does what is to be done until the agent is stopped. @returns the exit code */
-  async function work({ kept, leading, advancing, write }: Parts): Promise<number> {
+  async function work({ kept, rollout, advancing, write }: Parts): Promise<number> {
     advancing.offer();
     const onChange = () => {
       advancing.wantsOther();
       wake.ring();
     };
-    followed = followSource(source, leading, { make, onChange, onNames: options.onNames, say });
+    followed = followSource(source, rollout, { make, onChange, onNames: options.onNames, say });
     while (!isStopping) {
       const code = kept.gaveUp();
       if (code !== undefined) return code;
@@ -138,8 +141,8 @@ export function createAgent(options: AgentOptions): Agent {
       try {
         const advanceMs = await advancing.advance(kept.current());
         const writeMs = await write();
-        refusals.report(leading, followed.versions());
-        nextMs = Math.min(advanceMs, writeMs, await keepRunning(kept, leading));
+        refusals.report(rollout, followed.versions());
+        nextMs = Math.min(advanceMs, writeMs, await keepRunning(kept, rollout));
       } catch (cause) {
         if (!(cause instanceof PortolanError)) throw cause;
         // Without an Envoy, and none that could be started: there is nothing that goes on.
@@ -153,22 +156,22 @@ export function createAgent(options: AgentOptions): Agent {
     return 0;
   }
 
-  /** What Envoy says over its stream goes to `leading`, and wakes the loop. */
-  const hostOf = (leading: Leading, advancing: EnvoySteps): StreamHost =>
+  /** What Envoy says over its stream goes to `rollout`, and wakes the loop. */
+  const hostOf = (rollout: EnvoyRollout, advancing: EnvoyStages): StreamHost =>
     state.host({
-      connected: () => leading.connect(),
+      connected: () => rollout.connect(),
       knows(type, known) {
         if (type === "listeners") advancing.hasListeners();
-        leading.knows(type, known);
+        rollout.knows(type, known);
         wake.ring();
       },
-      accepted: leading.accept,
+      accepted: rollout.accept,
       settled() {
         advancing.settled();
         wake.ring();
       },
       refused(refusal) {
-        leading.refuse(refusal);
+        rollout.refuse(refusal);
         wake.ring();
       },
     });
@@ -178,18 +181,18 @@ export function createAgent(options: AgentOptions): Agent {
       const { log, damaged } = await openTakenLog(join(folder, takenName));
       if (damaged > 0)
         say(`${damaged} lines of ${takenName} were not whole: what Envoy had taken before counts in their place`);
-      const leading = createLeading(make(withTexts(log.texts)).offer);
-      const advancing = createEnvoySteps(leading, state, say);
+      const rollout = createEnvoyRollout(make(withTexts(log.texts)).offer);
+      const advancing = createEnvoyStages(rollout, state, say);
       steps = advancing;
       const onSocketError = () => {
         socketErrors += 1;
       };
-      const server = await serveLocal(socket, () => hostOf(leading, advancing), onSocketError, options.calls);
+      const server = await serveLocal(socket, () => hostOf(rollout, advancing), onSocketError, options.calls);
       const timer = setInterval(() => keeper?.current()?.log.read(), logMs);
       try {
         const kept = await createEnvoyKeeper({ ...options, onChange: wake.ring, onEnd: advancing.envoyEnded });
         keeper = kept;
-        return await work({ kept, leading, advancing, write: createTakenWriter(log, leading, say) });
+        return await work({ kept, rollout, advancing, write: createTakenWriter(log, rollout, say) });
       } finally {
         isStopping = true;
         keeper?.release();

@@ -13,11 +13,11 @@ import {
 } from "../snapshot/compiled.ts";
 import { compiledTable } from "../snapshot/compiled-table.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../snapshot/resource-type.ts";
-import { unitsOfEnvoys, unitsOfPrograms } from "../xds/generate.ts";
+import { unitsOfEnvoys, unitsOfProxyless } from "../xds/generate.ts";
 import { type OfUnits, ofUnits, typesOf, unitOf } from "../xds/units.ts";
 import { type ClassForm, type CompiledColumns, compileUnits } from "./compile-units.ts";
-import { classesBesideStore } from "./standing/classes-beside-store.ts";
-import type { Standing } from "./standing/standing.ts";
+import type { ReusableResults } from "./reuse/reusable.ts";
+import { reuseClasses } from "./reuse/reuse-classes.ts";
 
 /** How the classes of each kind are written; the same objects as long as they are. */
 export type ClassForms = Readonly<Record<ProxyViews["kind"], ClassForm>>;
@@ -27,33 +27,36 @@ export type OnMade = (unit: CompiledColumns) => void;
 
 /** The answers of classes, and what making those of each had to say, both in the order of the classes. */
 export interface CompiledClasses extends Pick<CompiledWorld, "classes" | "table"> {
-  readonly spoken: OfUnits<readonly (readonly Diagnostic[])[]>;
+  readonly reported: OfUnits<readonly (readonly Diagnostic[])[]>;
 }
 
 /**
  * The answers of classes, in both shapes. Each unit is gone over for all of them at once, and the columns of a unit of which nothing is new stay
  * the same objects.
  *
- * @param standing what need not be made; absent: everything is
+ * @param reusable results that need not be compiled again; absent: everything is compiled
  */
 export function compileClasses(
   classes: ProxyClasses,
   forms: ClassForms,
-  standing: Standing | undefined,
+  reusable: ReusableResults | undefined,
   memo: Memo,
   onMade: OnMade = () => {},
 ): CompiledClasses {
-  const stored = standing && classesBesideStore(eachClass(classes), forms.envoy, standing, memo);
+  const stored = reusable && reuseClasses(eachClass(classes), forms.envoy, reusable, memo);
   if (stored === undefined || stored.size === 0) return compileAll(classes, forms, memo, onMade);
   const missing = [...classes.ids.keys()].filter((row) => !stored.has(classes.ids[row] ?? ""));
   const made = new Map(stored);
   if (missing.length > 0) {
-    const { classes: others, spoken } = compileAll(classesAt(memo, classes, missing), forms, memo, onMade);
+    const { classes: others, reported } = compileAll(classesAt(memo, classes, missing), forms, memo, onMade);
     for (const [at, value] of others.entries())
-      made.set(value.id, { value, spoken: ofUnits((unit) => spoken[unit][at] ?? nothingSaid) });
+      made.set(value.id, { value, reported: ofUnits((unit) => reported[unit][at] ?? nothingSaid) });
   }
   const all = classes.ids.flatMap((id) => made.get(id) ?? []);
-  return { classes: all.map(({ value }) => value), spoken: ofUnits((unit) => all.map(({ spoken }) => spoken[unit])) };
+  return {
+    classes: all.map(({ value }) => value),
+    reported: ofUnits((unit) => all.map(({ reported }) => reported[unit])),
+  };
 }
 
 const nothingSaid: readonly Diagnostic[] = [];
@@ -63,14 +66,14 @@ type Units = OfUnits<CompiledColumns>;
 
 function compileAll({ ids, views }: ProxyClasses, forms: ClassForms, memo: Memo, onMade: OnMade): CompiledClasses {
   const envoys = unitsOf("envoy", views, forms, memo, onMade);
-  const programs = unitsOf("grpc", views, forms, memo, onMade);
+  const proxyless = unitsOf("grpc", views, forms, memo, onMade);
   const inRows = <T>(of: (units: Units, nothing: readonly CompiledList[]) => readonly T[]): readonly T[] => {
     const someRows = (kind: string, rows: readonly number[], units: Units | undefined): SomeRows<T> => ({
       rows,
       values:
         units === undefined ? noValues : of(units, forAll(memo, `nothing of a type|${kind}`, noList, rows.length)),
     });
-    return together(memo, someRows("envoy", views.envoyRows, envoys), someRows("grpc", views.programRows, programs));
+    return together(memo, someRows("envoy", views.envoyRows, envoys), someRows("grpc", views.proxylessRows, proxyless));
   };
   const columnOf = (type: ResourceType, shape: ShapeName): readonly CompiledList[] =>
     inRows((units, nothing) => listsIn(units, type)?.[shape] ?? nothing);
@@ -81,7 +84,7 @@ function compileAll({ ids, views }: ProxyClasses, forms: ClassForms, memo: Memo,
   return {
     classes: table.classes,
     table,
-    spoken: ofUnits((unit) => inRows((units) => units[unit].diagnostics)),
+    reported: ofUnits((unit) => inRows((units) => units[unit].diagnostics)),
   };
 }
 
@@ -93,14 +96,14 @@ function unitsOf(
   memo: Memo,
   onMade: OnMade,
 ): Units | undefined {
-  const rows = kind === "envoy" ? views.envoyRows : views.programRows;
+  const rows = kind === "envoy" ? views.envoyRows : views.proxylessRows;
   if (rows.length === 0) return undefined;
   const [form, slot] = [forms[kind], kind];
   return ofUnits((unit) => {
     const generated =
       kind === "envoy"
         ? unitsOfEnvoys[unit](views.envoys, memo, slot)
-        : unitsOfPrograms(unit, views.programs, memo, slot);
+        : unitsOfProxyless(unit, views.proxyless, memo, slot);
     const compiled = compileUnits(memo, { unit, generated, form, slot });
     onMade(compiled);
     return compiled;

@@ -50,12 +50,9 @@ export interface ShardCompilers {
   /**
    * What the classes of proxies are made from, by their ids; nothing is made.
    *
-   * @param isFaultless as `folderOf` has it
+   * @param skipRules as `folderOf` has it
    */
-  readonly viewsOf: (
-    shards: readonly Shard[],
-    isFaultless: (file: string) => boolean,
-  ) => ReadonlyMap<string, ProxyViews>;
+  readonly viewsOf: (shards: readonly Shard[], skipRules: (file: string) => boolean) => ReadonlyMap<string, ProxyViews>;
 }
 
 /** @param ahead what was read of the primary source while it was written; absent: nothing */
@@ -68,8 +65,8 @@ export function createShardCompilers(options: WorldOptions, ahead?: ReadAhead): 
       const { content, sources, ...beside } = read(shards);
       return compileFolders(content, sources, beside, staged, slice, reuse);
     },
-    viewsOf(shards, isFaultless) {
-      const { content, consul, clusterId } = read(shards, isFaultless);
+    viewsOf(shards, skipRules) {
+      const { content, consul, clusterId } = read(shards, skipRules);
       return viewsIn(worldOf(content, { ...options, clusterId }, memo, consul).value, memo);
     },
   };
@@ -96,14 +93,14 @@ export interface LoadedWorld {
 export const loadWorld = (shards: readonly Shard[], options: WorldOptions): LoadedWorld =>
   createWorldLoader(options)(shards);
 
-/** Loads one world after the other: what did not change between them keeps its identity. @param isFaultless as `folderOf` has it */
-export type WorldLoader = (shards: readonly Shard[], isFaultless?: (file: string) => boolean) => LoadedWorld;
+/** Loads one world after the other: what did not change between them keeps its identity. @param skipRules as `folderOf` has it */
+export type WorldLoader = (shards: readonly Shard[], skipRules?: (file: string) => boolean) => LoadedWorld;
 
 export function createWorldLoader(options: WorldOptions): WorldLoader {
   const read = createShardsReader(options);
   const memo = createMemo();
-  return (shards, isFaultless) => {
-    const { content, sources, consul, clusterId } = read(shards, isFaultless);
+  return (shards, skipRules) => {
+    const { content, sources, consul, clusterId } = read(shards, skipRules);
     refuseUnusableSettings(content);
     return {
       world: worldOf(content, { ...options, clusterId }, memo, consul),

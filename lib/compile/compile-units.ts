@@ -25,7 +25,7 @@ export interface ClassForm {
 /** A class's answers, and what making them had to say. */
 export interface OfClass {
   readonly value: CompiledClass;
-  readonly spoken: OfUnits<readonly Diagnostic[]>;
+  readonly reported: OfUnits<readonly Diagnostic[]>;
 }
 
 /** The lists of a unit's types for many classes, a row for each, and what making them had to say. */

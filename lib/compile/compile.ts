@@ -21,9 +21,9 @@ import { units } from "../xds/units.ts";
 import { compileClasses, type OnMade } from "./compile-classes.ts";
 import type { ClassForm } from "./compile-units.ts";
 import { configurationVersion } from "./configuration-version.ts";
+import { type ReusableResults, reportedKey } from "./reuse/reusable.ts";
 import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
-import { type Standing, spokenKey } from "./standing/standing.ts";
 import { compiledStatuses, statusDiagnostics } from "./statuses/object-statuses.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
 
@@ -75,10 +75,10 @@ export function countClasses(
   slice: Slice,
 ): CountedWorld {
   const mesh = staged("mesh", () => buildMesh(world, memo));
-  const { value: census, diagnostics } = staged("classify", () => classify(mesh.value, world.proxies, memo));
+  const { value: classified, diagnostics } = staged("classify", () => classify(mesh.value, world.proxies, memo));
   const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
   const counted = {
-    classes: classesOfSlice(census.classes, slice, memo),
+    classes: classesOfSlice(classified.classes, slice, memo),
     form: { certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) },
   };
   const said = [...mesh.diagnostics, ...diagnostics];
@@ -91,8 +91,8 @@ export function countClasses(
   return {
     ...counted,
     beside: {
-      classifier: oneClassifier(memo, census.classifier),
-      nodes: census.nodes,
+      classifier: oneClassifier(memo, classified.classifier),
+      nodes: classified.nodes,
       ...(statuses.length === 0 ? {} : { statuses }),
       ...(granted.length === 0 ? {} : { secretGrants: granted }),
       ...(world.lookups === undefined ? {} : { lookups: world.lookups }),
@@ -121,18 +121,18 @@ export function compileCounted(
   { classes, form, beside, diagnostics: earlier }: CountedWorld,
   memo: Memo,
   staged: Staged,
-  { key, standing, onMade }: Reuse,
+  { key, reusable, onMade }: Reuse,
 ): Stage<CompiledWorld> {
   // Classes share most of what is said of them.
   const diagnostics = new Set(earlier);
   const say = (more: readonly Diagnostic[]): void => {
     for (const diagnostic of more) diagnostics.add(diagnostic);
   };
-  const spoken = new Map<string, readonly Diagnostic[]>();
+  const reported = new Map<string, readonly Diagnostic[]>();
   const formFor = (reader: ProxyViews["kind"]): ClassForm => internValue(memo, { reader, ...form });
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
   const compiled = staged("generate", () => {
-    const { spoken: ofClasses, ...made } = compileClasses(classes, forms, standing, memo, onMade);
+    const { reported: ofClasses, ...made } = compileClasses(classes, forms, reusable, memo, onMade);
     // Of most worlds nothing is said.
     const spoke = units.filter((unit) => ofClasses[unit].some((said) => said.length > 0));
     for (const [row, { id }] of spoke.length === 0 ? [] : made.classes.entries()) {
@@ -140,7 +140,7 @@ export function compileCounted(
         const said = ofClasses[unit][row] ?? nothingSaid;
         if (said.length === 0) continue;
         say(said);
-        spoken.set(spokenKey(id, unit), said);
+        reported.set(reportedKey(id, unit), said);
       }
     }
     return made;
@@ -151,7 +151,7 @@ export function compileCounted(
       ...beside,
       ...compiled,
       diagnostics: sorted,
-      ...(key === undefined ? {} : { made: { key, spoken: Object.fromEntries(spoken) } }),
+      ...(key === undefined ? {} : { made: { key, spoken: Object.fromEntries(reported) } }),
     },
     diagnostics: sorted,
   };
@@ -184,7 +184,7 @@ const oneClassifier = query(
 export interface Reuse {
   /** Stands for all that an answer depends on beside the sources; absent: nobody is to take anything of this compile. */
   readonly key?: string | undefined;
-  readonly standing?: Standing | undefined;
+  readonly reusable?: ReusableResults | undefined;
   /** Is told of lists as soon as they are made; absent: nobody is. */
   readonly onMade?: OnMade | undefined;
 }

@@ -29,7 +29,7 @@ export function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
   const heldFolders = new WeakMap<ShardContent, LoadedFolder>();
   const heldLoaders = new WeakMap<ShardContent, CollectedLoader>();
   let loaders: ReadonlyMap<string, NewestLoader> = new Map();
-  return (shards: readonly Shard[], isFaultless?: IsFaultless) => {
+  return (shards: readonly Shard[], skipRules?: IsFaultless) => {
     const now = new Map<string, LoadedFolder>();
     // Only those of sources that are still there: a loader holds all objects of its source.
     const loadersNow = new Map<string, NewestLoader>();
@@ -41,7 +41,7 @@ export function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
     const readNewest = (shard: SourceShard, isFirst: boolean): LoadedFolder => {
       const under = underOf(shard, isFirst);
       const fresh = () => (isFirst ? ahead?.take() : undefined) ?? emptyFolder(under);
-      const folder = folderAfter(folders.get(shard.name), shard, { under, fresh, isFaultless });
+      const folder = folderAfter(folders.get(shard.name), shard, { under, fresh, skipRules });
       now.set(shard.name, folder);
       return folder;
     };
@@ -50,7 +50,7 @@ export function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
       // Files that are in the newest version as well are read once.
       const newest = now.get(shard.name);
       const fresh = () => (newest?.state.under === under ? newest.state : emptyFolder(under));
-      const folder = folderAfter(heldFolders.get(shard), shard, { under, fresh, isFaultless });
+      const folder = folderAfter(heldFolders.get(shard), shard, { under, fresh, skipRules });
       heldFolders.set(shard, folder);
       return folder;
     };
@@ -170,17 +170,17 @@ interface FolderReading {
   readonly under: string;
   /** What a source is read from that was not read before, or under another name. */
   readonly fresh: () => FolderState;
-  readonly isFaultless: IsFaultless;
+  readonly skipRules: IsFaultless;
 }
 
 function folderAfter(
   before: LoadedFolder | undefined,
   shard: SourceShard,
-  { under, fresh, isFaultless }: FolderReading,
+  { under, fresh, skipRules }: FolderReading,
 ): LoadedFolder {
   const isSame = before?.state.under === under;
   if (isSame && before.shard === shard) return before;
-  const state = folderOf(textsOfShard(shard), isSame ? before.state : fresh(), isFaultless);
+  const state = folderOf(textsOfShard(shard), isSame ? before.state : fresh(), skipRules);
   return { shard, state, content: factsOfResolver(shard.name, boundedReading(shard.name, wholeFolder(state))) };
 }
 

@@ -3,9 +3,9 @@ import type { Publishing } from "../snapshot/publish.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import { type CompileLoop, createCompileLoop, createLoopInRoom } from "./recompile/compile-loop.ts";
 import { createFannedCompiler } from "./recompile/fanned-compiler.ts";
-import type { Published, Recompiled, RecompiledWorld, RecompileOptions, Room } from "./recompile/recompiled.ts";
-import { createRoomCompiler } from "./recompile/room-compiler.ts";
-import { createStandingCompiler, type SourcesCompiled } from "./recompile/standing-compiler.ts";
+import type { MemoryLimits, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompile/recompiled.ts";
+import { createReusingCompiler, type SourcesCompiled } from "./recompile/reusing-compiler.ts";
+import { createWorkerCompiler } from "./recompile/worker-compiler.ts";
 import { maxSlices } from "./slices/plan.ts";
 import { sourceBytes } from "./slices/source-versions.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
@@ -21,12 +21,12 @@ import { type Staged, unwatched } from "./telemetry/observer.ts";
 export function createRecompiler(
   options: RecompileOptions,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<Recompiled> {
-  const { fanOut, room, onPublished } = options;
+  const { fanOut, memoryLimits, onPublished } = options;
   const open = () =>
     createCompileLoop<Published>(options, (reading, encoder) =>
-      fanOut === undefined ? createStandingCompiler(reading, encoder) : createFannedCompiler(reading, fanOut, encoder),
+      fanOut === undefined ? createReusingCompiler(reading, encoder) : createFannedCompiler(reading, fanOut, encoder),
     );
-  const recompile = room === undefined ? open() : loopInRoom(options, room, open);
+  const recompile = memoryLimits === undefined ? open() : loopInMemoryLimits(options, memoryLimits, open);
   return async (publishing, mayPublish) => {
     const { compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
     onPublished?.(told.version, compiled.loaded);
@@ -35,9 +35,9 @@ export function createRecompiler(
 }
 
 /** Compiles a world that there is room for in one loop, which remembers, and a larger one in a loop of its own each time. */
-function loopInRoom(
+function loopInMemoryLimits(
   options: RecompileOptions,
-  { wholeBytes, sliceBytes }: Room,
+  { wholeBytes, sliceBytes }: MemoryLimits,
   open: () => CompileLoop<Published>,
 ): CompileLoop<Published> {
   let whole: CompileLoop<Published> | undefined;
@@ -49,21 +49,21 @@ function loopInRoom(
     }
     whole = undefined;
     const of = Math.min(maxSlices, Math.ceil(bytes / sliceBytes));
-    return createLoopInRoom(options, createRoomCompiler(options, of))(...asked);
+    return createLoopInRoom(options, createWorkerCompiler(options, of))(...asked);
   };
 }
 
 /** The same, in this process whatever `fanOut` says, for whoever looks at the world too. */
 export function createWorldRecompiler(
-  options: Omit<RecompileOptions, "fanOut" | "room">,
+  options: Omit<RecompileOptions, "fanOut" | "memoryLimits">,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
-  return createCompileLoop(options, createStandingCompiler);
+  return createCompileLoop(options, createReusingCompiler);
 }
 
 /** Compiles what all sources of a store hold, and publishes nothing. */
 export function createSourcesCompiler(
-  options: Omit<RecompileOptions, "publisher" | "build" | "startLaying" | "room">,
+  options: Omit<RecompileOptions, "publisher" | "build" | "startPrewrite" | "memoryLimits">,
 ): (staged?: Staged) => Promise<SourcesCompiled> {
-  const { compile } = createStandingCompiler(options, createWorldEncoder());
+  const { compile } = createReusingCompiler(options, createWorldEncoder());
   return async (staged = unwatched) => compile(staged, await readHead(options.store), Promise.resolve());
 }

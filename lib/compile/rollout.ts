@@ -1,8 +1,6 @@
 import { PortolanError } from "../base/diagnostic.ts";
-import { holding, rolledBack, withCanary } from "../snapshot/head/aims.ts";
 import { lastRoot, newestConfiguration, newestRoot, type ReadHead } from "../snapshot/head/head.ts";
 import {
-  actWith,
   type Moved,
   needHead,
   pinOf,
@@ -10,21 +8,23 @@ import {
   rollbackTarget,
   setCanary,
   toldAlike,
+  transitionWith,
   type Word,
 } from "../snapshot/head/head-operations.ts";
-import { type Act, createLeader, type Led, type Note } from "../snapshot/head/lead.ts";
-import { withHeld } from "../snapshot/held.ts";
+import { holding, rolledBack, withCanary } from "../snapshot/head/rollout-targets.ts";
+import { type AuditInfo, createTransition, type Mutation, type TransitionResult } from "../snapshot/head/transition.ts";
+import { readOnce } from "../snapshot/memoize/read-once.ts";
 import { configurationOf } from "../snapshot/publish.ts";
-import { readOnce } from "../snapshot/remember/read-once.ts";
+import { withRetained } from "../snapshot/retained.ts";
+import { isUnread } from "../snapshot/reuse/stored-part.ts";
 import type { Configuration, Share, StoredRoot } from "../snapshot/root.ts";
-import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { storedRoot } from "../snapshot/stored-root.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import { compilerVersion } from "./compile.ts";
 import { everHeldVersions, nothingHeld } from "./isolation/held-sources.ts";
 import { createPublishers } from "./recompile/publishers.ts";
 import type { HeldOnly, RecompileOptions } from "./recompile/recompiled.ts";
-import { createStandingCompiler } from "./recompile/standing-compiler.ts";
+import { createReusingCompiler } from "./recompile/reusing-compiler.ts";
 import { SourceNotKept } from "./shards/held-configuration.ts";
 import { createUnreadSources } from "./shards/unread-sources.ts";
 import { unwatched } from "./telemetry/observer.ts";
@@ -40,24 +40,24 @@ export interface Rollout {
    *   them. Or a root that has the configuration
    * @throws PortolanError as `rollback` of the snapshot does
    */
-  rollback(back: number | string, word?: Word): Promise<Moved>;
+  rollback(back: number | string, auditInfo?: Word): Promise<Moved>;
   /**
    * Tries the configuration of a root on a part of the nodes, which get the newest services and endpoints like all others.
    *
    * @throws PortolanError when it cannot be compiled, or another operator came in between
    */
-  canary(root: string, share: Share, word?: Word): Promise<Moved>;
+  canary(root: string, share: Share, auditInfo?: Word): Promise<Moved>;
 }
 
 export type RolloutOptions = Pick<RecompileOptions, "store" | "publisher" | "build">;
 
 /** Remembers between calls what it compiled. */
 export function createRollout({ store, publisher = {}, build }: RolloutOptions): Rollout {
-  const leadTo = createConfigurationLeader({ store, publisher, build });
-  const leadAsIs = createLeader(store, createWorldEncoder(), publisher);
+  const transitionTo = createConfigurationTransition({ store, publisher, build });
+  const transitionAsIs = createTransition(store, createWorldEncoder(), publisher);
   return {
-    async rollback(back, word = {}) {
-      const options = { ...publisher, ...word };
+    async rollback(back, auditInfo = {}) {
+      const options = { ...publisher, ...auditInfo };
       const base = await needHead(store, publisher);
       const { root, back: to } = await rollbackTarget(store, base.head, back);
       const configuration = configurationIn(await storedRoot(store, root), root);
@@ -68,10 +68,10 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
       if (configuration === undefined) return asItWas(`${unknownSources}; ${untilUnpin}`);
       const deed = { reason: "rollback", options, back: to } as const;
       try {
-        const moved = await actWith(store, base, deed, (read, note) =>
-          leadTo(read, configuration, note, (compiled) => (aims, at) => {
-            const pin = holding(pinOf(note, word, at.nowMs), compiled);
-            return rolledBack(aims, at.compiled ?? "", pin);
+        const moved = await transitionWith(store, base, deed, (read, note) =>
+          transitionTo(read, configuration, note, (compiled) => (targets, at) => {
+            const pin = holding(pinOf(note, auditInfo, at.nowMs), compiled);
+            return rolledBack(targets, at.compiled ?? "", pin);
           }),
         );
         return await toldAlike(store, moved);
@@ -86,8 +86,8 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
             );
       }
     },
-    async canary(root, share, word = {}) {
-      const options = { ...publisher, ...word };
+    async canary(root, share, auditInfo = {}) {
+      const options = { ...publisher, ...auditInfo };
       const base = await needHead(store, publisher);
       const configuration = configurationIn(await storedRoot(store, root), root);
       const served = await storedRoot(store, lastRoot(base.head.steps));
@@ -101,12 +101,16 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
         const newest = await storedRoot(store, newestRoot(base.head));
         if (newestConfiguration(base.head) === configuration.version && newest.compiler !== compilerVersion)
           return await asItIs(otherVersion(newest.compiler));
-        return await actWith(store, base, { reason: "canary", options }, (read, note) =>
+        return await transitionWith(store, base, { reason: "canary", options }, (read, note) =>
           newestConfiguration(read.head) === configuration.version
-            ? leadAsIs(read, (aims) => withCanary(aims, { root: aims.newest, ...share, configuration }), note)
-            : leadTo(read, configuration, note, (compiled) => (aims, at) => {
+            ? transitionAsIs(
+                read,
+                (targets) => withCanary(targets, { root: targets.newest, ...share, configuration }),
+                note,
+              )
+            : transitionTo(read, configuration, note, (compiled) => (targets, at) => {
                 const tried = { root: at.compiled ?? "", ...share, configuration: compiled };
-                return withCanary(aims, tried);
+                return withCanary(targets, tried);
               }),
         );
       } catch (cause) {
@@ -139,18 +143,18 @@ class NotCompiled extends PortolanError {
  * @param act of the configuration as it is named now that it was compiled
  * @throws NotCompiled
  */
-type ConfigurationLeader = (
+type ConfigurationTransition = (
   base: ReadHead,
   configuration: Configuration,
-  note: Note,
-  act: (compiled: Configuration) => Act,
-) => Promise<Led>;
+  note: AuditInfo,
+  mutation: (compiled: Configuration) => Mutation,
+) => Promise<TransitionResult>;
 
-function createConfigurationLeader({ store: below, publisher, build }: RolloutOptions): ConfigurationLeader {
+function createConfigurationTransition({ store: below, publisher, build }: RolloutOptions): ConfigurationTransition {
   const { store, forget } = readOnce(below);
   const encoder = createWorldEncoder();
   let heldBack = nothingHeld;
-  const { compileHeld, standing } = createStandingCompiler({ store, build, held: () => heldBack }, encoder);
+  const { compileHeld, reusable } = createReusingCompiler({ store, build, held: () => heldBack }, encoder);
   const publishers = createPublishers(store, encoder, publisher);
   const compile = async (base: ReadHead, configuration: Configuration): Promise<HeldOnly> => {
     try {
@@ -161,23 +165,23 @@ function createConfigurationLeader({ store: below, publisher, build }: RolloutOp
       throw cause instanceof PortolanError ? new NotCompiled(cause) : cause;
     }
   };
-  const attempt: ConfigurationLeader = async (base, configuration, note, act) => {
+  const attempt: ConfigurationTransition = async (base, configuration, note, mutation) => {
     const { world, settings } = await compile(base, configuration);
     // Another version of Portolan may have named it otherwise, or not at all.
     const compiled = { ...configuration, version: world.configuration ?? configuration.version };
     try {
-      const led = await publishers.of(settings.pollDelayMs).lead(world, base, act(compiled), note);
-      if (led.kind !== "lost") standing.moved(led.head);
-      return led;
+      const result = await publishers.of(settings.pollDelayMs).transition(world, base, mutation(compiled), note);
+      if (result.kind !== "lost") reusable.moved(result.head);
+      return result;
     } catch (cause) {
       if (!isUnread(cause)) throw cause;
       // Something that was taken from the store was collected meanwhile: the next attempt makes everything.
-      standing.drop();
+      reusable.drop();
       return { kind: "lost" };
     }
   };
   return (...asked) =>
-    withHeld(async () => {
+    withRetained(async () => {
       forget();
       try {
         return await attempt(...asked);

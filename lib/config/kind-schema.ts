@@ -25,7 +25,7 @@ export interface KindSchema {
   /**
    * Reads a spec; paths of findings begin with `spec`.
    *
-   * @param isFaultless as `ReadOptions` has it; false when absent
+   * @param skipRules as `ReadOptions` has it; false when absent
    * @param allowed codes of findings that are none here; none when absent
    * @param status of the object, which some rules look at
    */
@@ -33,7 +33,7 @@ export interface KindSchema {
     raw: unknown,
     meta: ConfigMeta,
     unknownFields: "refuse" | "ignore",
-    isFaultless?: boolean,
+    skipRules?: boolean,
     allowed?: ReadonlySet<DiagnosticCode>,
     status?: unknown,
   ): SpecReading<unknown>;
@@ -70,9 +70,9 @@ export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema
     clusterScoped: description.clusterScoped ?? false,
     noEffect: description.noEffect,
     schema,
-    read(raw, meta, unknownFields, isFaultless = false, allowed = new Set(), status?) {
+    read(raw, meta, unknownFields, skipRules = false, allowed = new Set(), status?) {
       const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
-      if (isFaultless) return { spec, findings };
+      if (skipRules) return { spec, findings };
       const isTyped = unknownFields === "refuse" && !withoutSchemas.has(group);
       const found =
         spec === undefined

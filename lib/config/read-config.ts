@@ -30,7 +30,7 @@ export interface ReadOptions {
    */
   readonly acceptUnknownTypes?: boolean;
   /** Nothing is to be said of any object, as somebody knows who has read the very text: faults are not looked for. False when absent. */
-  readonly isFaultless?: boolean;
+  readonly skipRules?: boolean;
   /** Lets diagnostics name the line of the field instead of the line of the object. */
   readonly sourceOf?: SourceOf;
 }
@@ -59,9 +59,9 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     ...object.origin,
     key: { group: meta.group, kind: meta.kind, name: meta.name, namespace: meta.namespace },
   };
-  const { unknownFields = "refuse", isFaultless = false } = options;
-  const reading = schema.read(object.spec, meta, unknownFields, isFaultless, allowedBy(options), object.status);
-  const findings: Finding[] = isFaultless
+  const { unknownFields = "refuse", skipRules = false } = options;
+  const reading = schema.read(object.spec, meta, unknownFields, skipRules, allowedBy(options), object.status);
+  const findings: Finding[] = skipRules
     ? []
     : [
         ...metadataRules(object, schema, options.names === "free"),

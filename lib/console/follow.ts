@@ -2,7 +2,7 @@
 
 import type { Traced } from "../front/api/schema/trace.ts";
 import { type AskResources, servedResources } from "../front/api/served-resources.ts";
-import { fromAt, headersIn, toldTrace } from "../front/tracing/told.ts";
+import { fromAt, headersIn, traceAnswer } from "../front/tracing/trace-answer.ts";
 import { tracer } from "../front/tracing/tracer.ts";
 import { ask, type Problem, type Reply } from "./ask.ts";
 
@@ -45,7 +45,7 @@ export async function follow(asked: Followed, signal: AbortSignal): Promise<Repl
     },
   );
   if (answer.kind === "refused") return { kind: "problem", status: 400, detail: answer.reason };
-  const told = toldTrace(answer, (place) => ({
+  const told = traceAnswer(answer, (place) => ({
     from: fromAt(place, from.get(`${place.type}/${place.name}`) ?? []),
     causes: [],
   }));

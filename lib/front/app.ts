@@ -2,16 +2,16 @@ import { apiRoutes } from "./api/api-routes.ts";
 import { callerOf } from "./auth/admit.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
-import { type NodesFront, refusalsKnown, statesOf, strangersKnown } from "./nodes/front-nodes.ts";
+import { type NodesFront, refusalsKnown, statesOf, unmatchedKnown } from "./nodes/front-nodes.ts";
 import { callRoutes } from "./polls/call-routes.ts";
 import { noRoomForAnswer } from "./polls/outcome.ts";
 import { probeRoutes } from "./probes.ts";
-import { createProof } from "./proof.ts";
 import { type Answer, jsonAnswer, problem, type Sooner, wholeAnswer } from "./requests/answer.ts";
 import { fetchAnswers } from "./requests/fetch-adapter.ts";
 import { createRequests, type Requests } from "./requests/requests.ts";
 import { type Asked, plain, type Route } from "./requests/routes.ts";
 import { consoleRoutes, type LoadConsole } from "./shell/console-routes.ts";
+import { createVerificationBlobs } from "./verification-blobs.ts";
 import { moduleRoute } from "./wasm-modules.ts";
 
 /** The front as an app: Node's servers hand it their requests by `nodeAnswers`, everybody else by `fetch`. */
@@ -49,7 +49,7 @@ function stateRoutes(
   front: NodesFront &
     Pick<Front, "heads" | "reader" | "answers" | "modules" | "readiness" | "metrics" | "nodes" | "limits">,
 ): readonly Route[] {
-  const proof = createProof(front);
+  const verificationBlobs = createVerificationBlobs(front);
   const get = (path: string, answer: (asked: Asked) => Sooner<Answer>): Route => ({
     method: "GET",
     path,
@@ -61,7 +61,7 @@ function stateRoutes(
       return head === undefined ? nothingPublished() : jsonAnswer(head);
     }),
     get("/v3/blobs/:hash", async (asked) => {
-      const blob = await proof.blob(asked.params.hash ?? "", callerOf(asked));
+      const blob = await verificationBlobs.blob(asked.params.hash ?? "", callerOf(asked));
       if (blob === undefined) return problem(404, "there is no such blob here");
       const leave = front.answers.tryEnter(blob.length);
       if (leave === undefined) return problem(503, noRoomForAnswer);
@@ -87,7 +87,7 @@ function stateRoutes(
       return { status: 200, headers: { "content-type": metrics.contentType }, body: metrics.text };
     }),
     get("/refusals", async () => jsonAnswer({ refusals: await refusalsKnown(front) })),
-    get("/strangers", async () => jsonAnswer({ strangers: await strangersKnown(front) })),
+    get("/strangers", async () => jsonAnswer({ strangers: await unmatchedKnown(front) })),
     get("/status/nodes", ({ query }) => nodesAnswer(front, query)),
   ];
 }

@@ -2,12 +2,12 @@ import type { NodeClaims } from "../base/classifier.ts";
 import type { CertificateAuthority, CertificateRecord } from "../ca/certificate-authority.ts";
 import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
-import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
+import { createSemaphore, type Semaphore } from "../limits/semaphore.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import { type AnalysisRecord, readAnalysis } from "../snapshot/analysis-record.ts";
-import { wayOf } from "../snapshot/head/cohorts.ts";
-import { cohortsOf, nextStepMs, rootAt } from "../snapshot/head/head.ts";
+import { rolloutFor } from "../snapshot/head/cohorts.ts";
+import { cohortsOf, nextStageMs, rootAt } from "../snapshot/head/head.ts";
 import type { ShareNode } from "../snapshot/head/share.ts";
 import type { SigningJwk } from "../snapshot/head/signing-keys.ts";
 import { packedBlobs } from "../snapshot/packs/packed-blobs.ts";
@@ -16,31 +16,31 @@ import { createSnapshotReader, type SnapshotReader } from "../snapshot/reader/sn
 import type { Head } from "../snapshot/root.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createDifferences, type Differences } from "../streams/differences.ts";
-import { createSaidRefusals, type SaidRefusals } from "./ads/said-refusals.ts";
+import { createReportedNacks, type ReportedNacks } from "./ads/reported-nacks.ts";
 import type { Lookups } from "./api/schema/lookups.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
 import { type Caller, completed } from "./auth/caller.ts";
 import { shown } from "./excess.ts";
-import { type Alikes, createAlikes } from "./heads/alike.ts";
 import type { BelievedGenerations } from "./heads/believed-generations.ts";
-import { type Confirmations, memoryConfirmations } from "./heads/confirmations.ts";
+import { type CdsAcks, memoryCdsAcks } from "./heads/cds-acks.ts";
 import { createStates } from "./heads/head-state.ts";
 import { createHeads, type Heads } from "./heads/heads.ts";
 import { createLastRoot } from "./heads/last-root.ts";
-import { hasGate, type Switching, standingOf } from "./heads/switches.ts";
+import { hasStageCondition, rolloutOf, type Switching } from "./heads/switches.ts";
+import { createWaiterGroups, type WaiterGroups } from "./heads/waiter-groups.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
-import { askerOf } from "./nodes/asker.ts";
 import { type ExplainedRefusal, explainRefusal } from "./nodes/explain-refusal.ts";
 import { statesOf } from "./nodes/front-nodes.ts";
 import { createMissedBlobs } from "./nodes/missed-blobs.ts";
 import { countedNodes } from "./nodes/node-state.ts";
 import { type NodeWatch, noNodes } from "./nodes/node-watch.ts";
 import type { Placement } from "./nodes/place-node.ts";
-import { createPlaces } from "./nodes/places.ts";
+import { createPlacements } from "./nodes/placements.ts";
 import { isProbe } from "./nodes/probe-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./nodes/refusals.ts";
+import { requestingNodeOf } from "./nodes/requesting-node.ts";
 import { noSiblings, type Siblings } from "./nodes/siblings.ts";
-import { createStrangerWatch, type Stranger, type StrangerWatch } from "./nodes/strangers.ts";
+import { createUnmatchedWatch, type UnmatchedNode, type UnmatchedWatch } from "./nodes/unmatched-nodes.ts";
 import { createWantedClasses } from "./nodes/wanted-classes.ts";
 import type { Moves } from "./operate/moves.ts";
 import { createExtensionLists, type ExtensionLists } from "./polls/extension-lists.ts";
@@ -66,7 +66,7 @@ export interface FrontOptions {
   readonly limits?: Limits;
   readonly now?: () => number;
   /** Where what nodes have confirmed is remembered; in this process by default. */
-  readonly confirmations?: Confirmations;
+  readonly cdsAcks?: CdsAcks;
   /** Keys of which one must have signed HEAD before it is followed; without them any HEAD is. */
   readonly trusted?: readonly SigningJwk[];
   /** Newest generation of HEAD that was believed before this front, or beside it; absent: it starts with none. */
@@ -98,7 +98,7 @@ export interface FrontOptions {
   readonly siblings?: Siblings | undefined;
   readonly onRefusal?: (refusal: Refusal) => void;
   /** Told once of each node that no class was compiled for. */
-  readonly onStranger?: (stranger: Stranger) => void;
+  readonly onStranger?: (stranger: UnmatchedNode) => void;
   /**
    * To have the sources compiled when a node without a class of its own has asked for it, or a blob is missing; absent: no such node is
    * waited for, and nobody is told of such a blob. The store has to be one that may be written under `wanted/`.
@@ -129,17 +129,17 @@ export interface Front {
   /** For people who look around: apart from `reader`, so that they push nothing out that nodes are about to be served. */
   readonly browsing: SnapshotReader;
   /** Passed by whoever has one read that a request names. */
-  readonly olderRoots: Gate;
+  readonly olderRoots: Semaphore;
   /** What tells trees apart, for streams and for delta requests. */
   readonly differences: Differences;
   /** Hashes of the roots that were served last, the latest last. */
   recentRoots(): readonly string[];
   readonly heads: Heads;
   /** Polls that wait for the same. */
-  readonly alikes: Alikes;
+  readonly waiterGroups: WaiterGroups;
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
-  readonly strangers: StrangerWatch;
+  readonly strangers: UnmatchedWatch;
   readonly nodes: NodeWatch;
   readonly registrations: Registrations | undefined;
   readonly siblings: Siblings;
@@ -171,7 +171,7 @@ export interface Front {
   /** Of requests being held. */
   readonly held: Budget;
   /** Of answers that lie in memory whole. */
-  readonly answers: Gate;
+  readonly answers: Semaphore;
   /** What `served` says of every node, where it says the same of all and nothing has to be read for it; else undefined. */
   servedToAll(): Served | undefined;
   /**
@@ -182,7 +182,7 @@ export interface Front {
    * @returns undefined before the first publish
    */
   served(node: ShareNode, switching?: Switching, ifSilent?: "last"): Promise<Served | undefined>;
-  readonly confirmations: Confirmations;
+  readonly cdsAcks: CdsAcks;
   /**
    * The class of a node whose claim is its caller's to make, from what the request itself says of it and from nothing that was said
    * before.
@@ -191,9 +191,9 @@ export interface Front {
   /** Whether polls can be answered from what is in force. Cheap: strangers may ask. */
   readiness(): Promise<Readiness>;
   /** Refusals that agents tell of, in delta requests. */
-  readonly said: SaidRefusals;
+  readonly said: ReportedNacks;
   /** Where else refusals are heard of than in polls; streams add theirs. */
-  readonly heard: Pick<SaidRefusals, "standing" | "explained">[];
+  readonly heard: Pick<ReportedNacks, "active" | "explained">[];
   readonly onRefusal: (refusal: Refusal) => void;
   /** The clock of what is kept of nodes. */
   readonly now: () => number;
@@ -220,7 +220,7 @@ export interface Served {
 const maxRecentRoots = 8;
 
 /** What all nodes are served alike, for as long as HEAD is this one and the next step has not come. */
-interface Alike {
+interface SameForAll {
   readonly head: Head;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -259,32 +259,32 @@ export function createFront(options: FrontOptions): Front {
     options.onRefusal?.(refusal);
   };
   const refusals = createRefusalWatch(now, onRefusal, limits);
-  const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
-  const said = createSaidRefusals(reader, now, onRefusal, limits, limits.refusalMs);
+  const strangers = createUnmatchedWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
+  const said = createReportedNacks(reader, now, onRefusal, limits, limits.refusalMs);
   const heard: Front["heard"] = [said];
   /** Whoever asks no more refuses nothing any more. */
   const isAsking = (refusal: Refusal) => nodes.isAsking?.(refusal) ?? true;
-  const standing = () => [...heard, refusals].flatMap((source) => source.standing()).filter(isAsking);
-  metrics.refusing?.(() => standing().map(({ type }) => type));
+  const active = () => [...heard, refusals].flatMap((source) => source.active()).filter(isAsking);
+  metrics.refusing?.(() => active().map(({ type }) => type));
   const lastRoot = createLastRoot(reader, onError);
-  const places = createPlaces(reader);
+  const places = createPlacements(reader);
   const wanted = onWanted && createWantedClasses({ store: options.store, now, trigger: onWanted, onError });
   const stateAt = createStates();
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
-  let alike: Alike | undefined;
+  let sameForAll: SameForAll | undefined;
 
   const extensionLists = createExtensionLists(limits.extensionBytes);
-  const answers = createGate(limits.answersBytes);
+  const answers = createSemaphore(limits.answersBytes);
 
   const front: Front = {
     reader,
     browsing: createSnapshotReader(options.store, browsingBytes),
-    olderRoots: createGate(limits.olderRoots),
+    olderRoots: createSemaphore(limits.olderRoots),
     differences: createDifferences(reader),
     recentRoots: () => recentRoots,
     heads,
-    alikes: createAlikes(reader, async () => {
+    waiterGroups: createWaiterGroups(reader, async () => {
       await front.served({ nodeId: "", labels: () => ({}) });
       return front.servedToAll()?.loaded;
     }),
@@ -317,28 +317,28 @@ export function createFront(options: FrontOptions): Front {
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
     answers,
-    confirmations: options.confirmations ?? memoryConfirmations(now),
+    cdsAcks: options.cdsAcks ?? memoryCdsAcks(now),
     servedToAll() {
       const head = heads.fresh();
-      if (head === undefined || alike?.head !== head) return undefined;
+      if (head === undefined || sameForAll?.head !== head) return undefined;
       const nowMs = heads.timeMs();
-      return nowMs >= alike.fromMs && nowMs < alike.untilMs ? alike.served : undefined;
+      return nowMs >= sameForAll.fromMs && nowMs < sameForAll.untilMs ? sameForAll.served : undefined;
     },
     async served(node, switching, ifSilent) {
       const head = await heads.current();
       if (head === undefined) return undefined;
       const nowMs = heads.timeMs();
-      const way = wayOf(head, node);
+      const rollout = rolloutFor(head, node);
       const { root, ahead } =
-        switching !== undefined && hasGate(way, nowMs)
-          ? await standingOf(reader, way, nowMs, switching)
-          : { root: rootAt(way, nowMs), ahead: [] };
+        switching !== undefined && hasStageCondition(rollout, nowMs)
+          ? await rolloutOf(reader, rollout, nowMs, switching)
+          : { root: rootAt(rollout, nowMs), ahead: [] };
       if (recentRoots.at(-1) !== root) {
         recentRoots = [...recentRoots.filter((hash) => hash !== root), root].slice(-maxRecentRoots);
       }
       const state = stateAt(head, nowMs);
       // Nodes on ways of their own, or ahead of a step, have no last root in common with others.
-      if (way !== head || ahead.length > 0 || root !== rootAt(way, nowMs))
+      if (rollout !== head || ahead.length > 0 || root !== rootAt(rollout, nowMs))
         return {
           loaded: await reader.root(root),
           state,
@@ -350,8 +350,8 @@ export function createFront(options: FrontOptions): Front {
         ifSilent === "last" ? await lastRoot.orLast(root) : { loaded: await reader.root(root), isBehind: false };
       if (!isBehind) lastRoot.served(loaded);
       const served = { loaded, state, ahead, isBehind, apart: undefined };
-      if (!isBehind && cohortsOf(head).length === 0 && !hasGate(way, nowMs))
-        alike = { head, fromMs: nowMs, untilMs: nextStepMs(head, nowMs) ?? Number.POSITIVE_INFINITY, served };
+      if (!isBehind && cohortsOf(head).length === 0 && !hasStageCondition(rollout, nowMs))
+        sameForAll = { head, fromMs: nowMs, untilMs: nextStageMs(head, nowMs) ?? Number.POSITIVE_INFINITY, served };
       return served;
     },
     async place(loaded, claims, caller) {
@@ -364,14 +364,14 @@ export function createFront(options: FrontOptions): Front {
       ) {
         return { kind: "pending", reason: `the class of node "${shown(claims.id)}" is being compiled` };
       }
-      strangers.placed(askerOf(caller, claims), placement);
+      strangers.placed(requestingNodeOf(caller, claims), placement);
       return placement;
     },
     readiness: createReadiness({ heads, reader, hasOlder: () => lastRoot.isThere(), now, onError }),
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
       for (const source of heard) explained.push(...(await source.explained()).filter(isAsking));
-      for (const refusal of refusals.standing().filter(isAsking).slice(0, limits.refusals)) {
+      for (const refusal of refusals.active().filter(isAsking).slice(0, limits.refusals)) {
         explained.push(await explainRefusal(reader, refusal, recentRoots));
       }
       return explained;

@@ -27,7 +27,7 @@ export interface FrontMetrics {
   /** A node has refused an answer. */
   refusal(type: ResourceType | "secrets"): void;
   /** To be told, once, how to ask for the types of the refusals that stand: one for each. */
-  refusing?(standing: () => Iterable<ResourceType | "secrets">): void;
+  refusing?(active: () => Iterable<ResourceType | "secrets">): void;
   /** To be told, once, how to ask for how many of this front's nodes are in each state. */
   nodes?(counts: () => Promise<NodeCounts | undefined>): void;
   /** HEAD could not be read; the last one is still served. */

@@ -68,7 +68,7 @@ export function prometheusMetrics({
     registers: [registry],
   });
   /** Absent until a front says it. */
-  let standing: Parameters<NonNullable<FrontMetrics["refusing"]>>[0] | undefined;
+  let active: Parameters<NonNullable<FrontMetrics["refusing"]>>[0] | undefined;
   new Gauge({
     name: "portolan_refusals_standing",
     help: "Refusals that stand: of each, a node keeps what it had before.",
@@ -76,7 +76,7 @@ export function prometheusMetrics({
     registers: [registry],
     collect() {
       for (const type of refusable) this.set({ type }, 0);
-      for (const type of standing?.() ?? []) this.inc({ type });
+      for (const type of active?.() ?? []) this.inc({ type });
     },
   });
   let countNodes: Parameters<NonNullable<FrontMetrics["nodes"]>>[0] | undefined;
@@ -130,7 +130,7 @@ export function prometheusMetrics({
     stream: (difference) => streams.inc(difference),
     refusal: (type) => refusals.inc({ type }),
     refusing(asked) {
-      standing = asked;
+      active = asked;
     },
     nodes(counts) {
       countNodes = counts;

@@ -1,5 +1,5 @@
 import { blobKey } from "../base/blob.ts";
-import type { Gate } from "../limits/gate.ts";
+import type { Semaphore } from "../limits/semaphore.ts";
 import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { noRoomForAnswer } from "./polls/outcome.ts";
@@ -39,7 +39,7 @@ const magic = [0x00, 0x61, 0x73, 0x6d];
  *
  * @param room for answers that lie in memory whole
  */
-export function createWasmModules(store: ObjectStore, room: Gate): WasmModules {
+export function createWasmModules(store: ObjectStore, room: Semaphore): WasmModules {
   const inUse = new Map<string, { readonly bytes: Bytes; readonly leave: () => void; readers: number }>();
   const cache = createLoadCache<string, Bytes | undefined>({
     nameOf: (sha256) => sha256,

@@ -3,7 +3,7 @@ import { noAuthentication } from "../front/auth/authentication.ts";
 import { readAuthentication } from "../front/auth/settings.ts";
 import { createFront as createWholeFront } from "../front/front.ts";
 import type { Refusal } from "../front/nodes/refusals.ts";
-import type { Stranger } from "../front/nodes/strangers.ts";
+import type { UnmatchedNode } from "../front/nodes/unmatched-nodes.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 
 export interface FrontOptions {
@@ -17,7 +17,7 @@ export interface FrontOptions {
   /** Told of a node that refuses an answer. */
   readonly onRefusal?: (refusal: Refusal) => void;
   /** Told once of each node that no class was compiled for. */
-  readonly onStranger?: (stranger: Stranger) => void;
+  readonly onStranger?: (stranger: UnmatchedNode) => void;
   /** Told of what went wrong and cost somebody an answer. */
   readonly onError?: (cause: unknown) => void;
 }

@@ -50,11 +50,11 @@ function allWorkloads(assembly: Assembly, lists: WorkloadLists): readonly Worklo
   for (const { index } of clusters) {
     const own = index.settings.clusterId === assembly.entries.settings.clusterId;
     const entries = own ? assembly.entries.workloadsByNamespace : new Map<string, readonly SelectableWorkload[]>();
-    const namespaces = new Set([...index.podsByNamespace.keys(), ...index.standIns.keys(), ...entries.keys()]);
+    const namespaces = new Set([...index.podsByNamespace.keys(), ...index.templatePods.keys(), ...entries.keys()]);
     for (const namespace of [...namespaces].sort()) {
       parts.push(podsInOrder(index.podsByNamespace.get(namespace) ?? noPods, lists));
-      const standIns = index.standIns.get(namespace);
-      if (standIns !== undefined) parts.push(Array.from(standIns.values(), ({ pod }) => pod.workload));
+      const templatePods = index.templatePods.get(namespace);
+      if (templatePods !== undefined) parts.push(Array.from(templatePods.values(), ({ pod }) => pod.workload));
       const ofEntries = entries.get(namespace);
       if (ofEntries !== undefined) parts.push(ofEntries.map(({ workload }) => workload));
     }

@@ -23,8 +23,8 @@ export interface TargetParts<I extends TargetIndex = TargetIndex>
 
 /** What selection reads of an assembly, and nothing else: it outlives the assembly. */
 export function targetParts({ clusters, entries, merged, completed, others }: Assembly): TargetParts {
-  const indexes = clusters.map(({ index: { settings, pods, podsByAddress, standIns, servicesByNamespace } }) => ({
-    index: { settings, pods, podsByAddress, standIns, servicesByNamespace },
+  const indexes = clusters.map(({ index: { settings, pods, podsByAddress, templatePods, servicesByNamespace } }) => ({
+    index: { settings, pods, podsByAddress, templatePods, servicesByNamespace },
   }));
   return { clusters: indexes, entries, merged, completed, others };
 }

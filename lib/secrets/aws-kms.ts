@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from "../base/base64.ts";
 import { PortolanError } from "../base/diagnostic.ts";
-import { createGate } from "../limits/gate.ts";
+import { createSemaphore } from "../limits/semaphore.ts";
 import type { KmsClient } from "./aws-kms-client.ts";
 import { type KmsFailure, kmsFailure } from "./aws-kms-failure.ts";
 import { rememberDataKeys } from "./data-key-cache.ts";
@@ -51,7 +51,7 @@ const queueMs = 4_000;
 
 /** The client tries a call that was throttled again, later each time; what waits behind such calls too long fails as they do. */
 function signingKey(keyName: string, client: () => Promise<KmsClient>): SigningService {
-  const room = createGate(signsAtATime);
+  const room = createSemaphore(signsAtATime);
   const asked = async <T>(action: string, ask: (client: KmsClient) => Promise<T>): Promise<T> => {
     let leave = () => {};
     try {

@@ -3,8 +3,8 @@ import type { Classifier } from "../base/classifier.ts";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
 import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
+import type { Made } from "./reuse/reuse-record.ts";
 import type { Lookups, SecretGrant } from "./root.ts";
-import type { Made } from "./standing/standing-record.ts";
 import type { TrustBundles } from "./trust-bundle.ts";
 
 /**
@@ -92,13 +92,13 @@ export interface CompiledResource {
   readonly from: readonly string[];
   /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
   readonly binary?: Uint8Array<ArrayBuffer>;
-  /** The parts of a long text, which resources share as objects: see `long/pieces.ts`. Absent for a short one. */
-  readonly runLists?: readonly TextRunList[];
+  /** The parts of a long text, which resources share as objects: see `long/cut-chunks.ts`. Absent for a short one. */
+  readonly runLists?: readonly TextChunkList[];
 }
 
 /** Runs that follow each other in a long text, as many as one stored list names. */
-export interface TextRunList {
-  readonly runs: readonly TextRun[];
+export interface TextChunkList {
+  readonly runs: readonly TextChunk[];
   /** Their hashes, joined by commas: a table's version is made of those of all its runs. */
   readonly hashes: string;
   /** Of the texts, in UTF-16 code units. */
@@ -109,7 +109,7 @@ export interface TextRunList {
 }
 
 /** A part of a long text. */
-export interface TextRun {
+export interface TextChunk {
   /** SHA-256 of the text in UTF-8, lower-case hex. */
   readonly hash: string;
   readonly text: string;

@@ -1,10 +1,17 @@
 import { PortolanError } from "../base/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { CompiledWorld } from "./compiled.ts";
-import { holding, published, triedOut } from "./head/aims.ts";
 import { type ReadHead, readHead } from "./head/head.ts";
 import { refuseNewerRoots } from "./head/history/newer-roots.ts";
-import { type Act, type Beside, createLeader, type LeadOptions, type Led, type Note } from "./head/lead.ts";
+import { holding, published, triedOut } from "./head/rollout-targets.ts";
+import {
+  type AuditInfo,
+  type Beside,
+  createTransition,
+  type Mutation,
+  type TransitionOptions,
+  type TransitionResult,
+} from "./head/transition.ts";
 import type { Canary, Configuration, Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
 import { createWorldCheck, type WorldCheck } from "./worlds/check-world.ts";
@@ -71,12 +78,12 @@ export interface Publisher {
     held?: HeldWorlds,
   ): Promise<PublishResult>;
   /** Leads HEAD to a world for an operator. @throws PortolanError when the world is not whole */
-  lead(world: CompiledWorld, base: ReadHead, act: Act, note: Note): Promise<Led>;
+  transition(world: CompiledWorld, base: ReadHead, mutation: Mutation, note: AuditInfo): Promise<TransitionResult>;
   /** Writes a world's blobs without making HEAD name them: for a canary. @returns hash of its root */
   stage(world: CompiledWorld): Promise<string>;
 }
 
-export type PublisherOptions = LeadOptions;
+export type PublisherOptions = TransitionOptions;
 
 /** @param encoder one that remembers what whoever publishes has encoded already */
 export function createPublisher(
@@ -84,14 +91,14 @@ export function createPublisher(
   options: PublisherOptions = {},
   encoder: WorldEncoder = createWorldEncoder(),
 ): Publisher {
-  const lead = createLeader(store, encoder, options);
+  const transition = createTransition(store, encoder, options);
   const check = createWorldCheck(encoder.columns);
 
   return {
     head: () => readHead(store, options),
-    async lead(world, base, act, note) {
+    async transition(world, base, mutation, note) {
       refuseHoles(check, world);
-      return lead(base, act, note, world);
+      return transition(base, mutation, note, world);
     },
     async stage(world) {
       const encoded = encoder.encode(world);
@@ -107,25 +114,31 @@ export function createPublisher(
           { by, why: why || "a canary is tried", since: new Date(nowMs).toISOString() },
           everybody?.configuration,
         );
-      const act: Act = (aims, { nowMs, compiled = "", rootOf }) => {
+      const mutation: Mutation = (targets, { nowMs, compiled = "", rootOf }) => {
         const roots = {
           newest: compiled,
           everybody: everybody && rootOf(everybody.world),
           canary: canary && rootOf(canary),
         };
-        if (share === undefined) return published(aims, roots);
+        if (share === undefined) return published(targets, roots);
         const configuration = held.isVersionTrial === true ? undefined : configurationOf(world);
-        return triedOut(aims, roots, { share, configuration, pin: pin(nowMs) });
+        return triedOut(targets, roots, { share, configuration, pin: pin(nowMs) });
       };
-      const led = await lead(base, act, { reason: share === undefined ? reason : "canary", by, why }, world, beside);
-      if (led.kind === "lost") return led;
-      const { head, aims } = led;
-      const root = aims.newest;
-      const { written } = led;
-      const told = { head, root, written, unread: led.kind === "led" ? led.unread : [] };
-      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(aims.canary, base) };
-      if (aims.pin !== undefined) return { kind: "pinned", ...told };
-      return { kind: led.kind === "led" ? "published" : "unchanged", ...told };
+      const result = await transition(
+        base,
+        mutation,
+        { reason: share === undefined ? reason : "canary", by, why },
+        world,
+        beside,
+      );
+      if (result.kind === "lost") return result;
+      const { head, targets } = result;
+      const root = targets.newest;
+      const { written } = result;
+      const told = { head, root, written, unread: result.kind === "led" ? result.unread : [] };
+      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(targets.canary, base) };
+      if (targets.pin !== undefined) return { kind: "pinned", ...told };
+      return { kind: result.kind === "led" ? "published" : "unchanged", ...told };
     },
   };
 }

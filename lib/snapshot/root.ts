@@ -238,7 +238,7 @@ export interface NodeShard {
 export interface Head {
   readonly generation: number;
   readonly publication: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RolloutStage[];
   readonly canary?: Canary;
   readonly pin?: Pin;
   /** Root of the newest publish, where it is not the last step's. */
@@ -275,23 +275,23 @@ export interface HeadSignature {
   readonly value: string;
 }
 
-export interface Step {
+export interface RolloutStage {
   readonly root: string;
   /** RFC 3339 in UTC with milliseconds. */
   readonly at: string;
-  /** Blob of a `Gate`; absent: everybody waits for the time. */
+  /** Blob of a `StageCondition`; absent: all nodes wait for the time. */
   readonly gate?: string;
 }
 
-/** Who need not wait for the time of a step. */
-export interface Gate {
-  readonly lists: readonly GateList[];
+/** Which nodes may enter a stage before its time: those with a CDS ACK of one of the versions. */
+export interface StageCondition {
+  readonly lists: readonly ConditionList[];
   /** `<shape>/<class id>` → index of the list; a class that is not named has all that it needs. */
   readonly classes: Readonly<Record<string, number>>;
 }
 
-export interface GateList {
-  /** Versions of clusters that hold all that the step needs; none: everybody waits for the time. */
+export interface ConditionList {
+  /** CDS versions with all clusters that the stage needs; none: all nodes wait for the time. */
   readonly versions: readonly string[];
 }
 
@@ -319,7 +319,7 @@ export interface Pin {
 
 export interface Cohort {
   readonly shares: readonly Share[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly RolloutStage[];
   /** Whether its nodes are on the way to what everybody gets, and not to the canary. */
   readonly leaving?: boolean;
 }

@@ -4,10 +4,10 @@ import { nameHash } from "../base/name-hash.ts";
 import { utf8Length } from "../base/utf8-length.ts";
 import type { BlobGroup } from "./blob-groups.ts";
 import type { CompiledResource } from "./compiled.ts";
-import { hold } from "./held.ts";
-import { hasRuns, textLength } from "./long/long-resource.ts";
+import { evictable } from "./evictable.ts";
+import { hasChunks, textLength } from "./long/long-resource.ts";
 import { splitBetween } from "./long/split-between.ts";
-import { madeAgain } from "./made-again.ts";
+import { retain } from "./retained.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
 
 /** A run of resources that is stored as one blob, or a long resource, which is stored as its lists are. */
@@ -44,7 +44,7 @@ export const endsStretch = (resource: CompiledResource, next: CompiledResource):
 
 /** Whether what classes share ends between two neighbours, or begins; and on both sides of a long resource. */
 const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>
-  isOfWorkload(resource.name) !== isOfWorkload(next.name) || hasRuns(resource) || hasRuns(next);
+  isOfWorkload(resource.name) !== isOfWorkload(next.name) || hasChunks(resource) || hasChunks(next);
 
 /** Whether a resource is of one workload: its inbound clusters and its inbound listener. */
 export const isOfWorkload = (name: string): boolean => name.startsWith("inbound|") || name === "virtualInbound";
@@ -66,8 +66,8 @@ export function encodeSegment(
   const bytes = encoder.encode(text);
   const hash = hashOf(bytes);
   tell?.({ hash, bytes });
-  hold(bytes, bytes.length);
-  const make = madeAgain(new WeakRef(bytes), () => encoder.encode(segmentText(resources).text));
+  retain(bytes, bytes.length);
+  const make = evictable(new WeakRef(bytes), () => encoder.encode(segmentText(resources).text));
   const ref = {
     hash,
     first: resources[0]?.name ?? "",

@@ -4,7 +4,7 @@ import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore, Together } from "../storage/object-store.ts";
 import { type BlobGroup, blobsBeside, blobsIn, type NamedGroup } from "./blob-groups.ts";
 import { type BlobCheck, isWhole } from "./upkeep/blob-check.ts";
-import { rescue } from "./upkeep/gc-ledger.ts";
+import { retainBlobs } from "./upkeep/gc-ledger.ts";
 import type { EncodedWorld } from "./worlds/encode-world.ts";
 
 /** How much was written. */
@@ -22,7 +22,7 @@ export interface InPlace {
   /** In the store, but perhaps about to be collected. */
   readonly found: readonly NamedGroup[];
   /** Written already for this very publish, by whoever made a part of it, but perhaps about to be collected; absent: none. */
-  readonly laid?: ReadonlySet<string>;
+  readonly prewritten?: ReadonlySet<string>;
 }
 
 /**
@@ -35,12 +35,12 @@ export async function writeBlobs(
   store: ObjectStore,
   check: BlobCheck,
   worlds: readonly EncodedWorld[],
-  { there, found: relied, laid = new Set() }: InPlace,
+  { there, found: relied, prewritten = new Set() }: InPlace,
   beside: () => Promise<void> = async () => {},
 ): Promise<Written> {
   const blobs = blobsBeside(worlds, there);
   const roots = new Set(worlds.map(({ rootBlob }) => rootBlob.hash));
-  const found = new Set([...blobsIn(relied).keys(), ...[...blobs.keys()].filter((hash) => laid.has(hash))]);
+  const found = new Set([...blobsIn(relied).keys(), ...[...blobs.keys()].filter((hash) => prewritten.has(hash))]);
   let objects = 0;
   let bytes = 0;
   const content = store.together?.();
@@ -61,7 +61,7 @@ export async function writeBlobs(
     check.written([hash]);
   };
   // In the order of their names: a store of folders then writes many into one at a time.
-  const missing = [...blobs.keys()].filter((hash) => !laid.has(hash)).sort();
+  const missing = [...blobs.keys()].filter((hash) => !prewritten.has(hash)).sort();
   await inParallel(
     missing.filter((hash) => !roots.has(hash)),
     (hash) => write(hash, content),
@@ -69,18 +69,18 @@ export async function writeBlobs(
   await content?.kept();
   const missingRoots = missing.filter((hash) => roots.has(hash));
   const keep = async (names: ReadonlySet<string>): Promise<void> => {
-    if (names.size > 0) await inParallel(await rescue(store, names), (hash) => write(hash));
+    if (names.size > 0) await inParallel(await retainBlobs(store, names), (hash) => write(hash));
   };
   const inPlace = new Set(found);
   found.clear();
   await Promise.all([inParallel(missingRoots, (hash) => write(hash)), beside(), keep(inPlace)]);
   await keep(new Set(found));
-  const mended = await mendBlobs(store, check, worlds);
+  const mended = await repairBlobs(store, check, worlds);
   return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };
 }
 
 /** Writes anew what should be in the store and is missing or damaged. */
-export async function mendBlobs(
+export async function repairBlobs(
   store: ObjectStore,
   check: BlobCheck,
   groups: readonly BlobGroup[],

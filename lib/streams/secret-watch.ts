@@ -71,16 +71,16 @@ export interface SecretDue {
 }
 
 /** What was told of a name: a version, "" for what is missing, nothing for what was never told. */
-export function toldOf({ has, lacks }: SecretWatch, name: string): readonly (readonly [string, string])[] {
+export function sentOf({ has, lacks }: SecretWatch, name: string): readonly (readonly [string, string])[] {
   const version = valueOf(has, name);
   if (version !== undefined) return [[name, version]];
   return valueOf(lacks, name) === undefined ? [] : [[name, ""]];
 }
 
 /** What is known of a reader once it is told these versions, "" for what is missing. */
-export function afterTold(before: SecretWatch, told: ReadonlyMap<string, string>): SecretWatch {
-  const found = [...told].filter(([, version]) => version !== "");
-  const lost = [...told].filter(([, version]) => version === "").map(([name]) => name);
+export function afterSent(before: SecretWatch, sent: ReadonlyMap<string, string>): SecretWatch {
+  const found = [...sent].filter(([, version]) => version !== "");
+  const lost = [...sent].filter(([, version]) => version === "").map(([name]) => name);
   const has = changedMap(before.has, found, lost);
   const lacks = changedSet(
     before.lacks,
@@ -91,6 +91,6 @@ export function afterTold(before: SecretWatch, told: ReadonlyMap<string, string>
 }
 
 /** What is known of the reader once it has the answer. */
-export function toldSecrets({ version, after }: SecretDue, note: SentAnswer): SecretWatch {
+export function sentSecrets({ version, after }: SecretDue, note: SentAnswer): SecretWatch {
   return { ...after, watch: sent(after.watch, { version, segments: [], parts: [] }, note, noNames) };
 }

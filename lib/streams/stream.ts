@@ -7,7 +7,7 @@ import type { LoadedTree } from "../snapshot/reader/loaded.ts";
 import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";
 import { type Answer, type Due, type Dues, dueOf, nextAnswer, type Sources, type StreamKind, sharing } from "./due.ts";
 import { noNames, valueOf } from "./name-map.ts";
-import { askedSecrets, type SecretDue, type SecretWatch, toldSecrets } from "./secret-watch.ts";
+import { askedSecrets, type SecretDue, type SecretWatch, sentSecrets } from "./secret-watch.ts";
 import type { ServedType } from "./served-type.ts";
 import { type Asked, owing, type SentAnswer, sent, upToDate, type Watch } from "./watch.ts";
 
@@ -233,7 +233,7 @@ export async function* discoveryStream<M>(
         const nonce = String(nonces);
         const names = [...changed.map(({ name }) => name), ...missing];
         const note = { nonce, names, kept: undefined, version, classId: force.classId, root: force.root };
-        pay({ ...known, secrets: toldSecrets(secret, note) });
+        pay({ ...known, secrets: sentSecrets(secret, note) });
         host.sending("secrets");
         answered();
         yield writeSecrets({ kind, changed, removed: missing, version, nonce });

@@ -6,11 +6,11 @@ import { type ComposedDocument, composeAlone, composeDocument, shortDocument } f
 import { encodeDocument } from "../legacy/go-json.ts";
 import type { NodeId } from "../legacy/node-id.ts";
 import { holes } from "../legacy/template.ts";
+import type { AddressClass } from "./address-classes.ts";
 import { clusterLists } from "./clusters/cds.ts";
 import { clusterText, forms, listenerText, sharedClusters, sharedListeners } from "./elements.ts";
 import type { LegacyMesh } from "./legacy-world.ts";
 import { listenersDocument } from "./listeners/lds.ts";
-import type { Place } from "./places.ts";
 import { routeDocuments } from "./routes/route-documents.ts";
 import { runsHere } from "./runs-here.ts";
 import { sidecarParts, sortedListeners } from "./sidecar.ts";
@@ -28,7 +28,7 @@ export interface ClassDocuments {
 
 interface Inputs {
   readonly mesh: LegacyMesh;
-  readonly place: Place;
+  readonly addressClass: AddressClass;
   readonly type: NodeId["type"];
   readonly domain: string;
   /** Whether the node says its address. */
@@ -38,11 +38,11 @@ interface Inputs {
 /** Kept as long as neither the mesh nor what runs at the place changes: endpoints elsewhere are nothing to them. */
 export const classDocuments = query(
   "documents of a class of the v1 API",
-  ({ mesh, place, type, domain, isAddressed }: Inputs, memo: Memo): ClassDocuments => {
-    const node = nodeOf(type, domain, place, isAddressed);
-    const clusters = oneOfDocuments(memo, clustersOf(mesh, node, place, memo));
-    const listeners = oneOfDocuments(memo, listenersOf(mesh, node, place, memo));
-    const { routes, tables } = routeDocuments(memo, mesh, node, runsHere(place.instances, memo));
+  ({ mesh, addressClass, type, domain, isAddressed }: Inputs, memo: Memo): ClassDocuments => {
+    const node = nodeOf(type, domain, addressClass, isAddressed);
+    const clusters = oneOfDocuments(memo, clustersOf(mesh, node, addressClass, memo));
+    const listeners = oneOfDocuments(memo, listenersOf(mesh, node, addressClass, memo));
+    const { routes, tables } = routeDocuments(memo, mesh, node, runsHere(addressClass.instances, memo));
     return {
       node,
       answers: { clusters: clusters.ref, listeners: listeners.ref, ...routes },
@@ -71,29 +71,29 @@ function oneOfDocuments(memo: Memo, document: ComposedDocument): ComposedDocumen
 export const keepDocuments = (memo: Memo, documents: readonly ComposedDocument[]): void =>
   inUse.keep(memo, "", new Map(documents.map((document) => [nameOf(document), document])));
 
-function nodeOf(type: NodeId["type"], domain: string, { ip }: Place, isAddressed: boolean): NodeId {
+function nodeOf(type: NodeId["type"], domain: string, { ip }: AddressClass, isAddressed: boolean): NodeId {
   const node = holes(type, domain);
   if (!isAddressed) return { ...node, ip: "", ipBytes: "" };
   return ip === undefined ? node : { ...node, ip };
 }
 
-function clustersOf(mesh: LegacyMesh, node: NodeId, { instances }: Place, memo: Memo): ComposedDocument {
+function clustersOf(mesh: LegacyMesh, node: NodeId, { instances }: AddressClass, memo: Memo): ComposedDocument {
   const { own, shared: list, servers } = clusterLists(mesh, node, instances, memo);
   const text = clusterText(mesh);
   const shared = sharedClusters(memo, { mesh, list });
   return composeDocument(forms.clusters, [...own.map(text), [0, shared.elements.length], ...servers.map(text)], shared);
 }
 
-function listenersOf(mesh: LegacyMesh, node: NodeId, place: Place, memo: Memo): ComposedDocument {
+function listenersOf(mesh: LegacyMesh, node: NodeId, addressClass: AddressClass, memo: Memo): ComposedDocument {
   if (node.type !== "sidecar") {
-    const { listeners } = listenersDocument(mesh, node, place.instances, memo);
+    const { listeners } = listenersDocument(mesh, node, addressClass.instances, memo);
     return listeners === null
       ? shortDocument(encodeDocument({ listeners }), 0)
       : composeAlone(forms.listeners, listeners.map(listenerText));
   }
-  const parts = sidecarParts(mesh, node, place.instances, memo);
+  const parts = sidecarParts(mesh, node, addressClass.instances, memo);
   const shared = sharedListeners(memo, { list: parts.outbound.listeners });
-  const items = sortedListeners(parts, filledAt(place));
+  const items = sortedListeners(parts, filledAt(addressClass));
   return composeDocument(
     forms.listeners,
     items.map((item) => ("address" in item ? listenerText(item) : item)),
@@ -104,7 +104,7 @@ function listenersOf(mesh: LegacyMesh, node: NodeId, place: Place, memo: Memo): 
 const { ip: ipHole } = holes("sidecar", "");
 
 /** Sorts by address with the hole filled; the listeners of nodes that nobody knows stand last. */
-function filledAt({ representative, ip }: Place): (address: string) => string {
+function filledAt({ representative, ip }: AddressClass): (address: string) => string {
   if (ip !== undefined) return (address) => address;
   return (address) => address.replace(ipHole, representative ?? "\uFFFF");
 }

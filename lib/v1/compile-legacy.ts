@@ -10,10 +10,10 @@ import {
 } from "../legacy/compiled-legacy.ts";
 import { composeAlone, textsOfDocuments } from "../legacy/compose-document.ts";
 import type { NodeId } from "../legacy/node-id.ts";
+import { type AddressClass, addressClassesOf } from "./address-classes.ts";
 import { type ClassDocuments, classDocuments, keepDocuments } from "./class-documents.ts";
 import { forms, registrationText } from "./elements.ts";
 import type { LegacyMesh, LegacyService, LegacyWorld } from "./legacy-world.ts";
-import { type Place, placesOf } from "./places.ts";
 import { hostRow, registrations } from "./sds.ts";
 
 /**
@@ -37,24 +37,24 @@ const legacyAnswers = query("answers of the v1 API", { domains: "value" }, allAn
 
 function allAnswers({ world, domains }: Inputs, memo: Memo): CompiledLegacy {
   const mesh = meshOf(memo, world);
-  const { places, sites } = placesOf(memo, mesh, world.instances);
+  const { addressClasses, sites } = addressClassesOf(memo, mesh, world.instances);
   const allDomains = [...new Set([...domainsOf(mesh, mesh.services), ...domains])];
   // Only rules with a source look at what runs at the address of a router.
-  const routerPlaces = hasSources(mesh) ? places : places.slice(0, 1);
+  const routerClasses = hasSources(mesh) ? addressClasses : addressClasses.slice(0, 1);
   const classes = new Map<string, ClassDocuments>();
-  const add = (type: NodeId["type"], place: Place, domain: string, isAddressed: boolean): void => {
-    const made = classDocuments(memo, { mesh, place, type, domain, isAddressed });
-    classes.set(legacyClassKey(made.node, place.id), made);
+  const add = (type: NodeId["type"], addressClass: AddressClass, domain: string, isAddressed: boolean): void => {
+    const made = classDocuments(memo, { mesh, addressClass, type, domain, isAddressed });
+    classes.set(legacyClassKey(made.node, addressClass.id), made);
   };
-  for (const place of places) {
-    const services = place.instances.map(({ service }) => service);
-    const own = place.id === emptySite ? allDomains : new Set([...domainsOf(mesh, services), ...domains]);
-    for (const domain of own) add("sidecar", place, domain, true);
+  for (const addressClass of addressClasses) {
+    const services = addressClass.instances.map(({ service }) => service);
+    const own = addressClass.id === emptySite ? allDomains : new Set([...domainsOf(mesh, services), ...domains]);
+    for (const domain of own) add("sidecar", addressClass, domain, true);
   }
   for (const isAddressed of [true, false]) {
     for (const domain of allDomains) {
-      for (const place of routerPlaces) add("router", place, domain, isAddressed);
-      for (const place of places.slice(0, 1)) add("ingress", place, domain, isAddressed);
+      for (const addressClass of routerClasses) add("router", addressClass, domain, isAddressed);
+      for (const addressClass of addressClasses.slice(0, 1)) add("ingress", addressClass, domain, isAddressed);
     }
   }
   const registered = composeAlone(forms.registrations, registrations(world).map(registrationText));

@@ -4,8 +4,8 @@ import { query } from "../incremental/query.ts";
 import { trackedQuery } from "../incremental/tracked-query.ts";
 import type { NodeId } from "../legacy/node-id.ts";
 import { serviceKey } from "../legacy/service-key.ts";
-import type { Asker } from "./asker.ts";
 import type { LegacyPort, LegacyService } from "./legacy-world.ts";
+import type { RequestContext } from "./request-context.ts";
 import {
   type BuiltHost,
   destinationRoutes,
@@ -21,9 +21,9 @@ import type { RunsHere } from "./runs-here.ts";
  * that the tables of its parent domain have.
  * @see docs/how-istio-does-it/legacy-v1.md#routes
  */
-export function serviceTables({ here, ...asker }: Asker, memo: Memo): RouteTables {
-  const { domain } = asker.node;
-  const { value: routed } = routedPorts(memo, { ...asker, node: routingNode(asker) }, here);
+export function serviceTables({ here, ...requestContext }: RequestContext, memo: Memo): RouteTables {
+  const { domain } = requestContext.node;
+  const { value: routed } = routedPorts(memo, { ...requestContext, node: routingNode(requestContext) }, here);
   const parent = tablesIn(memo, { routed, domain: parentDomain(domain) });
   const within = placesByDomain(memo, { routed }).get(domain);
   const tables = [...routed].map(([port, list]) => {
@@ -49,9 +49,9 @@ const placesByDomain = query(
           const domain = labels.slice(from).join(".");
           const byPort = byDomain.get(domain) ?? new Map<number, number[]>();
           byDomain.set(domain, byPort);
-          const places = byPort.get(port);
-          if (places === undefined) byPort.set(port, [at]);
-          else places.push(at);
+          const indexes = byPort.get(port);
+          if (indexes === undefined) byPort.set(port, [at]);
+          else indexes.push(at);
         }
       }
     }
@@ -72,7 +72,7 @@ const hostIn = (memo: Memo, routed: RoutedPort, domain: string): BuiltHost =>
   serviceHost(memo, { routed, shared: sharedLabels(routed.service.hostname, domain) });
 
 /** The node as routes and clusters read it: its domain was looked at for VirtualServices only. */
-export const routingNode = ({ world, node }: Pick<Asker, "world" | "node">): NodeId =>
+export const routingNode = ({ world, node }: Pick<RequestContext, "world" | "node">): NodeId =>
   world.v1alpha3 === undefined ? { ...node, domain: "" } : node;
 
 /** A port of a service that carries HTTP. */
@@ -89,10 +89,10 @@ type RoutedTables = ReadonlyMap<number, readonly RoutedPort[]>;
 const routedPorts = trackedQuery(
   "routes to services of the v1 API",
   { node: "value" },
-  (asker: Omit<Asker, "here">, here: RunsHere, memo: Memo): RoutedTables => {
-    const all = asker.world.services.flatMap((service) =>
+  (requestContext: Omit<RequestContext, "here">, here: RunsHere, memo: Memo): RoutedTables => {
+    const all = requestContext.world.services.flatMap((service) =>
       service.ports.flatMap((port) => {
-        const routes = destinationRoutes(service, port, { ...asker, here }, undefined, memo);
+        const routes = destinationRoutes(service, port, { ...requestContext, here }, undefined, memo);
         const name = serviceKey(service.hostname, [port.name]);
         return routes.length === 0 ? [] : [{ name, routed: routedPort(memo, { service, port, routes }) }];
       }),

@@ -71,7 +71,7 @@ export function sortedListeners(
   const items: ListenerItem[] = [];
   let from = 0;
   for (const { listener, address } of own.sort((a, b) => byCodePoint(a.address, b.address))) {
-    const at = placeOf(outbound.listeners, address);
+    const at = addressClassOf(outbound.listeners, address);
     items.push([from, at], listener);
     from = outbound.listeners[at]?.address === address ? at + 1 : at;
   }
@@ -79,7 +79,7 @@ export function sortedListeners(
 }
 
 /** The place of the first listener whose address does not come before another. */
-function placeOf(sorted: readonly Listener[], address: string): number {
+function addressClassOf(sorted: readonly Listener[], address: string): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;

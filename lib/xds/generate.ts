@@ -48,8 +48,8 @@ export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResou
   const { views } = tracedViewsOf(mesh, [proxy], memo, proxy.id);
   const made = units.map((unit) => {
     const generated =
-      views.programs.length > 0
-        ? unitsOfPrograms(unit, views.programs, memo, proxy.id)
+      views.proxyless.length > 0
+        ? unitsOfProxyless(unit, views.proxyless, memo, proxy.id)
         : unitsOfEnvoys[unit](views.envoys, memo, proxy.id);
     return unitAt(unit, generated, 0);
   });
@@ -92,7 +92,7 @@ export const unitsOfEnvoys: OfUnits<UnitOfEnvoys> = {
 };
 
 /** The same of programs. */
-export const unitsOfPrograms = (unit: Unit, views: readonly GrpcViews[], memo: Memo, slot: string): GeneratedColumns =>
+export const unitsOfProxyless = (unit: Unit, views: readonly GrpcViews[], memo: Memo, slot: string): GeneratedColumns =>
   unitColumns(memo, { unit, made: programUnits(memo, `${unit}|${slot}`, { views, unit: views.map(() => unit) }) });
 
 interface OfProgram {

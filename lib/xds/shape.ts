@@ -8,8 +8,8 @@ import { query } from "../incremental/query.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { localClusterName, portolanCluster } from "./names.ts";
 import { type ClassResources, mapParted, noResources, type Resource } from "./resource.ts";
+import { withFallbackFilter } from "./wasm/fallback-filter.ts";
 import { isLeftToAgent, renamingsOf, withFetchedNames } from "./wasm/fetched-names.ts";
-import { withStandIn } from "./wasm/stand-in.ts";
 
 /**
  * Where a polling Envoy fetches what a stream would bring: from the control plane cluster of its bootstrap. The timeout
@@ -212,7 +212,7 @@ const polledExtensions = query(
 );
 
 const standIn = query("stand-in for an extension", ({ resource }: { readonly resource: Resource }) =>
-  withStandIn(resource),
+  withFallbackFilter(resource),
 );
 
 /** Name under which a cluster asks for its endpoints, "" if it does not. */

@@ -5,7 +5,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { layingByThread } from "../../lib/cli/serve/laying-thread.ts";
+import { prewriteByThread } from "../../lib/cli/serve/prewrite-thread.ts";
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
@@ -50,8 +50,8 @@ async function openMesh(world: WorldOptions): Promise<Publish> {
     };
   }
   const onTrouble = (reason: string) => console.error(reason);
-  const startLaying = workers > 1 ? layingByThread({ where: folder, onTrouble }) : undefined;
-  const publish = openProcess(fileStore(folder), { world, startLaying });
+  const startPrewrite = workers > 1 ? prewriteByThread({ where: folder, onTrouble }) : undefined;
+  const publish = openProcess(fileStore(folder), { world, startPrewrite });
   return async (input) => (await publish(input)).written;
 }
 

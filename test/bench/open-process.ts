@@ -11,13 +11,13 @@ import type { ObjectStore } from "../../lib/storage/object-store.ts";
 /** @returns has a folder compiled and published */
 export function openProcess(
   store: ObjectStore,
-  { world = defaultWorldOptions, startLaying }: Pick<RecompileOptions, "world" | "startLaying"> = {},
+  { world = defaultWorldOptions, startPrewrite }: Pick<RecompileOptions, "world" | "startPrewrite"> = {},
 ): (input: readonly SourceFile[]) => Promise<RecompiledWorld["result"]> {
   const texts = new Map<string, string>();
   const ahead = createReadAhead();
   const write = createShardWriter(store, "main", texts);
   const build = "that of the benchmark";
-  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts, ahead, startLaying });
+  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts, ahead, startPrewrite });
   return async (input) => {
     await write(input, { ahead });
     return (await recompile()).result;

@@ -4,7 +4,7 @@
  * A process of its own writes them, and the analysers look at each. It prints a line of JSON for each.
  */
 import { spawnSync } from "node:child_process";
-import { workerRoom } from "../../lib/compile/recompile/worker-room.ts";
+import { workerMemory } from "../../lib/compile/recompile/worker-memory.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
 import { defaultWorldOptions } from "../../lib/compile/world/world-of.ts";
 import { readAnalysis } from "../../lib/snapshot/analysis-record.ts";
@@ -19,7 +19,7 @@ const recompile = createLeasedCompiler({
   sources: ["main"],
   world: defaultWorldOptions,
   build,
-  room: workerRoom,
+  memoryLimits: workerMemory,
   pace: { quietMs: 0, longestWaitMs: 0 },
   onError: (cause) => {
     throw cause;

@@ -132,15 +132,15 @@ describe("a world that is compiled in slices", () => {
 
   it("is recorded as a whole one where there is little room", async () => {
     const store = memoryStore();
-    const room = { wholeBytes: 0, sliceBytes: 100, analyzedBytes: 10_000 };
-    const { version } = await publish(store, hosts, createLeasedCompiler({ store, pace, room }));
+    const memoryLimits = { wholeBytes: 0, sliceBytes: 100, analyzedBytes: 10_000 };
+    const { version } = await publish(store, hosts, createLeasedCompiler({ store, pace, memoryLimits }));
     expect(await messagesOf(store, version)).toEqual(await whole());
   });
 
   it("says why it was not analysed where there is no room for that, and is once a process has the room", async () => {
     const store = memoryStore();
-    const room = { wholeBytes: 0, sliceBytes: 100, analyzedBytes: 200 };
-    const recompile = createLeasedCompiler({ store, pace, room });
+    const memoryLimits = { wholeBytes: 0, sliceBytes: 100, analyzedBytes: 200 };
+    const recompile = createLeasedCompiler({ store, pace, memoryLimits });
     const { version } = await publish(store, hosts, recompile);
     const why = "the sources have 0.0 MiB, and what compiled this version has room to analyze 0.0";
     expect(await readAnalysis(store, version)).toEqual({ kind: "not-analyzed", why });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Room } from "../../lib/compile/recompile/recompiled.ts";
+import type { MemoryLimits } from "../../lib/compile/recompile/recompiled.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../lib/compile/triggers/leased-compiler.ts";
 import { newestRoot, readHead } from "../../lib/snapshot/head/head.ts";
@@ -57,11 +57,11 @@ const ofCluster = JSON.stringify({
  *
  * @param room as a Worker has it; absent: there is room for all
  */
-async function bundlesOf(texts: readonly string[], room?: Room): Promise<readonly string[]> {
+async function bundlesOf(texts: readonly string[], memoryLimits?: MemoryLimits): Promise<readonly string[]> {
   const store = memoryStore();
   const names = ["clients", "servers", "unnamed"].map(configMap);
   await writeShard(store, "main", [{ file: "shop.yaml", text: [...texts, ...names, ofCluster].join("\n---\n") }]);
-  await createLeasedCompiler({ store, pace: { quietMs: 0 }, room })();
+  await createLeasedCompiler({ store, pace: { quietMs: 0 }, memoryLimits })();
   const reader = createSnapshotReader(store);
   const head = (await readHead(store))?.head;
   if (head === undefined) throw new Error("something was published");

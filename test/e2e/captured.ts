@@ -30,7 +30,7 @@ export interface CapturedSidecar {
   /** Names of all filter chains. */
   readonly chains: readonly string[];
   /** Sends a text as the pod's application and gives what came back, "" when the connection was refused or reset. */
-  outward(to: string, port: number, text: string): Promise<string>;
+  outbound(to: string, port: number, text: string): Promise<string>;
   /** The same from elsewhere, to the pod. */
   inward(port: number, text: string): Promise<string>;
 }
@@ -84,7 +84,7 @@ export async function startCaptured(
   return {
     envoy: { ...envoy, stop },
     chains: JSON.stringify(listeners).match(/(?<="name":")[^"]+(?=","filterChainMatch")/g) ?? [],
-    outward: (to, port, text) => say(ports.virtualOutbound, { from: ip, to, port }, text),
+    outbound: (to, port, text) => say(ports.virtualOutbound, { from: ip, to, port }, text),
     inward: (port, text) => say(ports.virtualInbound, { from: "127.0.0.99", to: ip, port }, text),
   };
 }

@@ -98,10 +98,10 @@ describe("sidecars of both forms", () => {
     const host = "queue.default.svc.cluster.local";
     const taken = { istio: "PassthroughCluster;", shared: `outbound|${port}||${host};` };
     for (const form of formNames) {
-      const { outward, envoy } = both[form];
-      expect(await outward(own, port, "")).toBe("own");
+      const { outbound, envoy } = both[form];
+      expect(await outbound(own, port, "")).toBe("own");
       expect(await envoy.stat(`cluster.${taken[form]}.upstream_cx_total`)).toBe(1);
-      expect(await outward(peer, port, "")).toBe("peer");
+      expect(await outbound(peer, port, "")).toBe("peer");
     }
   });
 
@@ -171,7 +171,7 @@ describe("traced sidecars of both forms", () => {
   const labels = { app: "web", "service.istio.io/canonical-name": "shop" };
   const spansOf = async (sidecar: CapturedSidecar): Promise<string> => {
     bodies.length = 0;
-    expect(await sidecar.outward("10.0.0.9", 80, request("/"))).toContain("the app");
+    expect(await sidecar.outbound("10.0.0.9", 80, request("/"))).toContain("the app");
     const body = await eventually(
       async () => bodies[0],
       (found) => found !== undefined,
@@ -213,7 +213,7 @@ describe("traced sidecars of both forms", () => {
   it("answer alike where nothing is traced", async () => {
     const both = await pair({ "input.yaml": objects() }, clusterAddress, labels);
     for (const form of formNames) {
-      expect(await both[form].outward("10.0.0.9", 80, request("/"))).toContain("the app");
+      expect(await both[form].outbound("10.0.0.9", 80, request("/"))).toContain("the app");
     }
   });
 });

@@ -9,7 +9,7 @@ import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
-import { heldPace } from "../../lib/snapshot/head/steps.ts";
+import { heldPace } from "../../lib/snapshot/head/plan-stages.ts";
 import type { Publishing } from "../../lib/snapshot/publish.ts";
 import { fileStore } from "../../lib/storage/files/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";

@@ -23,7 +23,7 @@ import { serveHttp } from "../../lib/front/node-server.ts";
 import { type CompiledResource, type CompiledWorld, resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { exportSnapshot } from "../../lib/snapshot/head/head-operations.ts";
 import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys.ts";
-import { hasRuns } from "../../lib/snapshot/long/long-resource.ts";
+import { hasChunks } from "../../lib/snapshot/long/long-resource.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { fileStore } from "../../lib/storage/files/files.ts";
@@ -88,7 +88,7 @@ describe("a mesh of 1,000 services", () => {
   /** The table as it was compiled, for those who poll or for streams. */
   function compiled(shape: "poll" | "stream"): CompiledResource {
     const tables = wide.world.classes.flatMap((one) => resourcesIn(one[shape].routes));
-    const table = tables.find((resource) => resource.name === longTable && hasRuns(resource));
+    const table = tables.find((resource) => resource.name === longTable && hasChunks(resource));
     if (table === undefined) throw new Error("no class has a long table");
     return table;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type NodeClaims, project } from "../../lib/base/classifier.ts";
-import { confirmerOf, memoryConfirmations } from "../../lib/front/heads/confirmations.ts";
+import { ackSourceOf, memoryCdsAcks } from "../../lib/front/heads/cds-acks.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
 
@@ -47,10 +47,10 @@ describe("what is remembered of a pod", () => {
   const { id: nodeId } = nodeOf("victim");
 
   async function pods() {
-    const confirmations = memoryConfirmations(Date.now);
+    const cdsAcks = memoryCdsAcks(Date.now);
     const refused: string[] = [];
     const test = testFront({
-      confirmations,
+      cdsAcks,
       onRefusal: (refusal) => refused.push(refusal.nodeId),
       authentication: {
         description: "",
@@ -62,18 +62,18 @@ describe("what is remembered of a pod", () => {
       const body = JSON.stringify({ node: nodeOf("victim"), ...more });
       return (await test.request(path, { method: "POST", body, headers: { "x-pod": pod } })).status;
     };
-    return { confirmations, refused, ask, front: test.front };
+    return { cdsAcks, refused, ask, front: test.front };
   }
 
   it.each([
     ["a poll", "/v3/discovery:clusters", { version_info: "v2" }],
     ["a delta request", "/v3/delta:clusters", { response_nonce: "v2", initial_resource_versions: { a: "1" } }],
   ])("is not what another one of its account says in %s", async (_what, path, more) => {
-    const { confirmations, ask } = await pods();
+    const { cdsAcks, ask } = await pods();
     expect(await ask("other", path, more)).toBe(403);
-    expect(confirmations.versionOf(confirmerOf(nodeId, podOf("other")))).toBeUndefined();
+    expect(cdsAcks.versionOf(ackSourceOf(nodeId, podOf("other")))).toBeUndefined();
     expect(await ask("victim", path, more)).toBe(200);
-    expect(confirmations.versionOf(confirmerOf(nodeId, podOf("victim")))).toBe("v2");
+    expect(cdsAcks.versionOf(ackSourceOf(nodeId, podOf("victim")))).toBe("v2");
   });
 
   it("is no refusal that another one makes up, nor one that it hides", async () => {

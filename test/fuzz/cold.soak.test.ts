@@ -5,7 +5,7 @@ import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import type { WorldOptions } from "../../lib/compile/world/world-of.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { resourceTypes, shapes } from "../../lib/snapshot/resource-type.ts";
-import { storedForm } from "../../lib/snapshot/standing/stored-part.ts";
+import { storedForm } from "../../lib/snapshot/reuse/stored-part.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { soakSeed } from "../soak-options.ts";
 import { newCoverage } from "./edits/coverage.ts";

@@ -3,12 +3,12 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = resolve(import.meta.dirname, "../../lib");
-const rooms = ["mesh", "xds", "compile"];
+const packages = ["mesh", "xds", "compile"];
 
-const files = rooms.flatMap((room) =>
-  readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
+const files = packages.flatMap((packageName) =>
+  readdirSync(join(root, packageName), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
-    .map((name) => ({ name: join(room, name), text: readFileSync(join(root, room, name), "utf8") })),
+    .map((name) => ({ name: join(packageName, name), text: readFileSync(join(root, packageName, name), "utf8") })),
 );
 
 const calls = /(?<!\.)\b(?:query|trackedQuery|mappedList|column|runs)\((?=\s*")/g;

@@ -20,7 +20,7 @@ import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
 const compat = fc.constantFrom<World["compat"]>("istio", "shared");
 const runs = { numRuns: propertyRuns(60) };
 
-function censusOf(of: World) {
+function workloadProxies(of: World) {
   const memo = createMemo();
   return classify(buildMesh(of, memo).value, of.proxies, memo);
 }
@@ -85,8 +85,8 @@ describe("views of a proxy", () => {
           const of = worldOf({ ...parts, proxies: named }, form);
           const memo = createMemo();
           const mesh = buildMesh(of, memo).value;
-          const census = classify(mesh, of.proxies, memo).value;
-          return { classes: census.nodes.map(({ classId }) => classId), table: census.classifier.classes };
+          const classified = classify(mesh, of.proxies, memo).value;
+          return { classes: classified.nodes.map(({ classId }) => classId), table: classified.classifier.classes };
         };
         expect(keys(noisy)).toEqual(keys(parts.proxies));
       }),
@@ -136,7 +136,7 @@ describe("tracing tags", () => {
       compat: form,
       ...(meshConfig === undefined ? {} : { meshConfig }),
     });
-    return new Set(censusOf(of).value.nodes.map(({ classId }) => classId));
+    return new Set(workloadProxies(of).value.nodes.map(({ classId }) => classId));
   };
   const tracing = {
     defaultProviders: { tracing: ["t"] },
@@ -206,7 +206,7 @@ describe("the classifier", () => {
     fc.assert(
       fc.property(randomWorld, compat, (parts, form) => {
         const of = worldOf(parts, form);
-        const { classifier, nodes, classes } = censusOf(of).value;
+        const { classifier, nodes, classes } = workloadProxies(of).value;
         for (const [at, proxy] of of.proxies.entries()) {
           const found = classifier.classes[project(classifier, claimsOf(proxy)) ?? ""];
           expect(found ?? nodes[at]?.classId).toBe(nodes[at]?.classId);
@@ -224,7 +224,7 @@ describe("the classifier", () => {
         const turned = { ...parts, configs: [...parts.configs].reverse(), proxies: [...parts.proxies].reverse() };
         const [one, two] = [parts, turned].map((each) => {
           const of = worldOf(each, "shared");
-          return censusOf(of).value;
+          return workloadProxies(of).value;
         });
         expect(two?.classifier.classes).toEqual(one?.classifier.classes);
         expect(two?.classes.ids).toEqual(one?.classes.ids);
@@ -238,7 +238,7 @@ describe("the classifier", () => {
       { services: [], configs: [], proxies: [sidecar("p.ns1", { app: "x" }), sidecar("q.ns2")] },
       "shared",
     );
-    const { classifier } = censusOf(of).value;
+    const { classifier } = workloadProxies(of).value;
     expect(Object.keys(classifier.defaults)).toEqual(["sidecar/ns1", "sidecar/ns2"]);
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
-import { wayOf } from "../../lib/snapshot/head/cohorts.ts";
+import { rolloutFor } from "../../lib/snapshot/head/cohorts.ts";
 import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
 import { abortCanary, promoteCanary, rollback, setCanary, unpin } from "../../lib/snapshot/head/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
@@ -56,7 +56,7 @@ function scene() {
     async servedTo(nodeId: string, atMs: number, labels: Readonly<Record<string, string>> = {}) {
       const head = heads.findLast(({ fromMs }) => fromMs <= atMs)?.head;
       if (head === undefined) throw new Error("nothing was published yet");
-      const root = rootAt(wayOf(head, { nodeId, labels: () => labels }), atMs);
+      const root = rootAt(rolloutFor(head, { nodeId, labels: () => labels }), atMs);
       const world = worlds.get(root) ?? (await restoreWorld(createSnapshotReader(store), root)).world;
       worlds.set(root, world);
       const routes = contentsOf(world, "web", "routes")["80"] ?? "";

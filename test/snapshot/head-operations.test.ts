@@ -30,8 +30,8 @@ async function storeWith(...contents: readonly string[]): Promise<ObjectStore> {
 
 async function leadsTo(store: ObjectStore): Promise<string | undefined> {
   const read = await readHead(store);
-  const { world: led } = await restoreWorld(createSnapshotReader(store), read?.head.steps.at(-1)?.root ?? "");
-  return contentsOf(led, "web", "routes")["80"];
+  const { world: result } = await restoreWorld(createSnapshotReader(store), read?.head.steps.at(-1)?.root ?? "");
+  return contentsOf(result, "web", "routes")["80"];
 }
 
 describe("rollback", () => {

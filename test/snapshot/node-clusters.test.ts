@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { lastRoot } from "../../lib/snapshot/head/head.ts";
-import { createRelatives } from "../../lib/snapshot/head/history/relatives.ts";
+import { createClassRelations } from "../../lib/snapshot/head/history/class-relations.ts";
 import { classesIn, createNodeIndexEncoder, nodesIn } from "../../lib/snapshot/nodes/node-index.ts";
 import { namedPods } from "../../lib/snapshot/nodes/node-names.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
@@ -66,7 +66,7 @@ describe("nodes of one name in two clusters", () => {
   const after = worldOf({ a2: {}, b: {} }, { nodes: [node("db-0.shop", "a2", "one"), node("db-0.shop", "b", "two")] });
 
   it("move from class to class each by itself", () => {
-    const { of } = createRelatives()(before, after);
+    const { of } = createClassRelations()(before, after);
     expect(of("a").map(({ id }) => id)).toEqual(["a2"]);
     expect(of("b").map(({ id }) => id)).toEqual(["b"]);
     expect(movedClasses(before, after)).toEqual([{ before: "a", after: "a2", who: ["db-0.shop@one"] }]);

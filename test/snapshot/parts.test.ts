@@ -6,8 +6,8 @@ import { createMemo, noMemo } from "../../lib/incremental/memo.ts";
 import { type CompiledList, type CompiledPart, resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { createQuestions } from "../../lib/snapshot/head/list-questions.ts";
 import { createColumns } from "../../lib/snapshot/worlds/columns.ts";
+import { createDifferingLists } from "../../lib/snapshot/worlds/differing-lists.ts";
 import { createTreeEncoder, type EncodedTree, versionOfTree } from "../../lib/snapshot/worlds/encode-tree.ts";
-import { createPartsApart } from "../../lib/snapshot/worlds/parts-apart.ts";
 import { createUnion } from "../../lib/snapshot/worlds/unite-lists.ts";
 import { resource } from "./worlds.ts";
 
@@ -110,7 +110,7 @@ describe("lists in parts", () => {
 
   it("differ in the parts that only one of them has", () => {
     const [a, b, c] = [partOf({ a: "1" }), partOf({ b: "1" }), partOf({ c: "1" })];
-    const apart = createPartsApart();
+    const apart = createDifferingLists();
     expect(apart([a, b], [a, b])).toEqual([]);
     expect(apart([a, b], [a, c])).toEqual([{ before: [b], after: [c] }]);
     expect(apart([b, a], [c, a])[0]).toBe(apart([a, b], [a, c])[0]);

@@ -4,9 +4,9 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world/world-of.t
 import { readFiles } from "../../lib/config/folder/directory.ts";
 import { createMemo, type Memo } from "../../lib/incremental/memo.ts";
 import { holes } from "../../lib/legacy/template.ts";
+import { addressClassesOf } from "../../lib/v1/address-classes.ts";
 import { classDocuments } from "../../lib/v1/class-documents.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";
-import { placesOf } from "../../lib/v1/places.ts";
 import { outboundTables } from "../../lib/v1/routes/rds.ts";
 import { nothingRuns } from "../../lib/v1/runs-here.ts";
 import { weightedShop } from "../integration/weighted-shop.ts";
@@ -21,16 +21,16 @@ spec: { destination: { name: reviews }, route: [{ labels: { version: v1 } }] }
 async function shopOf(memo: Memo) {
   const loaded = readFiles(await weightedShop(10));
   const world = legacyWorldOf(worldOf(loaded, { ...defaultWorldOptions, legacyApi: "0.8" }, memo).value, memo);
-  return { mesh: world, ...placesOf(memo, world, world.instances) };
+  return { mesh: world, ...addressClassesOf(memo, world, world.instances) };
 }
 
 describe("documents of the v1 API", () => {
   it("that say the same are one, whichever classes they are for", async () => {
     const memo = createMemo();
-    const { mesh, places } = await shopOf(memo);
+    const { mesh, addressClasses } = await shopOf(memo);
     const domain = "bookshop.svc.cluster.local";
-    const all = places.map((place) =>
-      classDocuments(memo, { mesh, place, type: "sidecar", domain, isAddressed: true }),
+    const all = addressClasses.map((addressClass) =>
+      classDocuments(memo, { mesh, addressClass, type: "sidecar", domain, isAddressed: true }),
     );
     expect(all.length).toBeGreaterThan(3);
     for (const kind of ["clusters", "listeners"] as const) {
@@ -46,8 +46,8 @@ describe("documents of the v1 API", () => {
     const [service] = mesh.services;
     const [port] = service?.ports ?? [];
     const hostsFor = (namespace: string) => {
-      const asker = { world: mesh, node: holes("sidecar", `${namespace}.svc.cluster.local`), v2Names: false };
-      return outboundTables(memo, asker, nothingRuns)
+      const requestContext = { world: mesh, node: holes("sidecar", `${namespace}.svc.cluster.local`), v2Names: false };
+      return outboundTables(memo, requestContext, nothingRuns)
         .get(port?.port ?? 0)
         ?.find(({ name }) => name.startsWith(service?.hostname ?? "none"));
     };

@@ -6,7 +6,7 @@ import { replaceFile } from "../files/replace-file.ts";
 import type { HeldResource, Holding } from "../held/holding.ts";
 import type { AgentNode } from "../held/node.ts";
 import { serveDns } from "./dns-server.ts";
-import { type Asker, createNameBook, type NameBook } from "./name-book.ts";
+import { createNameBook, type DnsClient, type NameBook } from "./name-book.ts";
 import { readResolvConf } from "./resolv-conf.ts";
 import type { Nameserver } from "./upstream.ts";
 
@@ -48,9 +48,9 @@ interface Place {
  */
 export async function startDns({ port, resolvConf }: DnsSettings, { folder, node, say }: Place): Promise<AgentDns> {
   const { nameservers, search } = await settingsIn(resolvConf);
-  const asker = askerOf(node, search[0]);
+  const dnsClient = dnsClientOf(node, search[0]);
   const file = join(folder, fileName);
-  let book: NameBook | undefined = await bookIn(file, asker);
+  let book: NameBook | undefined = await bookIn(file, dnsClient);
   let errors = 0;
   const server = await serveDns({
     hosts: ["127.0.0.1", ...(nameservers.some(({ address }) => address.includes(":")) ? ["::1"] : [])],
@@ -67,7 +67,7 @@ export async function startDns({ port, resolvConf }: DnsSettings, { folder, node
     take({ resources }) {
       const texts = [...resources.values()].map(({ text }) => text);
       // A proxy that does not capture DNS has no table; what is asked for is all elsewhere then.
-      book = createNameBook(resources.values(), asker);
+      book = createNameBook(resources.values(), dnsClient);
       kept = kept
         .then(() => replaceFile(file, JSON.stringify(texts)))
         .catch((cause: unknown) => say(`cannot keep the names for the next start: ${causeText(cause)}`));
@@ -97,7 +97,7 @@ function nameserverOf(text: string): Nameserver {
 }
 
 /** Of `shop.svc.cluster.local` the namespace is no part of the domain. */
-function askerOf({ id, metadata }: AgentNode, search: string | undefined): Asker {
+function dnsClientOf({ id, metadata }: AgentNode, search: string | undefined): DnsClient {
   const [, , name = "", domain = ""] = id.split("~");
   const said = metadata.NAMESPACE;
   const namespace = typeof said === "string" && said !== "" ? said : (name.split(".")[1] ?? "");
@@ -108,12 +108,12 @@ function askerOf({ id, metadata }: AgentNode, search: string | undefined): Asker
   };
 }
 
-async function bookIn(file: string, asker: Asker): Promise<NameBook | undefined> {
+async function bookIn(file: string, dnsClient: DnsClient): Promise<NameBook | undefined> {
   try {
     const texts: readonly string[] = JSON.parse(await readFile(file, "utf8"));
     return createNameBook(
       texts.map((text): Pick<HeldResource, "text"> => ({ text })),
-      asker,
+      dnsClient,
     );
   } catch {
     // There were none, or they are not whole: the first that come are waited for.

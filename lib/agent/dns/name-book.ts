@@ -1,7 +1,7 @@
 import type { HeldResource } from "../held/holding.ts";
 
 /** Where a workload asks from: decides which short names are its own. */
-export interface Asker {
+export interface DnsClient {
   readonly namespace: string;
   /** `svc.cluster.local`; "" where the node says none. */
   readonly domain: string;
@@ -36,14 +36,14 @@ interface NameInfo {
 }
 
 /** @see docs/how-istio-does-it/names-over-dns.md#what-the-agent-answers */
-export function createNameBook(tables: Iterable<Pick<HeldResource, "text">>, asker: Asker): NameBook {
+export function createNameBook(tables: Iterable<Pick<HeldResource, "text">>, dnsClient: DnsClient): NameBook {
   const hosts = new Map<string, Addresses>();
   for (const { text } of tables) {
     const { table = {} }: { readonly table?: Readonly<Record<string, NameInfo>> } = JSON.parse(text);
     for (const [host, info] of Object.entries(table)) {
       const addresses = addressesOf(info.ips ?? []);
       if (addresses.A.length + addresses.AAAA.length === 0) continue;
-      for (const form of formsOf(host, info, asker)) hosts.set(form.toLowerCase(), addresses);
+      for (const form of formsOf(host, info, dnsClient)) hosts.set(form.toLowerCase(), addresses);
     }
   }
   const wildcard = (name: string): Addresses | undefined => {
@@ -53,7 +53,8 @@ export function createNameBook(tables: Iterable<Pick<HeldResource, "text">>, ask
     }
     return undefined;
   };
-  const ending = asker.search === undefined || asker.search === "" ? undefined : `.${asker.search.toLowerCase()}`;
+  const ending =
+    dnsClient.search === undefined || dnsClient.search === "" ? undefined : `.${dnsClient.search.toLowerCase()}`;
   return {
     find(name) {
       const exact = hosts.get(name);
@@ -75,7 +76,7 @@ const addressesOf = (ips: readonly string[]): Addresses => ({
 });
 
 /** The forms in which a name may be asked for: of a service of the own domain also the short ones. */
-function formsOf(host: string, info: NameInfo, { namespace, domain }: Asker): readonly string[] {
+function formsOf(host: string, info: NameInfo, { namespace, domain }: DnsClient): readonly string[] {
   const { registry, shortname = "", namespace: of = "" } = info;
   if (registry !== "Kubernetes" || domain === "" || shortname === "" || !host.endsWith(`.${domain}`)) return [host];
   const inNamespace = `${shortname}.${of}`;

@@ -2,8 +2,8 @@ import { headKey } from "../../base/blob.ts";
 import { causeText } from "../../base/cause-text.ts";
 import { labelsOf } from "../../base/classifier.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
-import { wayOf } from "../../snapshot/head/cohorts.ts";
-import { nextStepMs, readHead, rootAt } from "../../snapshot/head/head.ts";
+import { rolloutFor } from "../../snapshot/head/cohorts.ts";
+import { nextStageMs, readHead, rootAt } from "../../snapshot/head/head.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
@@ -58,7 +58,7 @@ export function folderSource({ folder, node, trusted, generation, types }: Folde
     if (isClosed) return;
     sink.changed(holdings);
     sink.reached();
-    const stepMs = nextStepMs(found.head, Date.now());
+    const stepMs = nextStageMs(found.head, Date.now());
     plan(sink, Math.min(lookMs, stepMs === undefined ? lookMs : Math.max(stepMs - Date.now(), 1)));
   }
 
@@ -105,8 +105,8 @@ async function holdingsIn(
   types: readonly HeldType[],
 ): Promise<WholeHoldings> {
   const claims = claimsOfNode(node);
-  const way = wayOf(head, { nodeId: node.id, labels: () => labelsOf(claims) });
-  const loaded = await reader.root(rootAt(way, Date.now()));
+  const rollout = rolloutFor(head, { nodeId: node.id, labels: () => labelsOf(claims) });
+  const loaded = await reader.root(rootAt(rollout, Date.now()));
   const [classId] = await classesFor(reader, loaded, claims);
   const proxyClass = classId === undefined ? undefined : loaded.classes.get(classId);
   if (proxyClass === undefined) throw new PortolanError(`the snapshot has no class for the node ${node.id}`);

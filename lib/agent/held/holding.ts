@@ -1,7 +1,7 @@
 import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import type { CompiledResource } from "../../snapshot/compiled.ts";
-import { textRun } from "../../snapshot/long/long-resource.ts";
-import { runListsOf } from "../../snapshot/long/run-lists.ts";
+import { chunkListsOf } from "../../snapshot/long/chunk-lists.ts";
+import { textChunk } from "../../snapshot/long/long-resource.ts";
 import { versionOfText } from "../../snapshot/long/version-of-text.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
@@ -68,8 +68,8 @@ export function heldResource(type: HeldType, name: string, text: string): HeldRe
   const { version, isLong } = versionOfText(type, text);
   const resource: HeldResource = { name, version, text, from: [] };
   // Where segments end depends on which resources are long, and not on how those are cut. Written as a member of the literal,
-  // so that the type check refuses a name that `hasRuns` does not read.
-  return isLong ? { ...resource, runLists: runListsOf([textRun(text)]) } : resource;
+  // so that the type check refuses a name that `hasChunks` does not read.
+  return isLong ? { ...resource, runLists: chunkListsOf([textChunk(text)]) } : resource;
 }
 
 /** @param resources in any order, names unique */

@@ -7,10 +7,10 @@ import { createDifferences } from "../../streams/differences.ts";
 import type { Sources } from "../../streams/due.ts";
 import { namesIn, valueOf } from "../../streams/name-map.ts";
 import { secretBinary } from "../../streams/secret-binary.ts";
-import { afterTold, type SecretDue, type SecretWatch, toldOf } from "../../streams/secret-watch.ts";
+import { afterSent, type SecretDue, type SecretWatch, sentOf } from "../../streams/secret-watch.ts";
 import type { Reader, StreamHost } from "../../streams/stream.ts";
 import type { SentAnswer, Watch } from "../../streams/watch.ts";
-import type { Refusal } from "./leading.ts";
+import type { Refusal } from "./envoy-rollout.ts";
 import type { LocalResource, LocalResources, Offer } from "./offer.ts";
 import { createLocalTrees } from "./trees.ts";
 
@@ -196,7 +196,7 @@ const isCore = (type: string): type is CoreType => coreTypes.some((core) => core
 function dueOf(before: SecretWatch, secrets: ReadonlyMap<string, Secret>): SecretDue {
   const { names } = before.watch;
   const wanted = names === "all" ? [] : namesIn(names);
-  const told = new Map(wanted.flatMap((name) => toldOf(before, name)));
+  const told = new Map(wanted.flatMap((name) => sentOf(before, name)));
   const now = new Map(wanted.map((name) => [name, secrets.get(name)?.version ?? ""]));
   const isOther = (name: string) => told.get(name) !== now.get(name);
   const changed = wanted.flatMap((name) => {
@@ -209,6 +209,6 @@ function dueOf(before: SecretWatch, secrets: ReadonlyMap<string, Secret>): Secre
     changed,
     missing,
     version: wireVersion(hashOf([...now].map((pair) => pair.join()).join(";"))),
-    after: afterTold(before, now),
+    after: afterSent(before, now),
   };
 }

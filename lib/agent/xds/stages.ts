@@ -20,7 +20,7 @@ export function nextStage(
   { isSettled, isWarm }: StageFacts & { readonly isSettled: boolean },
 ): Offer {
   /** Routes and listeners lead where they should, and all that was there before still is. */
-  const led: Offer = {
+  const switched: Offer = {
     clusters: united(offered.clusters, target.clusters),
     endpoints: united(offered.endpoints, target.endpoints),
     routes: united(offered.routes, target.routes),
@@ -29,12 +29,12 @@ export function nextStage(
   const isReady = isSettled && isWarm;
   const isLedElsewhere = !isSame(offered.listeners, target.listeners) || hasOther(offered.routes, target.routes);
   if (isLedElsewhere) {
-    const prepared = { ...led, routes: united(target.routes, offered.routes), listeners: offered.listeners };
+    const prepared = { ...switched, routes: united(target.routes, offered.routes), listeners: offered.listeners };
     if (!isSameOffer(prepared, offered)) return prepared;
-    return isReady ? led : offered;
+    return isReady ? switched : offered;
   }
   const isLosing = losesNames(offered.clusters, target.clusters) || losesNames(offered.routes, target.routes);
-  return isLosing && !isReady ? led : target;
+  return isLosing && !isReady ? switched : target;
 }
 
 /** Whether a name that both have stands for something else. */

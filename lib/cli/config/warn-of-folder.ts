@@ -1,5 +1,5 @@
 import { keyText, PortolanError } from "../../base/diagnostic.ts";
-import { placesOf } from "../../compile/places.ts";
+import { locationsOf } from "../../compile/source-locations.ts";
 import { type Config, keyOf } from "../../config/config.ts";
 import { newestRoot, readHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
@@ -34,7 +34,7 @@ async function standingInFolders(
   const read = await readHead(store);
   if (read === undefined) return [];
   const { root } = await createSnapshotReader(store).root(newestRoot(read.head));
-  const places = await placesOf(store, root.sources);
+  const places = await locationsOf(store, root.sources);
   return configs.flatMap((config) => {
     const at = places.get(keyText(keyOf(config))) ?? "";
     return isInFolder(at) ? [{ name: nameOf(config.meta), at }] : [];

@@ -3,15 +3,15 @@ import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { FilesCompiled } from "../../compile/compile-files.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
-import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
-import type { Stranger } from "../../front/nodes/strangers.ts";
+import type { UnmatchedNode } from "../../front/nodes/unmatched-nodes.ts";
+import { unmatchedRemedy } from "../../front/nodes/unmatched-remedy.ts";
 import { type CompiledClass, type CompiledNode, type CompiledPart, lengthOf } from "../../snapshot/compiled.ts";
 import { coreTypes } from "../../snapshot/resource-type.ts";
 import type { Canary } from "../../snapshot/root.ts";
 import { messageReport } from "../config/message-report.ts";
 import { namedFrom } from "../config/placed-messages.ts";
 import { counted } from "../numbers.ts";
-import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
+import { refusalLines, unmatchedLines } from "../proxy/node-trouble.ts";
 import type { Terminal } from "../terminal.ts";
 import { servedFrom } from "./recompiled-text.ts";
 
@@ -78,7 +78,7 @@ export interface DevReport {
   /** @param places where objects stand, `catalog.yaml:97` */
   refused(refusal: ExplainedRefusal): void;
   /** A node that no class was compiled for has asked. */
-  stranger(stranger: Stranger): void;
+  stranger(stranger: UnmatchedNode): void;
   failed(cause: unknown): void;
   /** A live source cannot be read, or can be again: "". */
   troubled(source: string, reason: string): void;
@@ -202,8 +202,8 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
       for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
     },
     stranger(stranger) {
-      if (json) return emit({ event: "stranger", ...stranger, remedy: strangerRemedy(stranger) });
-      const [first = "", ...others] = strangerLines(stranger);
+      if (json) return emit({ event: "stranger", ...stranger, remedy: unmatchedRemedy(stranger) });
+      const [first = "", ...others] = unmatchedLines(stranger);
       terminal.err(`${colours.yellow(stranger.kind.padEnd(10))}${first}`);
       for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
     },

@@ -1,5 +1,5 @@
 import { PortolanError } from "../../base/diagnostic.ts";
-import { type Places, placesOf } from "../../compile/places.ts";
+import { locationsOf, type SourceLocations } from "../../compile/source-locations.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -11,9 +11,9 @@ export type PlaceRefusals = (refusals: readonly ExplainedRefusal[]) => Promise<r
 const maxRoots = 2;
 
 export function refusalPlaces(store: ObjectStore, reader: Pick<SnapshotReader, "root">): PlaceRefusals {
-  const known = new Map<string, Promise<Places>>();
+  const known = new Map<string, Promise<SourceLocations>>();
 
-  function placesAt(root: string): Promise<Places> {
+  function placesAt(root: string): Promise<SourceLocations> {
     const before = known.get(root);
     if (before !== undefined) return before;
     const [oldest] = known.keys();
@@ -28,7 +28,8 @@ export function refusalPlaces(store: ObjectStore, reader: Pick<SnapshotReader, "
     return places;
   }
 
-  const read = async (root: string): Promise<Places> => placesOf(store, (await reader.root(root)).root.sources);
+  const read = async (root: string): Promise<SourceLocations> =>
+    locationsOf(store, (await reader.root(root)).root.sources);
 
   return async (refusals) =>
     Promise.all(

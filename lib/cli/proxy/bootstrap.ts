@@ -5,7 +5,7 @@ import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, identityCluster, type Transport, tokenSecret } from "../../agent/bootstrap.ts";
 import type { BootstrapExtras } from "../../agent/bootstrap-extras.ts";
 import { type Diagnostic, PortolanError, type Stage } from "../../base/diagnostic.ts";
-import { censusOf } from "../../compile/census.ts";
+import { workloadProxies } from "../../compile/workload-proxies.ts";
 import { clustersOf, defaultWorldOptions, gatewaysIn } from "../../compile/world/world-of.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
@@ -15,7 +15,7 @@ import { isFlagSet } from "../../mesh/proxy/node-metadata.ts";
 import type { WorkloadProxy } from "../../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource } from "../../mesh/world.ts";
 import { buildRegistry } from "../../registry/build-registry.ts";
-import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
+import { templatePodAddress } from "../../registry/kubernetes/template-pod.ts";
 import { kubeOption } from "../kube/kube-connection.ts";
 import { clusterContent } from "../kube/kube-read.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -189,9 +189,9 @@ async function proxyFor(
     const where = kube === undefined ? dir : "the cluster";
     throw new PortolanError(`no workload ${node} with a proxy in ${where}; there are: ${known || "none"}`);
   }
-  if (found.proxy.addresses.includes(standInAddress)) {
+  if (found.proxy.addresses.includes(templatePodAddress)) {
     terminal.err(
-      `${node} stands for pods that are not there yet: put the pod's own address in the place of ${standInAddress}`,
+      `${node} stands for pods that are not there yet: put the pod's own address in the place of ${templatePodAddress}`,
     );
   }
   return found;
@@ -238,7 +238,7 @@ export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy
   });
   const gatewayApi = { ...defaultGatewayApiSettings, ...settings.gatewayApi };
   const gatewayWorkloads = gatewaysIn(configs, registry.value.services, gatewayApi, memo);
-  return censusOf(registry.value.workloads, { configs, meshConfig, domain, gatewayWorkloads }, memo);
+  return workloadProxies(registry.value.workloads, { configs, meshConfig, domain, gatewayWorkloads }, memo);
 }
 
 /** The option that says where proxies have certificates from: a bootstrap says what its mesh is compiled with. */

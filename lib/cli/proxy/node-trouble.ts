@@ -1,7 +1,7 @@
 import { acceptedBefore } from "../../agent/held/source.ts";
 import type { ExplainedRefusal, Suspect } from "../../front/nodes/explain-refusal.ts";
-import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
-import type { Stranger } from "../../front/nodes/strangers.ts";
+import type { UnmatchedNode } from "../../front/nodes/unmatched-nodes.ts";
+import { unmatchedRemedy } from "../../front/nodes/unmatched-remedy.ts";
 
 const maxSuspects = 8;
 
@@ -38,7 +38,7 @@ export function suspectText({ name, from, at = [] }: Suspect): string {
 }
 
 /** A node without a class of its own, and what to do about it. */
-export function strangerLines(stranger: Stranger): readonly string[] {
-  const { nodeId, kind, reason } = stranger;
-  return [kind === "unknown" ? reason : `${nodeId}: ${reason}`, `hint: ${strangerRemedy(stranger)}`];
+export function unmatchedLines(unmatched: UnmatchedNode): readonly string[] {
+  const { nodeId, kind, reason } = unmatched;
+  return [kind === "unknown" ? reason : `${nodeId}: ${reason}`, `hint: ${unmatchedRemedy(unmatched)}`];
 }

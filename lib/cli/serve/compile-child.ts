@@ -11,7 +11,7 @@ import { openStore } from "../../storage/open-store.ts";
 import type { DevSettings } from "../dev/dev-settings.ts";
 import { ownBuild } from "../own-build.ts";
 import { type CompileNews, type CompileRequest, failureOf, type TroubleOf } from "./compile-messages.ts";
-import { layingByThread } from "./laying-thread.ts";
+import { prewriteByThread } from "./prewrite-thread.ts";
 import { sliceThreadsFor } from "./slice-threads-for.ts";
 
 type CompileOnce = (publishing: Publishing | undefined, mayPublish: () => Promise<void>) => Promise<Round>;
@@ -93,7 +93,7 @@ async function startCompiler(
     held,
     onPublished: analyst.take,
     observer: tellingObserver(tell),
-    startLaying: writesBeside ? layingByThread({ ...store, onTrouble: onTrouble("laying") }) : undefined,
+    startPrewrite: writesBeside ? prewriteByThread({ ...store, onTrouble: onTrouble("prewrite") }) : undefined,
     ...(fanOut === undefined ? {} : { fanOut: { ...fanOut, waitMs: sliceWaitMs(pace) } }),
   });
   const analysisTrouble = onTrouble("analysis");

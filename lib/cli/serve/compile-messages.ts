@@ -42,7 +42,7 @@ export type CompileNews =
   | { readonly kind: "refusal"; readonly failure: Failure };
 
 /** What a compile does without where it fails. */
-export type TroubleOf = "slice" | "laying" | "analysis";
+export type TroubleOf = "slice" | "prewrite" | "analysis";
 
 /** An error as it goes from one process to another. */
 export interface Failure {

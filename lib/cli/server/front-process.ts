@@ -15,13 +15,13 @@ import { binarySecrets } from "../../front/connect/secret-call.ts";
 import { keepCertificate } from "../../front/connect/server-certificate.ts";
 import { createFront, type Front } from "../../front/front.ts";
 import { type BelievedGenerations, memoryGenerations } from "../../front/heads/believed-generations.ts";
-import { memoryConfirmations } from "../../front/heads/confirmations.ts";
-import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
+import { memoryCdsAcks } from "../../front/heads/cds-acks.ts";
+import { sharedCdsAcks, storeRecords } from "../../front/heads/shared-cds-acks.ts";
 import { hostGuard } from "../../front/host-guard.ts";
 import { closeServers, lastComersMs, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
-import type { Stranger } from "../../front/nodes/strangers.ts";
+import type { UnmatchedNode } from "../../front/nodes/unmatched-nodes.ts";
 import type { Moves } from "../../front/operate/moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
 import { createRegistrations } from "../../front/registration/registrations.ts";
@@ -49,7 +49,7 @@ const recordsEveryMs = 10_000;
 /** What is said of nodes, once of each. */
 export interface NodeNews {
   readonly onRefusal: (refusal: Refusal) => void;
-  readonly onStranger: (stranger: Stranger) => void;
+  readonly onStranger: (stranger: UnmatchedNode) => void;
 }
 
 /** A process that serves as one of several. */
@@ -97,7 +97,7 @@ export async function startFront(
     headFacts: () => headFacts(store, Date.now),
     siblings: among?.worker.metrics,
   });
-  const memory = among?.worker.confirmations ?? memoryConfirmations(Date.now);
+  const memory = among?.worker.cdsAcks ?? memoryCdsAcks(Date.now);
   const wanted = wantedFrom(settings.compileUrl);
   const { onWanted: trigger } = wanted;
   const registrations =
@@ -126,7 +126,7 @@ export async function startFront(
     authentication,
     metrics,
     siblings: among?.worker.siblings,
-    confirmations: settings.confirmsByStore ? sharedConfirmations(storeRecords(store), { memory, onError }) : memory,
+    cdsAcks: settings.sharesCdsAcks ? sharedCdsAcks(storeRecords(store), { memory, onError }) : memory,
     onRefusal,
     onStranger,
     ...wanted,
@@ -135,8 +135,8 @@ export async function startFront(
   });
   among?.worker.serve({
     refusals: () => front.explainRefusals(),
-    strangers: () => front.strangers.standing(),
-    nodes: () => nodes.standing(),
+    strangers: () => front.strangers.active(),
+    nodes: () => nodes.active(),
     metrics: () => metrics.series(),
   });
   const app = frontApp(front, loadConsole);

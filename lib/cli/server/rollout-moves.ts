@@ -12,10 +12,10 @@ import { openRollout } from "../rollout.ts";
 export function rolloutMoves(store: ObjectStore, options: OperatorOptions = {}): Moves {
   const { move: moveInStore } = storeMoves(store, options);
   return {
-    async move(move, word) {
-      if (move.kind !== "rollback") return moveInStore(move, word);
+    async move(move, auditInfo) {
+      if (move.kind !== "rollback") return moveInStore(move, auditInfo);
       const rollout = await openRollout(store, options);
-      return rollout.rollback(move.to, word);
+      return rollout.rollback(move.to, auditInfo);
     },
   };
 }

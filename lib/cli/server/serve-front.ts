@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { PortolanError } from "../../base/diagnostic.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
-import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
+import { unmatchedRemedy } from "../../front/nodes/unmatched-remedy.ts";
 import { createHeadRelay } from "../../front/workers/head-relay.ts";
 import { createPrimary } from "../../front/workers/primary.ts";
 import { lineToPrimary, startWorkers, workerSlot } from "../../front/workers/processes.ts";
@@ -39,8 +39,8 @@ export async function serveFront(
   if (slot !== undefined) return serveAsWorker(settings, log.child({ worker: slot }), slot);
   const news: NodeNews = {
     onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
-    onStranger: (stranger) =>
-      log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),
+    onStranger: (unmatched) =>
+      log.warn({ ...unmatched, remedy: unmatchedRemedy(unmatched) }, "a node has no class of its own"),
   };
   const serving =
     settings.workers > 1 ? await serveByWorkers(settings, log, news) : await serveAlone(settings, log, news);
@@ -82,7 +82,7 @@ async function serveAsWorker(settings: ServeSettings, log: Logger, slot: number)
   const worker = createWorker(line, Date.now);
   const news: NodeNews = {
     onRefusal: (refusal) => line.send({ kind: "refusal", refusal }),
-    onStranger: (stranger) => line.send({ kind: "stranger", stranger }),
+    onStranger: (unmatched) => line.send({ kind: "stranger", unmatched }),
   };
   try {
     const started = await startFront(settings, log, news, { worker, slot });

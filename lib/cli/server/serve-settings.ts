@@ -35,7 +35,7 @@ export interface ServeSettings {
   /** Name among several on one store. */
   readonly frontName?: string | undefined;
   /** Whether fronts tell one another through the store what nodes have confirmed. */
-  readonly confirmsByStore: boolean;
+  readonly sharesCdsAcks: boolean;
   readonly compileUrl?: string | undefined;
   /** Whether operators may move HEAD through this front: it writes HEAD then. */
   readonly moves: boolean;
@@ -90,7 +90,7 @@ export function settingsFromEnvironment(
     generations: env.PORTOLAN_GENERATIONS || ".portolan/generations",
     secretsKey: settingText(env.PORTOLAN_SECRETS_KEY),
     frontName: env.PORTOLAN_FRONT_NAME,
-    confirmsByStore: choiceIn("PORTOLAN_CONFIRMATIONS", env.PORTOLAN_CONFIRMATIONS, ["own", "store"]) === "store",
+    sharesCdsAcks: choiceIn("PORTOLAN_CONFIRMATIONS", env.PORTOLAN_CONFIRMATIONS, ["own", "store"]) === "store",
     compileUrl: env.PORTOLAN_COMPILE_URL === "" ? undefined : env.PORTOLAN_COMPILE_URL,
     moves: choiceIn("PORTOLAN_MOVES", env.PORTOLAN_MOVES, ["on", "off"]) === "on",
     signingKey: settingText(env.PORTOLAN_SIGNING_KEY),

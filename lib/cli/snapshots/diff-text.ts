@@ -1,5 +1,5 @@
 import { byCodePoint, type Diagnostic } from "../../base/diagnostic.ts";
-import type { Places } from "../../compile/places.ts";
+import type { SourceLocations } from "../../compile/source-locations.ts";
 import type { JsonChange } from "../../snapshot/worlds/diff-json.ts";
 import type { ResourceDiff, WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import type { ClassMove } from "../../snapshot/worlds/moved-classes.ts";
@@ -10,7 +10,7 @@ const maxPlaces = 8;
 const maxClasses = 4;
 
 /** A diff for people: one line for each resource, the places that differ below it, and the objects behind it. */
-export function diffLines(diff: WorldDiff, places: Places): readonly string[] {
+export function diffLines(diff: WorldDiff, places: SourceLocations): readonly string[] {
   return [
     ...diff.classesAdded.map((id) => `+ class ${id}`),
     ...diff.classesRemoved.map((id) => `- class ${id}`),
@@ -33,7 +33,7 @@ const maxBodyLength = 55_000;
 const maxListed = 20;
 
 /** The same as a comment for a code review, in Markdown. */
-export function diffMarkdown(diff: WorldDiff, places: Places, { proxies, refused }: ReviewContext): string {
+export function diffMarkdown(diff: WorldDiff, places: SourceLocations, { proxies, refused }: ReviewContext): string {
   const lines = [
     ...diff.classesMoved.map(moveLine),
     ...toldOnce(diff.resources).flatMap((resource) => resourceLines(resource, places)),
@@ -103,7 +103,7 @@ function moveLine({ before, after, who }: ClassMove): string {
   return `~ class ${before} → ${after}${of}`;
 }
 
-function resourceLines(resource: ResourceDiff, where: Places): readonly string[] {
+function resourceLines(resource: ResourceDiff, where: SourceLocations): readonly string[] {
   const { type, name, change, classes, from, places } = resource;
   const more = classes.length > maxClasses ? ` and ${classes.length - maxClasses} more` : "";
   const head = `${signs[change]} ${type} ${name}  (${classes.slice(0, maxClasses).join(", ")}${more})`;
@@ -115,7 +115,7 @@ function resourceLines(resource: ResourceDiff, where: Places): readonly string[]
 /** So many objects are named; of more, such as a table of all services has, those first that routes are written in. */
 const maxOrigins = 12;
 
-function originsText(from: readonly string[], where: Places): string {
+function originsText(from: readonly string[], where: SourceLocations): string {
   const isService = (key: string): boolean => key.startsWith("Service/");
   const all = from.length <= maxOrigins ? from : from.toSorted((a, b) => Number(isService(a)) - Number(isService(b)));
   const more = from.length > maxOrigins ? ` and ${from.length - maxOrigins} more` : "";
@@ -124,7 +124,7 @@ function originsText(from: readonly string[], where: Places): string {
 }
 
 /** `VirtualService/shop/a (a.yaml:3)`. */
-function objectText(key: string, places: Places): string {
+function objectText(key: string, places: SourceLocations): string {
   const place = places.get(key);
   return place === undefined ? key : `${key} (${place})`;
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { byCodePoint, type Diagnostic, errorsOf, PortolanError } from "../../base/diagnostic.ts";
-import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
+import { locationsOf, type SourceLocations } from "../../compile/source-locations.ts";
 import { countOfCode, stagedBy } from "../../compile/telemetry/observer.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
@@ -91,7 +91,7 @@ export function registerDiff(program: Command, terminal: Terminal): void {
       },
     );
     const earlier = await loadWorldLike(reader, root, later.world);
-    return { earlier, extraPlaces: await placesOf(store, earlier.sources), later };
+    return { earlier, extraPlaces: await locationsOf(store, earlier.sources), later };
   }
 
   /** What a push of the folder would compile to, with everything that the other sources hold. */
@@ -119,7 +119,7 @@ async function compiledSide(
   const { value, diagnostics } = (await createSourcesCompiler({ store })(stagedBy(observer.begin()))).compiled;
   return {
     world: value,
-    places: await placesOf(store, value.sources),
+    places: await locationsOf(store, value.sources),
     refused: errorsOf(diagnostics),
     closed: countOfCode(diagnostics, "security-closed"),
     diagnostics,
@@ -147,7 +147,7 @@ async function compiledFolderSide(
 /** One side of a comparison. */
 interface Side {
   readonly world: CompiledWorld;
-  readonly places: Places;
+  readonly places: SourceLocations;
   /** Errors of what was compiled for this comparison. */
   readonly refused: readonly Diagnostic[];
   /** How many refused security objects, and rules, are closed in it. */
@@ -163,12 +163,12 @@ interface Sides {
   readonly earlier: CompiledWorld;
   readonly later: Side;
   /** Places of objects that only the earlier side may have. */
-  readonly extraPlaces: Places;
+  readonly extraPlaces: SourceLocations;
 }
 
 async function published(store: ObjectStore, reader: SnapshotReader, name: string): Promise<Side> {
   const { world } = await restoreWorld(reader, await rootNamed(store, name, reader));
-  return { world, places: await placesOf(store, world.sources), refused: [], closed: 0 };
+  return { world, places: await locationsOf(store, world.sources), refused: [], closed: 0 };
 }
 
 /** The names of the proxies of each class, on any side; sorted. */
@@ -183,7 +183,7 @@ function proxiesByClass(worlds: readonly CompiledWorld[]): ReadonlyMap<string, r
 }
 
 /** The places of the objects that a diff names. */
-function placesNamed(diff: WorldDiff, places: Places): Readonly<Record<string, string>> {
+function placesNamed(diff: WorldDiff, places: SourceLocations): Readonly<Record<string, string>> {
   const named = new Set(diff.resources.flatMap(({ from }) => from));
   return Object.fromEntries([...places].filter(([key]) => named.has(key)));
 }

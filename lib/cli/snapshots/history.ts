@@ -3,7 +3,7 @@ import { readHead, rootAt, servedConfiguration } from "../../snapshot/head/head.
 import {
   configurationIn,
   type HistoryEntry,
-  ledAll,
+  isServedToAll,
   readChanges,
   readHistory,
 } from "../../snapshot/head/history/history.ts";
@@ -38,7 +38,7 @@ export async function showPublications(terminal: Terminal, options: Publications
     left -= 1;
     const { hash: _hash, parent: _parent, changed: _changed, ...shown } = entry;
     // A rollback leads to what stands further down as well: the newest entry is the one in force.
-    const isServed = leadsTo(entry) === served && ledAll(entry) && !isMarked;
+    const isServed = leadsTo(entry) === served && isServedToAll(entry) && !isMarked;
     if (isServed) isMarked = true;
     terminal.out(options.json === true ? JSON.stringify(shown) : `${isServed ? ">" : " "} ${lineOf(entry)}`);
   }

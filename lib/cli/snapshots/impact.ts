@@ -4,12 +4,12 @@ import { createShardCompiler } from "../../compile/compile-files.ts";
 import { servicesBehind } from "../../compile/explain/endpoint-services.ts";
 import { type TouchedResource, touchedBy } from "../../compile/explain/impact.ts";
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
-import { placesIn } from "../../compile/places.ts";
 import { readShard } from "../../compile/shards/read-shard.ts";
 import { isCollected, isHeld, type Shard, type ShardContent } from "../../compile/shards/shard.ts";
 import { listKey, textsOfShard, versionKey } from "../../compile/shards/source-shard.ts";
 import { versionText } from "../../compile/shards/version-text.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
+import { locationsIn } from "../../compile/source-locations.ts";
 import { settleSettings, worldOptionsOf } from "../../compile/world/recorded-settings.ts";
 import { defaultWorldOptions } from "../../compile/world/world-of.ts";
 import { meantText } from "../../config/nearest-names.ts";
@@ -78,7 +78,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       printDiagnostics(terminal, errorsOf(diagnostics));
       const diff = diffWorlds(await loadWorldLike(reader, root, value), value);
       if (json === true) terminal.out(JSON.stringify({ root, file: named.file, ...diff }, undefined, 2));
-      else for (const line of diffLines(diff, placesIn(sources))) terminal.out(line);
+      else for (const line of diffLines(diff, locationsIn(sources))) terminal.out(line);
       const refused = errorsOf(diagnostics).filter(({ origin }) => origin.file === named.file);
       if (refused.length > 0)
         throw new PortolanError(

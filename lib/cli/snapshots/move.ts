@@ -17,10 +17,10 @@ import { holdsSomething, openThere, openToWrite, storeOption } from "../named-st
 import { openRollout } from "../rollout.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
+import { type AuditOptions, addAuditOptions, addPinOptions, auditInfoOf } from "./audit-info.ts";
 import { unlessDone } from "./nothing-to-do.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
 import { addShareOptions, type ShareOptions, shareOf, shareText } from "./share-options.ts";
-import { addPinOptions, addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 interface MoveOptions {
   readonly keyring: string;
@@ -42,8 +42,8 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     if (json) terminal.out(JSON.stringify(movedJson(moved)));
     else for (const line of movedLines(moved)) terminal.out(line);
   };
-  const act = async ({ keyring, ...options }: MoveOptions & WordOptions) => ({
-    ...wordOf(options),
+  const act = async ({ keyring, ...options }: MoveOptions & AuditOptions) => ({
+    ...auditInfoOf(options),
     ...(await trustOf(keyring)),
   });
 
@@ -61,7 +61,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     .action(
       async (
         back: string | undefined,
-        options: MoveOptions & WordOptions & { readonly to?: string | undefined; readonly whole?: boolean },
+        options: MoveOptions & AuditOptions & { readonly to?: string | undefined; readonly whole?: boolean },
       ) => {
         if (back !== undefined && options.to !== undefined)
           throw new InvalidArgumentError("say how many configurations back, or --to which root, and not both");
@@ -71,24 +71,24 @@ export function registerMoves(program: Command, terminal: Terminal): void {
         const moved =
           options.whole === true
             ? await rollback(store, root, await act(options))
-            : await (await openRollout(store, await trustOf(options.keyring))).rollback(root, wordOf(options));
+            : await (await openRollout(store, await trustOf(options.keyring))).rollback(root, auditInfoOf(options));
         tell(moved, options);
       },
     );
 
-  addWordOptions(
+  addAuditOptions(
     command(
       "unpin",
       "Lets go of what is pinned, and leads to the newest publish. Without a pin it does nothing, and ends with 0.",
       "unpin --why mended",
     ),
-  ).action(async (options: MoveOptions & WordOptions) => {
+  ).action(async (options: MoveOptions & AuditOptions) => {
     await unlessDone(terminal, options, async () =>
       tell(await unpin(await openThere(options.store, terminal.progress), await act(options)), options),
     );
   });
 
-  addWordOptions(
+  addAuditOptions(
     addShareOptions(
       command(
         "canary <root>",
@@ -97,25 +97,25 @@ export function registerMoves(program: Command, terminal: Terminal): void {
         "canary 42 --label track=canary",
       ),
     ),
-  ).action(async (name: string, options: MoveOptions & ShareOptions & WordOptions) => {
+  ).action(async (name: string, options: MoveOptions & ShareOptions & AuditOptions) => {
     const share = shareOf(options, `canary ${name} --percent 10`);
     const store = await openThere(options.store, terminal.progress);
     const root = await rootNamed(store, name);
     tell(
-      await (await openRollout(store, await trustOf(options.keyring))).canary(root, share, wordOf(options)),
+      await (await openRollout(store, await trustOf(options.keyring))).canary(root, share, auditInfoOf(options)),
       options,
     );
   });
 
   addPinOptions(
     command("promote", "Gives the canary's configuration to all nodes.", "promote --why 'no errors in an hour'"),
-  ).action(async (options: MoveOptions & WordOptions) => {
+  ).action(async (options: MoveOptions & AuditOptions) => {
     tell(await promoteCanary(await openThere(options.store, terminal.progress), await act(options)), options);
   });
 
   addPinOptions(
     command("abort", "Ends the canary. Without one it does nothing, and ends with 0.", "abort --why 'too many 503'"),
-  ).action(async (options: MoveOptions & WordOptions) => {
+  ).action(async (options: MoveOptions & AuditOptions) => {
     await unlessDone(terminal, options, async () =>
       tell(await abortCanary(await openThere(options.store, terminal.progress), await act(options)), options),
     );

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Publishing } from "../../snapshot/publish.ts";
+import { type AuditOptions, addAuditOptions, auditInfoOf } from "./audit-info.ts";
 import { addLabel, percentOf } from "./share-options.ts";
-import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 /** For whom a compile is published, and whose word it is, as the command line says it. */
-export interface PublishingOptions extends WordOptions {
+export interface PublishingOptions extends AuditOptions {
   readonly canary?: number;
   /** False for `--no-serve`. */
   readonly serve: boolean;
@@ -12,7 +12,7 @@ export interface PublishingOptions extends WordOptions {
 }
 
 export function addPublishingOptions(command: Command): Command {
-  return addWordOptions(
+  return addAuditOptions(
     command
       .option("--canary <percent>", "only for this share of the nodes, until `promote` or `abort`", percentOf)
       .option(
@@ -29,10 +29,10 @@ export function addPublishingOptions(command: Command): Command {
 }
 
 /** @throws InvalidArgumentError for options that contradict one another */
-export function publishingOf({ canary, label, serve, ...word }: PublishingOptions): Publishing {
+export function publishingOf({ canary, label, serve, ...auditInfo }: PublishingOptions): Publishing {
   if (canary === undefined && Object.keys(label).length > 0)
     throw new InvalidArgumentError("--label goes with --canary");
   if (canary !== undefined && !serve) throw new InvalidArgumentError("--canary serves, and --no-serve does not");
-  if (!serve) return { ...wordOf(word), share: { percent: 0, labels: {} } };
-  return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
+  if (!serve) return { ...auditInfoOf(auditInfo), share: { percent: 0, labels: {} } };
+  return { ...auditInfoOf(auditInfo), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }

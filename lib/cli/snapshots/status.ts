@@ -8,7 +8,7 @@ import { diagnosticsOfRoot } from "../../compile/root-diagnostics.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { countedNodes, type NodeState, nodeConditions } from "../../front/nodes/node-state.ts";
 import type { NodeReport, NodeTransport } from "../../front/nodes/node-watch.ts";
-import type { Stranger } from "../../front/nodes/strangers.ts";
+import type { UnmatchedNode } from "../../front/nodes/unmatched-nodes.ts";
 import { type LookupKind, lookupKinds } from "../../resolve/lookup-name.ts";
 import { type LookupReport, lookupReports } from "../../resolve/lookup-reports.ts";
 import { type AnalysisRecord, readAnalysis } from "../../snapshot/analysis-record.ts";
@@ -27,7 +27,7 @@ import { refusalPlaces } from "../inspect/refusal-places.ts";
 import { unreadRecords } from "../inspect/unread-records.ts";
 import { openPlaceThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
-import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
+import { refusalLines, unmatchedLines } from "../proxy/node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
@@ -264,7 +264,7 @@ async function checkFrontOf(server: string, store: ObjectStore, newest: string):
 
 /** What a front knows of Envoys that do not get, or do not take, what they should have. */
 interface Trouble {
-  readonly strangers: readonly Stranger[];
+  readonly strangers: readonly UnmatchedNode[];
   readonly refusals: readonly ExplainedRefusal[];
   /** undefined where a front keeps none, as at the edge. */
   readonly nodes: NodeStates | undefined;
@@ -310,7 +310,7 @@ function troubleLines({ strangers, refusals, nodes }: Trouble): readonly string[
     ...listed.flatMap(([title, of, why]) =>
       of.length === 0 ? [] : [{ title, lines: [`${counted(of.length, "proxy", "proxies")} ${why}: ${namesText(of)}`] }],
     ),
-    ...strangers.map((one) => ({ title: one.kind, lines: strangerLines(one) })),
+    ...strangers.map((one) => ({ title: one.kind, lines: unmatchedLines(one) })),
   ];
   return told.flatMap(({ title, lines }) => lines.map((line, i) => row(i === 0 ? title : "", line)));
 }

@@ -13,8 +13,8 @@ import { counted, wholeNumber } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { proseLine, type Terminal } from "../terminal.ts";
+import { type AuditOptions, addAuditOptions, auditInfoOf } from "./audit-info.ts";
 import { unlessDone } from "./nothing-to-do.ts";
-import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
 
@@ -121,7 +121,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       throw new PortolanError(`${counted(problems.length, "problem")}; ${remedy}`);
     });
 
-  addWordOptions(
+  addAuditOptions(
     program
       .command("recover")
       .description(
@@ -141,13 +141,13 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         ]),
       ),
   ).action(
-    async ({ store, keyring, json = false, takeOver: takes, above, force, ...word }: RecoverOptions & WordOptions) => {
+    async ({ store, keyring, json = false, takeOver: takes, above, force, ...word }: RecoverOptions & AuditOptions) => {
       const trust = await trustOf(keyring);
       if (above !== undefined && takes !== true) throw new InvalidArgumentError("--above goes with --take-over");
       if (force === true && takes !== true) throw new InvalidArgumentError("--force goes with --take-over");
       if (takes === true) {
         const options = {
-          ...wordOf(word),
+          ...auditInfoOf(word),
           ...trust,
           open: openPlace,
           forced: force === true,
@@ -159,7 +159,10 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         return terminal.out("this store is published into from now on; `portolan replicate` copies from it");
       }
       await unlessDone(terminal, { json }, async () => {
-        const recovered = await recoverHead(await openThere(store, terminal.progress), { ...wordOf(word), ...trust });
+        const recovered = await recoverHead(await openThere(store, terminal.progress), {
+          ...auditInfoOf(word),
+          ...trust,
+        });
         const { head, root, from, unproven } = recovered;
         if (json) return terminal.out(JSON.stringify(recovered));
         terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);

@@ -3,16 +3,16 @@ import { byCodePoint, type ConfigKey, keyText } from "../../base/diagnostic.ts";
 import { internLongList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
-import type { CompiledResource, TextRun } from "../../snapshot/compiled.ts";
+import type { CompiledResource, TextChunk } from "../../snapshot/compiled.ts";
+import { listMessage, longLength } from "../../snapshot/long/cut-chunks.ts";
 import { longResource } from "../../snapshot/long/long-resource.ts";
-import { listMessage, longLength } from "../../snapshot/long/pieces.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { binaryForm } from "../../xds/descriptors.ts";
 import type { Resource } from "../../xds/resource.ts";
-import { memberText, type WrittenAssignment } from "../assignment-apart.ts";
+import { EvictableText, messageText, WrittenResource } from "./evictable-text.ts";
 import { type MessageParts, partsOf, type WrittenAs } from "./message-parts.ts";
-import { cutMessage, manyElements, textRuns } from "./message-runs.ts";
-import { messageText, TextAgain, WrittenResource } from "./text-again.ts";
+import { cutMessage, manyElements, textChunks } from "./message-runs.ts";
+import { memberText, type WrittenAssignment } from "./written-assignment.ts";
 
 /**
  * A resource as it is stored and sent. Whoever asks remembers it by the resource: the generators keep the identity of what did not change.
@@ -30,7 +30,7 @@ export function encodeResource(
   const { json, name } = resource;
   const from = textsOf(resource.from, memo);
   const written = writtenMessage(resource, as, memo, parts);
-  if (!(written instanceof TextAgain)) return longResource({ name, from, runs: written });
+  if (!(written instanceof EvictableText)) return longResource({ name, from, runs: written });
   const binary = as.withBinary ? binaryForm(as.type, { json }) : undefined;
   return new WrittenResource({ name, version: hashOf(written.text), from, ...(binary && { binary }) }, written);
 }
@@ -71,20 +71,20 @@ function writtenMessage(
   { type, withBinary }: WrittenAs,
   memo: Memo,
   parts: MessageParts,
-): TextAgain | readonly TextRun[] {
+): EvictableText | readonly TextChunk[] {
   switch (parts.kind) {
     case "assignment":
       return parts.around === undefined
         ? parts.assignment.written
-        : new TextAgain(type, json, textAround(type, parts.around, parts.assignment));
+        : new EvictableText(type, json, textAround(type, parts.around, parts.assignment));
     case "cut":
-      return textRuns(parts.cut, memo) ?? new TextAgain(type, json);
+      return textChunks(parts.cut, memo) ?? new EvictableText(type, json);
     case "whole": {
       const text = messageText(type, json);
       // A list of few elements is cut only if they are long.
       const message = text.length < longLength ? undefined : listMessage(type, json);
-      const runs = message && textRuns(cutMessage({ type, name, message, withBinary }, memo), memo);
-      return runs ?? new TextAgain(type, json, text);
+      const runs = message && textChunks(cutMessage({ type, name, message, withBinary }, memo), memo);
+      return runs ?? new EvictableText(type, json, text);
     }
   }
 }

@@ -1,10 +1,10 @@
 import type { Memo } from "../../incremental/memo.ts";
-import { listedElements, listMessage, messageAround } from "../../snapshot/long/pieces.ts";
+import { listedElements, listMessage, messageAround } from "../../snapshot/long/cut-chunks.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import { listApart } from "../../xds/list-apart.ts";
+import { lazyFieldOf } from "../../xds/lazy-field.ts";
 import type { Resource } from "../../xds/resource.ts";
-import { assignmentApart, type WrittenAssignment, writtenAssignment } from "../assignment-apart.ts";
 import { type CutMessage, cutMessage, manyElements } from "./message-runs.ts";
+import { splitAssignment, type WrittenAssignment, writtenAssignment } from "./written-assignment.ts";
 
 /** How a resource is written. */
 export interface WrittenAs {
@@ -32,12 +32,12 @@ export function partsOf(
 ): MessageParts {
   if (type === "endpoints")
     return { kind: "assignment", assignment: writtenAssignment(memo, { json }), around: undefined };
-  const apart = assignmentApart(type, json);
+  const apart = splitAssignment(type, json);
   if (apart !== undefined) {
     const assignment = writtenAssignment(memo, { json: apart.assignment });
     return { kind: "assignment", assignment, around: apart.around };
   }
-  const list = listApart(json);
+  const list = lazyFieldOf(json);
   if ((list?.elements ?? listedElements(type, json)).length < manyElements) return whole;
   const message = list === undefined ? listMessage(type, json) : messageAround(type, list);
   return message === undefined ? whole : { kind: "cut", cut: cutMessage({ type, name, message, withBinary }, memo) };

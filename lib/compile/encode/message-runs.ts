@@ -6,19 +6,19 @@ import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { type Run, runs } from "../../incremental/runs.ts";
-import type { TextRun } from "../../snapshot/compiled.ts";
-import { textRun } from "../../snapshot/long/long-resource.ts";
+import type { TextChunk } from "../../snapshot/compiled.ts";
 import {
-  aroundRun,
+  aroundChunk,
+  chunkText,
   cutOrder,
-  endOfPieces,
+  endOfChunk,
+  type ListElement,
   type ListMessage,
+  listElementOf,
   longLength,
   nameOf,
-  type Piece,
-  pieceOf,
-  runText,
-} from "../../snapshot/long/pieces.ts";
+} from "../../snapshot/long/cut-chunks.ts";
+import { textChunk } from "../../snapshot/long/long-resource.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { binaryElement, binaryForm, fitsElement } from "../../xds/descriptors.ts";
 
@@ -42,7 +42,7 @@ interface WrittenPieces {
   /** Whether Envoy takes them, for their form. */
   readonly isSound: boolean;
   /** The run as it is between others. */
-  readonly inner: () => TextRun;
+  readonly inner: () => TextChunk;
 }
 
 interface Uncut {
@@ -61,7 +61,10 @@ export function cutMessage({ type, name, message, withBinary }: Uncut, memo: Mem
 }
 
 /** The runs of a message that is long enough to be stored in runs, as they are stored; undefined for one that is not. */
-export function textRuns({ message, binaryBefore, runs: cut }: CutMessage, memo: Memo): readonly TextRun[] | undefined {
+export function textChunks(
+  { message, binaryBefore, runs: cut }: CutMessage,
+  memo: Memo,
+): readonly TextChunk[] | undefined {
   const length = cut.reduce((sum, { made }) => sum + made.length, message.before.length + message.after.length - 1);
   if (length < longLength) return undefined;
   return cut.map(({ made }, at) =>
@@ -69,7 +72,7 @@ export function textRuns({ message, binaryBefore, runs: cut }: CutMessage, memo:
       ? made.inner()
       : outerRun(memo, {
           pieces: made.pieces,
-          ...aroundRun(message, at, cut.length),
+          ...aroundChunk(message, at, cut.length),
           binaryBefore: at === 0 ? binaryBefore : binaryBefore && noBytes,
         }),
   );
@@ -134,7 +137,7 @@ const writtenRuns = runs(
   "written runs of elements",
   {},
   (elements: readonly object[], from: number, encoding: Encoding, memo: Memo) =>
-    endOfPieces(elements, from, (element) => writtenElement(memo, { ...encoding, element })),
+    endOfChunk(elements, from, (element) => writtenElement(memo, { ...encoding, element })),
   (run: readonly object[], encoding: Encoding, memo: Memo): WrittenPieces => {
     const pieces = run.map((element) => writtenElement(memo, { ...encoding, element }));
     return {
@@ -148,7 +151,7 @@ const writtenRuns = runs(
   },
 );
 
-interface WrittenPiece extends Piece {
+interface WrittenPiece extends ListElement {
   readonly isSound: boolean;
   readonly binary: Uint8Array<ArrayBuffer> | undefined;
 }
@@ -156,7 +159,7 @@ interface WrittenPiece extends Piece {
 const writtenElement = query(
   "written element",
   ({ type, field, element, withBinary }: Encoding & { readonly element: object }): WrittenPiece => ({
-    ...pieceOf(element, JSON.stringify(element)),
+    ...listElementOf(element, JSON.stringify(element)),
     isSound: fitsElement(type, field, element),
     binary: withBinary ? binaryElement(type, field, element) : undefined,
   }),
@@ -170,9 +173,9 @@ interface RunParts {
   readonly binaryBefore: Uint8Array<ArrayBuffer> | undefined;
 }
 
-const outerRun = query("first or last run of elements", (parts: RunParts): TextRun => writtenRun(parts));
+const outerRun = query("first or last run of elements", (parts: RunParts): TextChunk => writtenRun(parts));
 
-function writtenRun({ pieces, binaryBefore, ...around }: RunParts): TextRun {
+function writtenRun({ pieces, binaryBefore, ...around }: RunParts): TextChunk {
   const binaries = [binaryBefore, ...pieces.map(({ binary }) => binary)].filter((part) => part !== undefined);
-  return textRun(runText(pieces, around), binaries.length > pieces.length ? concatBytes(binaries) : undefined);
+  return textChunk(chunkText(pieces, around), binaries.length > pieces.length ? concatBytes(binaries) : undefined);
 }

@@ -1,13 +1,13 @@
 import { causeText } from "../../base/cause-text.ts";
 import { type Diagnostic, PortolanError } from "../../base/diagnostic.ts";
-import type { Beside } from "../../snapshot/head/lead.ts";
-import { withHeld } from "../../snapshot/held.ts";
-import type { Laid } from "../../snapshot/laying.ts";
+import type { Beside } from "../../snapshot/head/transition.ts";
+import { readOnce } from "../../snapshot/memoize/read-once.ts";
 import { isOfSettings } from "../../snapshot/nodes/refusals.ts";
 import { missedBlobKey } from "../../snapshot/nodes/wanted.ts";
+import type { Prewritten } from "../../snapshot/prewrite.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
-import { readOnce } from "../../snapshot/remember/read-once.ts";
-import { isUnread } from "../../snapshot/standing/stored-part.ts";
+import { withRetained } from "../../snapshot/retained.ts";
+import { isUnread } from "../../snapshot/reuse/stored-part.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { staleSources } from "../collected/stale-sources.ts";
 import { haveChangedSince } from "../shards/changed-since.ts";
@@ -76,7 +76,7 @@ export function createCompileLoop<C extends Published>(
   const { store, forget } = readOnce(options.store);
   const reading = { ...options, store };
   const compile = compileOnce(reading, createCompiling(reading, encoder), encoder, forget);
-  return lookingOnceMore((...asked) => withHeld(() => compile(...asked)));
+  return lookingOnceMore((...asked) => withRetained(() => compile(...asked)));
 }
 
 /** The same, once and where there is little room: nothing is held that can be read or made again. */
@@ -90,7 +90,7 @@ export function createLoopInRoom<C extends Published>(
 /** Compiles until nobody else was faster. @param forget what was read of the store */
 function compileOnce<C extends Published>(
   options: RecompileOptions,
-  { compile, standing }: Compiling<C>,
+  { compile, reusable }: Compiling<C>,
   encoder: WorldEncoder,
   forget: () => void,
 ): LookingCompile<C> {
@@ -119,10 +119,13 @@ function compileOnce<C extends Published>(
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
         const held = await holdWorlds(store, { base, publishing, newest: compiled.value }, made.withConfiguration);
-        const laid = laidOf([made.laid ?? made.early?.then(({ blobs }) => blobs), ...held.laid]);
+        const prewritten = prewrittenOf([
+          made.prewritten ?? made.early?.then(({ blobs }) => blobs),
+          ...held.prewritten,
+        ]);
         let haveChanged = false;
         const beside: Beside = {
-          ...(laid === undefined ? {} : { laid }),
+          ...(prewritten === undefined ? {} : { prewritten }),
           mayMove: mayPublish,
           moved: async () => {
             // A look that fails has not shown that the sources are as they were: the next one reads them.
@@ -141,12 +144,12 @@ function compileOnce<C extends Published>(
           if (!isUnread(cause)) throw cause;
           // The way from what is served leads through what lies in the store: the next attempt reads what is served, and the one after that
           // makes everything.
-          if (!publishers.forget()) standing.drop();
+          if (!publishers.forget()) reusable.drop();
           return lost;
         });
         if (published.kind === "lost") continue;
         const result = withEarly(published, await made.early);
-        standing.moved(result.head);
+        reusable.moved(result.head);
         // A front that still misses something reports it again.
         if (isBlobMissed) await store.delete(missedBlobKey);
         publishers.remembers();
@@ -187,16 +190,16 @@ function compileOnce<C extends Published>(
 }
 
 /** Blobs that lie in the store already, of all worlds; undefined where there are none. */
-function laidOf(
+function prewrittenOf(
   parts: readonly (ReadonlySet<string> | Promise<ReadonlySet<string>> | undefined)[],
-): Beside["laid"] | undefined {
+): Beside["prewritten"] | undefined {
   const [first, ...more] = parts.filter((part) => part !== undefined);
   if (more.length === 0) return first;
   return Promise.all([first, ...more]).then((sets) => new Set(sets.flatMap((set) => [...(set ?? [])])));
 }
 
 /** What was published, counted with what was written of it before. */
-function withEarly(result: RecompiledWorld["result"], early: Laid | undefined): RecompiledWorld["result"] {
+function withEarly(result: RecompiledWorld["result"], early: Prewritten | undefined): RecompiledWorld["result"] {
   if (early === undefined) return result;
   const { objects, bytes, mended } = result.written;
   return { ...result, written: { objects: objects + early.blobs.size, bytes: bytes + early.bytes, mended } };

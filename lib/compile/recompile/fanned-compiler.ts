@@ -6,7 +6,7 @@ import { createFannedCompile, type FanOut } from "../slices/fan-out.ts";
 import { noMemoUse, type Staged } from "../telemetry/observer.ts";
 import { type RecordedSettings, settleSettings } from "../world/recorded-settings.ts";
 import type { Compiling, HeldOnly, Published, RecompileOptions } from "./recompiled.ts";
-import { createStandingCompiler, givenSettings } from "./standing-compiler.ts";
+import { createReusingCompiler, givenSettings } from "./reusing-compiler.ts";
 
 interface Holding {
   readonly settings: RecordedSettings;
@@ -21,25 +21,25 @@ export function createFannedCompiler(
   encoder: WorldEncoder,
 ): Compiling<Published> {
   const { store, build } = options;
-  const here = createStandingCompiler(options, encoder);
+  const here = createReusingCompiler(options, encoder);
   const compileSlices = createFannedCompile(store, fanOut, encoder, { build, held: options.held });
   const compile: Compiling<Published>["compile"] = async (staged, base, filled) => {
     const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
     const unread = createUnreadSources(store, base);
     const fanned = await compileSlices(settings, staged, unread.keeping);
     if (fanned === undefined) return here.compile(staged, base, filled);
-    const { primary, world, laid, loaded } = fanned;
+    const { primary, world, prewritten, loaded } = fanned;
     const held = loaded === undefined ? {} : { loaded };
     const compiled = { ...worldWithUnread(world, unread), ...held, memo: noMemoUse };
     const withConfiguration = (configuration: Configuration) => holding({ settings, staged, base }, configuration);
-    return { primary, settings, compiled, laid, withConfiguration };
+    return { primary, settings, compiled, prewritten, withConfiguration };
   };
   const holding = async ({ settings, staged, base }: Holding, configuration: Configuration): Promise<HeldOnly> => {
     const unread = createUnreadSources(store, base);
     const fanned = await compileSlices(settings, staged, unread.keeping, configuration.sources);
     if (fanned === undefined) return here.compileHeld(staged, base, configuration);
-    const { world, laid } = fanned;
-    return { settings, world: worldWithUnread(world, unread).value, laid };
+    const { world, prewritten } = fanned;
+    return { settings, world: worldWithUnread(world, unread).value, prewritten };
   };
   return {
     compile,
@@ -47,6 +47,6 @@ export function createFannedCompiler(
       const settings = await settleSettings(store, givenSettings(options));
       return holding({ settings, staged, base }, configuration);
     },
-    standing: here.standing,
+    reusable: here.reusable,
   };
 }

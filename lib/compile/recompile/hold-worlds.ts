@@ -12,7 +12,7 @@ import type { HeldCompiled, Published } from "./recompiled.ts";
 export interface Holding {
   readonly worlds: HeldWorlds;
   /** Blobs of them that the store has. */
-  readonly laid: readonly ReadonlySet<string>[];
+  readonly prewritten: readonly ReadonlySet<string>[];
   /** Of configuration that is held, and cannot be read any more. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -32,12 +32,12 @@ export async function holdWorlds(
   { base, publishing, newest }: Publish,
   compile: Published["withConfiguration"],
 ): Promise<Holding> {
-  if (base === undefined) return { worlds: {}, laid: [], diagnostics: [] };
+  if (base === undefined) return { worlds: {}, prewritten: [], diagnostics: [] };
   const { head } = base;
   const served = publishing?.share === undefined ? undefined : await storedRootIfWhole(store, lastRoot(head.steps));
   // What a new version makes of the same configuration is to be tried on the part of the nodes alone.
   if (served !== undefined && served.compiler !== newest.compiler)
-    return { worlds: { isVersionTrial: true }, laid: [], diagnostics: [] };
+    return { worlds: { isVersionTrial: true }, prewritten: [], diagnostics: [] };
   const diagnostics: Diagnostic[] = [];
   const compiled = new Map<string, HeldCompiled>([[newest.configuration ?? "", { world: newest }]]);
   const hold = async (who: string, configuration: Configuration | undefined): Promise<CompiledWorld | undefined> => {
@@ -57,8 +57,8 @@ export async function holdWorlds(
   const world = await hold("everybody", configuration);
   const canary = await hold("the canary", head.canary?.configuration);
   const everybody = world === undefined || configuration === undefined ? undefined : { world, configuration };
-  const laid = [...compiled.values()].flatMap((one) => one.laid ?? []);
-  return { worlds: { everybody, canary }, laid, diagnostics };
+  const prewritten = [...compiled.values()].flatMap((one) => one.prewritten ?? []);
+  return { worlds: { everybody, canary }, prewritten, diagnostics };
 }
 
 const notKept = (who: string, reason: string): Diagnostic => ({

@@ -1,4 +1,4 @@
-import { paceOf } from "../../snapshot/head/steps.ts";
+import { paceOf } from "../../snapshot/head/plan-stages.ts";
 import { createPublisher, type Publisher, type PublisherOptions } from "../../snapshot/publish.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

@@ -2,16 +2,16 @@ import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { ReadAhead } from "../../config/folder/files/read-ahead.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { ReadHead } from "../../snapshot/head/head.ts";
-import type { Laid, Laying } from "../../snapshot/laying.ts";
+import type { Prewrite, Prewritten } from "../../snapshot/prewrite.ts";
 import type { PublisherOptions, PublishResult } from "../../snapshot/publish.ts";
 import type { Canary, Configuration, Pin } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Analyst } from "../analyst.ts";
 import type { FilesCompiled } from "../compile-files.ts";
 import type { HeldVersions } from "../isolation/held-sources.ts";
+import type { ReusableKeeper } from "../reuse/keep-reusable.ts";
 import type { TextsByHash } from "../shards/source-shard.ts";
 import type { FanOut } from "../slices/fan-out.ts";
-import type { StandingKeeper } from "../standing/keep-standing.ts";
 import type { CompileObserver, Staged } from "../telemetry/observer.ts";
 import type { RecordedSettings } from "../world/recorded-settings.ts";
 import type { WorldOptions } from "../world/world-of.ts";
@@ -59,7 +59,7 @@ export interface RecompileOptions {
   /** Hands the classes of a world to others to be compiled, where it is large enough; absent: all are compiled here. */
   readonly fanOut?: FanOut;
   /** Where there is little room for a world; absent: there is room for all of it, and for what is remembered of it. */
-  readonly room?: Room | undefined;
+  readonly memoryLimits?: MemoryLimits | undefined;
   /** Is told of every compile: its stages, what they took, what came of them. */
   readonly observer?: CompileObserver;
   /**
@@ -70,7 +70,7 @@ export interface RecompileOptions {
   /** Whether the caller reads what was compiled, resource by resource: then nothing is taken that would have to be read first. False when absent. */
   readonly looksInto?: boolean;
   /** Starts to write what a process makes in its first compile before all of it is made; absent: it is written when it is published. */
-  readonly startLaying?: (() => Laying) | undefined;
+  readonly startPrewrite?: (() => Prewrite) | undefined;
   /** Texts of sources that are known to lie in the store, by their hashes: those of a writer in this process. Absent: all are read. */
   readonly texts?: TextsByHash;
   /** What that writer has read of the primary source. Absent: nothing. */
@@ -82,7 +82,7 @@ export interface RecompileOptions {
 }
 
 /** What a process with little memory holds of a world at once. */
-export interface Room {
+export interface MemoryLimits {
   /** Of a world whose sources have at most so many bytes all is held, and remembered for the next compile. */
   readonly wholeBytes: number;
   /** Of a larger one the classes are made in slices, one for so many bytes of its sources. */
@@ -97,11 +97,11 @@ export interface Published {
   readonly settings: RecordedSettings;
   readonly compiled: Pick<FilesCompiled, "value" | "diagnostics" | "memo"> & Partial<Pick<FilesCompiled, "loaded">>;
   /** Blobs that the store has, and that others have written; absent: none is known to be there. */
-  readonly laid?: ReadonlySet<string>;
+  readonly prewritten?: ReadonlySet<string>;
   /** Why a process that started cold could take nothing from the newest publish, and has made everything; absent: it took, or was not to. */
   readonly missed?: string | undefined;
   /** What this process has had written of it while it was made; absent: nothing. */
-  readonly early?: Promise<Laid> | undefined;
+  readonly early?: Promise<Prewritten> | undefined;
   /**
    * The same registries with other configuration.
    *
@@ -114,7 +114,7 @@ export interface Published {
 export interface HeldCompiled {
   readonly world: CompiledWorld;
   /** As in `Published`. */
-  readonly laid?: ReadonlySet<string>;
+  readonly prewritten?: ReadonlySet<string>;
 }
 
 export interface HeldOnly extends HeldCompiled {
@@ -130,5 +130,5 @@ export interface Compiling<C> {
   compile(staged: Staged, base: ReadHead | undefined, filled: Promise<unknown>): Promise<C>;
   /** Configuration that is held with the newest registries, and nothing else. @throws SourceNotKept */
   compileHeld(staged: Staged, base: ReadHead | undefined, configuration: Configuration): Promise<HeldOnly>;
-  readonly standing: Pick<StandingKeeper, "moved" | "drop">;
+  readonly reusable: Pick<ReusableKeeper, "moved" | "drop">;
 }

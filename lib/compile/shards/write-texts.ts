@@ -1,4 +1,4 @@
-import { rescue } from "../../snapshot/upkeep/gc-ledger.ts";
+import { retainBlobs } from "../../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { vouchedFor } from "../../storage/vouched-for.ts";
@@ -73,6 +73,6 @@ async function holds(store: ObjectStore, key: string, text: string): Promise<boo
 /** By itself, so that what is waited with until the end holds none of the texts that were new: a first push has thousands. */
 const settlingOf = (store: ObjectStore, inPlace: ReadonlyMap<string, string>) => async (): Promise<void> => {
   if (inPlace.size === 0) return;
-  const gone = await rescue(store, new Set(inPlace.keys()));
+  const gone = await retainBlobs(store, new Set(inPlace.keys()));
   await inParallel(gone, (key) => store.put(key, utf8(inPlace.get(key) ?? ""), { ifNoneMatch: "*" }));
 };

@@ -21,15 +21,7 @@ import {
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import { type Staged, unwatched } from "../telemetry/observer.ts";
-import {
-  planId,
-  type SliceJob,
-  type SlicePlan,
-  sliceText,
-  sourceNamesIn,
-  standingKeyOf,
-  worldOptionsIn,
-} from "./plan.ts";
+import { planId, reuseKeyOf, type SliceJob, type SlicePlan, sliceText, sourceNamesIn, worldOptionsIn } from "./plan.ts";
 import { noteTrouble, readRecord, type SliceRecord, writeRecord } from "./records.ts";
 
 /** A slice, as whoever compiled it has it. */
@@ -39,7 +31,7 @@ export interface MadeSlice {
   readonly loaded?: FilesCompiled["loaded"] | undefined;
   readonly root: string;
   /** Blobs that it names, which are in the store. */
-  readonly laid: ReadonlySet<string>;
+  readonly prewritten: ReadonlySet<string>;
 }
 
 /**
@@ -69,7 +61,7 @@ export function createSliceMaker(
 ): SliceMaker {
   const compile = remembers ? createRememberingCompiler(store) : compilerOnce(store);
   const check = createBlobCheck(store);
-  let laid: ReadonlySet<string> | undefined;
+  let prewritten: ReadonlySet<string> | undefined;
 
   return async (job, staged = unwatched) => {
     const { plan } = job;
@@ -77,13 +69,13 @@ export function createSliceMaker(
       throw new PortolanError(`the plan is one of ${plan.compiler}, and this is ${compilerVersion}`);
     if (build !== undefined && plan.build !== undefined && plan.build !== build)
       throw new PortolanError(`the plan is one of another build of ${compilerVersion}`);
-    const { value: world, loaded } = await compile(job, staged, build && standingKeyOf(plan));
+    const { value: world, loaded } = await compile(job, staged, build && reuseKeyOf(plan));
     // Whether it is whole can be told of all slices together only, and is before HEAD moves.
     const encoded = encoder.encode(world);
-    laid ??= await blobsInForce(store);
-    await writeBlobs(store, check, [encoded], { there: [], found: [], laid });
-    laid = new Set(blobsIn([encoded]).keys());
-    return { world, loaded, root: encoded.rootBlob.hash, laid };
+    prewritten ??= await blobsInForce(store);
+    await writeBlobs(store, check, [encoded], { there: [], found: [], prewritten });
+    prewritten = new Set(blobsIn([encoded]).keys());
+    return { world, loaded, root: encoded.rootBlob.hash, prewritten };
   };
 }
 

@@ -52,7 +52,7 @@ export interface FannedOut {
   /** All that the sources hold, where this process compiles a slice too. */
   readonly loaded?: FilesCompiled["loaded"] | undefined;
   /** Blobs of it that are in the store. */
-  readonly laid: ReadonlySet<string>;
+  readonly prewritten: ReadonlySet<string>;
 }
 
 /**
@@ -108,7 +108,7 @@ export function createFannedCompile(
       const roots = await staged("slices", () => others);
       const all = own === undefined ? roots : [own.world, ...roots];
       const { world, read } = await staged("join", () => joinSlices(store, all, { like }));
-      return { world, loaded: own?.loaded, read: own === undefined ? read : new Set([...read, ...own.laid]) };
+      return { world, loaded: own?.loaded, read: own === undefined ? read : new Set([...read, ...own.prewritten]) };
     };
     const joined: JoinedSlices & Pick<FannedOut, "loaded"> = await join().catch(async (cause: unknown) => {
       if (!(cause instanceof UnreadableSlices)) throw cause;
@@ -118,7 +118,7 @@ export function createFannedCompile(
       return join();
     });
     last = joined.world;
-    return { primary: primary.name, world: joined.world, loaded: joined.loaded, laid: joined.read };
+    return { primary: primary.name, world: joined.world, loaded: joined.loaded, prewritten: joined.read };
   };
 }
 

@@ -3,15 +3,15 @@ import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import type { BlobSource } from "../../snapshot/reader/blobs.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
-import { isPart, unreadPart } from "../../snapshot/standing/read-stored.ts";
-import { type Made, readRecord } from "../../snapshot/standing/standing-record.ts";
+import { isPart, unreadPart } from "../../snapshot/reuse/read-stored.ts";
+import { type Made, readRecord } from "../../snapshot/reuse/reuse-record.ts";
 import type { EncodedWorld } from "../../snapshot/worlds/encode-world.ts";
 import { createListLoader, restoreWorld } from "../../snapshot/worlds/restore-world.ts";
 import { settledMatches } from "../../xds/envoy-filter/match-notes.ts";
 import { units } from "../../xds/units.ts";
 import { boundedBySource } from "../bounded-diagnostics.ts";
+import { reportedKey } from "../reuse/reusable.ts";
 import { sortDiagnostics } from "../sort-diagnostics.ts";
-import { spokenKey } from "../standing/standing.ts";
 import { sliceText } from "./plan.ts";
 
 interface Unreadable {
@@ -117,8 +117,8 @@ function joinMade(slices: readonly CompiledWorld[], classes: CompiledWorld["clas
   const spoken = new Map(slices.flatMap(({ made }) => Object.entries(made?.spoken ?? {})));
   const inOrder = classes.flatMap(({ id }) =>
     units.flatMap((unit) => {
-      const said = spoken.get(spokenKey(id, unit));
-      return said === undefined ? [] : [[spokenKey(id, unit), said] as const];
+      const said = spoken.get(reportedKey(id, unit));
+      return said === undefined ? [] : [[reportedKey(id, unit), said] as const];
     }),
   );
   return { key, spoken: Object.fromEntries(inOrder) };

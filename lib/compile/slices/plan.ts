@@ -1,7 +1,7 @@
 import { isFields } from "../../base/untyped.ts";
 import { canonicalJson, isSha256, sha256 } from "../../config/canonical-json.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
-import { standingKey } from "../standing/open-standing.ts";
+import { reuseKey } from "../reuse/open-reusable.ts";
 import { type RecordedSettings, readRecordedSettings, worldOptionsOf } from "../world/recorded-settings.ts";
 import { defaultWorldOptions, type WorldOptions } from "../world/world-of.ts";
 
@@ -38,8 +38,8 @@ export const worldOptionsIn = ({ settings }: SlicePlan): WorldOptions => worldOp
 export const sourceNamesIn = ({ sources }: SlicePlan): readonly string[] => sources.map(({ name }) => name);
 
 /** By what a later compile knows what comes of a plan as its own; undefined where none is to. */
-export const standingKeyOf = (plan: SlicePlan): string | undefined =>
-  plan.build && standingKey({ build: plan.build, options: worldOptionsIn(plan), order: sourceNamesIn(plan) });
+export const reuseKeyOf = (plan: SlicePlan): string | undefined =>
+  plan.build && reuseKey({ build: plan.build, options: worldOptionsIn(plan), order: sourceNamesIn(plan) });
 
 /** Slices as people count them. */
 export const sliceText = (index: number, of: number): string => `slice ${index + 1} of ${of}`;

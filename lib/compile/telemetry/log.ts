@@ -61,7 +61,7 @@ export const sliceTrouble = (log: Log) => (reason: string) => log.warn({ reason 
 /** The same of all that a compile can do without. */
 export const compileTrouble = (log: Log) => ({
   slice: sliceTrouble(log),
-  laying: (reason: string) => log.warn({ reason }, "what was made is written when it is published"),
+  prewrite: (reason: string) => log.warn({ reason }, "what was made is written when it is published"),
   analysis: (reason: string) => log.warn({ reason }, "the messages of the analysers were not recorded"),
 });
 

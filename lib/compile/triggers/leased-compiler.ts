@@ -26,7 +26,7 @@ export function createLeasedCompiler(
     Partial<Pick<CompileQueueOptions, "compile">> & { readonly writesPacks?: boolean },
 ): LeasedCompiler {
   const { store, now = Date.now, observer = noObserver } = options;
-  const analyst = createAnalyst(store, { world: options.world, mostBytes: options.room?.analyzedBytes });
+  const analyst = createAnalyst(store, { world: options.world, mostBytes: options.memoryLimits?.analyzedBytes });
   const { compile = createCompileHere({ ...options, onPublished: analyst.take }) } = options;
   const { writesPacks = false, onError = () => {} } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {

@@ -3,11 +3,11 @@ import type { CompiledSource, CompiledWorld } from "../../snapshot/compiled.ts";
 import type { Remake } from "../../snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { createShardCompiler } from "../compile-files.ts";
+import { reuseKey } from "../reuse/open-reusable.ts";
 import { readSource } from "../shards/read-source.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { sourceNames } from "../shards/source-names.ts";
 import { wholeWorld } from "../slices/slice.ts";
-import { standingKey } from "../standing/open-standing.ts";
 import { unwatched } from "../telemetry/observer.ts";
 import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { defaultWorldOptions } from "./world-of.ts";
@@ -27,7 +27,7 @@ export function remakeWorlds(store: ObjectStore, build?: string): Remake {
     for (const way of ways) {
       const shards = await readSources(settings.sources, way).catch(nothingToRead);
       const order = shards.map(({ name }) => name);
-      const key = build && standingKey({ build, options, order });
+      const key = build && reuseKey({ build, options, order });
       if (shards.length > 0) yield compile(shards, unwatched, wholeWorld, { key }).value;
     }
   };

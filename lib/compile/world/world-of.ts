@@ -27,7 +27,6 @@ import type { RegistryContent } from "../../registry/changes/registry-content.ts
 import { type ConsulListing, consulContent } from "../../registry/consul/convert.ts";
 import type { ClusterInput } from "../../registry/registry-input.ts";
 import type { Service } from "../../registry/service.ts";
-import { censusOf } from "../census.ts";
 import { withAcceptedTypes } from "../encode/accepted-types.ts";
 import { withRegistered } from "../registered-entries.ts";
 import { withAllocatedAddresses } from "../resolved/allocated-addresses.ts";
@@ -35,6 +34,7 @@ import { lookupsOf } from "../resolved/lookups.ts";
 import { withResolvedKeys } from "../resolved/resolved-keys.ts";
 import { withResolvedModules } from "../resolved/wanted-modules.ts";
 import { holdsBundle, trustBundlesOf } from "../trust-bundles.ts";
+import { workloadProxies } from "../workload-proxies.ts";
 import { withClosed } from "./closed-world.ts";
 
 export interface WorldOptions {
@@ -76,8 +76,8 @@ export const defaultWorldOptions: WorldOptions = {
   nodes: [],
 };
 
-const proxiesIn = query("proxies of a census", ({ census }: { readonly census: readonly WorkloadProxy[] }) =>
-  census.map(({ proxy }) => proxy),
+const proxiesIn = query("proxies of a census", ({ ofWorkloads }: { readonly ofWorkloads: readonly WorkloadProxy[] }) =>
+  ofWorkloads.map(({ proxy }) => proxy),
 );
 
 /** Consul's services; what did not change since the content before keeps its identity. */
@@ -146,7 +146,7 @@ export function worldOf(
   registryBuilder.keep(memo, "", build);
   const others = consulOf(consul, meshConfig.trustDomain, memo);
   const registry = build({ clusters, configs, others: others.value, meshConfig, meshNetworks, domain });
-  const census = censusOf(
+  const ofWorkloads = workloadProxies(
     registry.value.workloads,
     { configs, meshConfig, domain, gatewayWorkloads: gatewaysIn(configs, registry.value.services, settings, memo) },
     memo,
@@ -155,7 +155,7 @@ export function worldOf(
     ...nodes.map((node) => proxyOf(node, registry.value, meshConfig)),
     ...(loaded.settings.proxies ?? []).map((named) => proxyOfName(named, registry.value, meshConfig)),
   ];
-  const counted = proxiesIn(memo, { census: census.value });
+  const counted = proxiesIn(memo, { ofWorkloads: ofWorkloads.value });
   const told = besides.flatMap(({ value }) => (value === undefined ? [] : internValue(memo, value)));
   const proxies = besides.length === 0 ? counted : keepList(memo, "proxies of a world", [...counted, ...told]);
   const { services } = registry.value;
@@ -197,7 +197,7 @@ export function worldOf(
       ...(Object.keys(trustBundles).length === 0 ? {} : { trustBundles }),
       ...(lookups.value === undefined ? {} : { lookups: lookups.value }),
     },
-    diagnostics: [closed, joined, within, others, registry, census, lookups, ...besides].flatMap(
+    diagnostics: [closed, joined, within, others, registry, ofWorkloads, lookups, ...besides].flatMap(
       ({ diagnostics }) => diagnostics,
     ),
   };

@@ -73,7 +73,7 @@ export interface ParseOptions {
   /** Larger streams are refused; 256 MiB when absent. In UTF-16 units. */
   readonly maxSize?: number;
   /** It was read before, and nothing was wrong with it: how deep it is and how much it expands to is not looked at. False when absent. */
-  readonly isFaultless?: boolean;
+  readonly skipRules?: boolean;
   /** What other files say of this one; absent: nothing. */
   readonly input?: ToolInput;
 }
@@ -119,7 +119,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const sourceOf: SourceOf = (object) => sources.get(object);
   const ofInput = documentOfInput(options.input);
   const maxSize = options.maxSize ?? defaultMaxSize;
-  const limit = options.isFaultless === true ? Number.POSITIVE_INFINITY : maxValues;
+  const limit = options.skipRules === true ? Number.POSITIVE_INFINITY : maxValues;
   if (text.length > maxSize) {
     tell(1, unreadableDocument(`the stream is longer than ${maxSize}`, "split it into several files"));
     others.push({ ...openDocument({ text, line: 1 }), line: 1, path: [] });

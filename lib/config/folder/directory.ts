@@ -67,7 +67,7 @@ export function readFiles(
   files: readonly SourceFile[],
   { under = "", inputOf, ...options }: DirectoryOptions = {},
 ): LoadedDirectory {
-  const { isFaultless = false } = options;
+  const { skipRules = false } = options;
   const inputs = inputOf === undefined ? toolInputsOf(files) : undefined;
   const diagnostics: Diagnostic[] = [];
   // A file may have more of them than a call takes arguments.
@@ -123,7 +123,7 @@ export function readFiles(
     }
     const path = root + file;
     const input = inputs === undefined ? inputOf?.(path) : toolInputOf(inputs, path);
-    const stream = parseStream(text, { file: place, isFaultless, ...(input === undefined ? {} : { input }) });
+    const stream = parseStream(text, { file: place, skipRules, ...(input === undefined ? {} : { input }) });
     tell(stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {

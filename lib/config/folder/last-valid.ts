@@ -75,12 +75,12 @@ export function readAgain(
  * The state of stored texts.
  *
  * @param previous of which what did not change is taken, objects and all
- * @param isFaultless whether nothing is to be said of a file, by its name in origins: faults of it are not looked for
+ * @param skipRules whether nothing is to be said of a file, by its name in origins: faults of it are not looked for
  */
 export function folderOf(
   { files, runs = [files], kept }: FolderTexts,
   previous: FolderState = noFolder,
-  isFaultless: (file: string) => boolean = () => false,
+  skipRules: (file: string) => boolean = () => false,
 ): FolderState {
   const inputs = toolInputsOf(files, previous.inputs);
   // Where other files are inputs of tools, every file is looked at.
@@ -96,7 +96,7 @@ export function folderOf(
     const isSame =
       last?.text === text && last.halfSaved === halfSaved && last.problem === problem && last.input === input;
     if (isSame) return last;
-    const read = readerOf(keptIn(file), last, { file, text }, isFaultless(previous.under + file), input);
+    const read = readerOf(keptIn(file), last, { file, text }, skipRules(previous.under + file), input);
     return { text, halfSaved, problem, input, read };
   };
   const partOf = (run: readonly FolderFile[]): FolderPart =>

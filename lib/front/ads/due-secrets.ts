@@ -1,7 +1,7 @@
 import type { StreamKind } from "../../streams/due.ts";
 import { changedSet, entriesIn, namesIn, valueOf } from "../../streams/name-map.ts";
 import { secretBinary } from "../../streams/secret-binary.ts";
-import { afterTold, type SecretDue, type SecretWatch, toldOf } from "../../streams/secret-watch.ts";
+import { afterSent, type SecretDue, type SecretWatch, sentOf } from "../../streams/secret-watch.ts";
 import type { SecretSources, SecretsOfClass } from "../secrets/secret-answer.ts";
 import { type SecretReader, secretChanges, secretsVersion } from "../secrets/secret-changes.ts";
 import { secretTtlMs } from "../secrets/secrets.ts";
@@ -23,9 +23,9 @@ export async function dueSecrets(
   const isDue = isLookDue(before, reader.secrets, nowMs);
   const names = namesIn(isDue ? changedSet(before.asked, knownNames(before, reader.secrets)) : before.asked);
   if (names.length === 0 && !isDue && !before.isOwed) return undefined;
-  const told = new Map(names.flatMap((name) => toldOf(before, name)));
-  const { changed, missing, told: now } = await secretChanges(front, reader, names, told);
-  const after = afterTold(before, now);
+  const sent = new Map(names.flatMap((name) => sentOf(before, name)));
+  const { changed, missing, sent: now } = await secretChanges(front, reader, names, sent);
+  const after = afterSent(before, now);
   const looked = isDue ? { atMs: nowMs, secrets: reader.secrets } : before.looked;
   return {
     // Of the state of the world, what is not in an answer says nothing.

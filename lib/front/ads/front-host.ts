@@ -10,19 +10,19 @@ import type { Caller } from "../auth/caller.ts";
 import { connectErrorOf } from "../connect/connect-error.ts";
 import type { PlaceServices } from "../delta/tree-in-force.ts";
 import type { Front, Served } from "../front.ts";
-import { askerOf } from "../nodes/asker.ts";
 import type { ServedAs } from "../nodes/node-watch.ts";
+import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { type SecretSources, secretsOf } from "../secrets/secret-answer.ts";
 import { secretTtlMs } from "../secrets/secrets.ts";
 import { dueSecrets } from "./due-secrets.ts";
-import type { SaidRefusals } from "./said-refusals.ts";
+import type { ReportedNacks } from "./reported-nacks.ts";
 import { type FrontSources, streamSwitching } from "./stream-switch.ts";
 
 /** What all streams of a front have in common. */
 export interface SharedByStreams {
   readonly sources: FrontSources;
-  readonly refusals: SaidRefusals;
+  readonly refusals: ReportedNacks;
   readonly budget: Budget;
 }
 
@@ -41,7 +41,7 @@ export function frontHost(
   let as: ServedAs = {};
   /** Ends what its node was noted for. */
   let leave: (() => void) | undefined;
-  const nodeOf = ({ claims, type }: Who) => ({ ...askerOf(caller, claims), type });
+  const nodeOf = ({ claims, type }: Who) => ({ ...requestingNodeOf(caller, claims), type });
   return {
     limits: front.limits,
     secretsMs: secretTtlMs,
@@ -55,7 +55,7 @@ export function frontHost(
       if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
       const force = await inForce(front, served, reader, { kind, caller });
       as = { classId: force?.classId, root: served.apart };
-      if (force !== undefined) leave ??= front.nodes.streams?.(askerOf(caller, claims));
+      if (force !== undefined) leave ??= front.nodes.streams?.(requestingNodeOf(caller, claims));
       return { state: served.state, force };
     },
     waitForChange: (state, timeoutMs, signal) => front.heads.waitForChange(state, timeoutMs, signal),

@@ -9,8 +9,8 @@ import {
   DiscoveryQuestionSchema,
 } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { createBudget } from "../../limits/budget.ts";
-import { createGate } from "../../limits/gate.ts";
 import type { Limits } from "../../limits/limits.ts";
+import { createSemaphore } from "../../limits/semaphore.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { StreamKind } from "../../streams/due.ts";
@@ -24,8 +24,8 @@ import { healthUrl, type Registration } from "../registration/registrations.ts";
 import { emptyTable, lacksTable } from "./empty-table.ts";
 import { frontHost, type HostServices } from "./front-host.ts";
 import { answerStream, type StreamServices } from "./grpc-stream.ts";
+import { createReportedNacks } from "./reported-nacks.ts";
 import { deltaRequest, wholeRequest } from "./requests.ts";
-import { createSaidRefusals } from "./said-refusals.ts";
 import { trustBundles } from "./trust-bundles.ts";
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
@@ -39,12 +39,12 @@ export type AdsServices = StreamServices &
 /** Envoy's aggregated discovery over gRPC by its paths: state of the world and delta, from the `stream` shape of snapshots. */
 export function adsListeners(front: AdsServices): ReadonlyMap<string, Listener> {
   const { reader, differences, limits, authority } = front;
-  const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
+  const refusals = createReportedNacks(reader, Date.now, front.onRefusal, limits);
   front.heard.push(refusals);
   const sources = { reader, differences, known: new WeakMap() };
   const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };
-  const debugRoom = createGate(limits.apiCalls);
+  const debugRoom = createSemaphore(limits.apiCalls);
 
   function listen<I extends typeof DiscoveryQuestionSchema | typeof DeltaQuestionSchema>(
     kind: StreamKind,

@@ -77,13 +77,13 @@ export async function answerDiagnostics(
   );
   const { offset, limit } = pageOf(asked);
   const served = servedInstead(list);
-  const page = all.slice(offset, offset + limit).map((one) => told(one, served(one)));
+  const page = all.slice(offset, offset + limit).map((one) => diagnosticAnswer(one, served(one)));
   return found({ root: hash, total: all.length, diagnostics: page });
 }
 
 const objectOf = ({ origin: { key } }: Diagnostic): string => (key.kind === "" ? "" : keyText(key));
 
-function told(one: Diagnostic, served: Served | undefined): Diagnostics["diagnostics"][number] {
+function diagnosticAnswer(one: Diagnostic, served: Served | undefined): Diagnostics["diagnostics"][number] {
   const { code, severity, origin, message, hint, path } = one;
   return {
     code,

@@ -2,7 +2,7 @@ import { isRecord } from "../../base/classifier.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { bytesOf } from "../../limits/read-body.ts";
-import { HeadMovedOn } from "../../snapshot/head/history/moved-on.ts";
+import { HeadMoved } from "../../snapshot/head/history/head-moved.ts";
 import { hostName } from "../auth/open-to.ts";
 import type { Front } from "../front.ts";
 import type { Move } from "../operate/moves.ts";
@@ -41,7 +41,7 @@ export async function answerMove(
     return found({ generation: head.generation, root, ...(left === undefined ? {} : { left }), by });
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
-    if (!(cause instanceof HeadMovedOn)) front.onError(cause);
+    if (!(cause instanceof HeadMoved)) front.onError(cause);
     return refused(409, cause.message);
   }
 }

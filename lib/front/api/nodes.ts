@@ -1,8 +1,8 @@
 import type { Front } from "../front.ts";
 import type { ExplainedRefusal } from "../nodes/explain-refusal.ts";
-import { type NodesFront, refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
+import { type NodesFront, refusalsKnown, statesOf, unmatchedKnown } from "../nodes/front-nodes.ts";
 import type { NodeState, RefusedPart } from "../nodes/node-state.ts";
-import { strangerRemedy } from "../nodes/stranger-remedy.ts";
+import { unmatchedRemedy } from "../nodes/unmatched-remedy.ts";
 import { type Answered, type Asked, found, pageOf } from "./asked.ts";
 import { type Browser, nothingPublished } from "./browsed.ts";
 import type { Nodes, Trouble } from "./schema/nodes.ts";
@@ -23,7 +23,7 @@ export async function answerNodes(
   if (report === undefined) return found({ isKept: false, total: 0, nodes: [] });
   const head = await browser.heads.current();
   if (head === undefined) return nothingPublished;
-  const nodes = (await statesOf(front, head, report.nodes.slice(offset))).map(toldNode);
+  const nodes = (await statesOf(front, head, report.nodes.slice(offset))).map(nodeAnswer);
   const { unread } = report;
   return found({
     isKept: true,
@@ -36,18 +36,18 @@ export async function answerNodes(
 /** Nodes that refuse what they were served, with their words, and nodes without a class of their own. */
 export async function answerTrouble(front: NodesFront, asked: Asked): Promise<Answered<Trouble>> {
   const { offset, limit } = pageOf(asked);
-  const [refusals, strangers] = await Promise.all([refusalsKnown(front), strangersKnown(front)]);
+  const [refusals, strangers] = await Promise.all([refusalsKnown(front), unmatchedKnown(front)]);
   return found({
-    refusals: refusals.slice(offset, offset + limit).map(toldRefusal),
+    refusals: refusals.slice(offset, offset + limit).map(refusalAnswer),
     moreRefusals: Math.max(refusals.length - offset - limit, 0),
     strangers: strangers
       .slice(offset, offset + limit)
-      .map((stranger) => ({ ...stranger, since: timeOf(stranger.sinceMs), remedy: strangerRemedy(stranger) })),
+      .map((stranger) => ({ ...stranger, since: timeOf(stranger.sinceMs), remedy: unmatchedRemedy(stranger) })),
     moreStrangers: Math.max(strangers.length - offset - limit, 0),
   });
 }
 
-function toldRefusal(refusal: ExplainedRefusal) {
+function refusalAnswer(refusal: ExplainedRefusal) {
   const { nodeId, clusterId, type, name, refused, kept, sinceMs, classId, root, error, suspects } = refusal;
   return {
     nodeId,
@@ -71,17 +71,17 @@ function toldRefusal(refusal: ExplainedRefusal) {
 }
 
 /** A node as the API tells it: the model, and of each list a bounded beginning. */
-function toldNode({ resources, ...node }: NodeState): Nodes["nodes"][number] {
+function nodeAnswer({ resources, ...node }: NodeState): Nodes["nodes"][number] {
   return {
     ...node,
     resources: resources.slice(0, maxResources).map(({ refused, ...resource }) => ({
       ...resource,
-      ...(refused === undefined ? {} : { refused: { ...refused, parts: refused.parts.map(toldPart) } }),
+      ...(refused === undefined ? {} : { refused: { ...refused, parts: refused.parts.map(partAnswer) } }),
     })),
     more: Math.max(resources.length - maxResources, 0),
   };
 }
 
-const toldPart = ({ resource, from, at }: RefusedPart) => ({ resource, from, at });
+const partAnswer = ({ resource, from, at }: RefusedPart) => ({ resource, from, at });
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,8 +1,8 @@
 import { statusOf } from "../../snapshot/head/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/head/history/history.ts";
-import type { Head, Step } from "../../snapshot/root.ts";
+import type { Head, RolloutStage } from "../../snapshot/root.ts";
 import type { Front } from "../front.ts";
-import { type NodesFront, refusalsKnown, statesOf, strangersKnown } from "../nodes/front-nodes.ts";
+import { type NodesFront, refusalsKnown, statesOf, unmatchedKnown } from "../nodes/front-nodes.ts";
 import { countedNodes, type NodeState } from "../nodes/node-state.ts";
 import { type Answered, found } from "./asked.ts";
 import { type Browser, nothingPublished } from "./browsed.ts";
@@ -73,7 +73,7 @@ export async function answerOverview(
     isAnalyzed,
     ...(notAnalyzed === undefined ? {} : { notAnalyzed }),
     ...(proxies === undefined ? {} : { proxies }),
-    unmatched: (await strangersKnown(front)).length,
+    unmatched: (await unmatchedKnown(front)).length,
     refusals: (await refusalsKnown(front)).length,
     ...(behind === undefined ? {} : { behind }),
     warnings,
@@ -82,7 +82,7 @@ export async function answerOverview(
   });
 }
 
-const stepOf = ({ root, at }: Step): Step => ({ root, at });
+const stepOf = ({ root, at }: RolloutStage): RolloutStage => ({ root, at });
 
 /** An entry of the history as the API tells it. */
 export function entryOf({ parent: _parent, changed: _changed, ...entry }: HistoryEntry): PublicationEntry {

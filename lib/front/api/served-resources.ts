@@ -75,15 +75,15 @@ export async function* servedResources<Type extends ResourceType, Problem extend
   for (const type of types) {
     for (let after: string | undefined = ""; after !== undefined; ) {
       const whose = { node, shape, type };
-      const told: Reply<ResourcesPage, Problem> = await ask.page({
+      const answered: Reply<ResourcesPage, Problem> = await ask.page({
         ...whose,
         ...(root === "" ? {} : { root }),
         after,
         texts: "true",
         limit: pageLength,
       });
-      if (told.kind === "problem") return yield told;
-      const page: ResourcesPage = told.value;
+      if (answered.kind === "problem") return yield answered;
+      const page: ResourcesPage = answered.value;
       root = page.root;
       for (const { name, version, from, text } of page.resources) {
         const whole = text === undefined ? await wholeOf(ask, { ...whose, root, name }) : answer(text);
@@ -103,9 +103,9 @@ async function wholeOf<Problem extends NoAnswer>(
 ): Promise<Reply<string, Problem>> {
   let text = "";
   for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const told: Reply<ResourcePart, Problem> = await ask.part({ ...query, offset: String(offset) });
-    if (told.kind === "problem") return told;
-    const part: ResourcePart = told.value;
+    const answered: Reply<ResourcePart, Problem> = await ask.part({ ...query, offset: String(offset) });
+    if (answered.kind === "problem") return answered;
+    const part: ResourcePart = answered.value;
     text += part.text;
     if (part.next !== undefined && part.next <= offset) throw leadsNowhere(`byte ${part.next} of ${query.name}`);
     offset = part.next;

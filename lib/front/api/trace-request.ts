@@ -7,7 +7,7 @@ import { wholeText } from "../../snapshot/whole-text.ts";
 import { findResource } from "../../streams/select-resources.ts";
 import type { ResourceTexts } from "../../trace/node-resources.ts";
 import type { FindCauses, PassedResource } from "../tracing/causes.ts";
-import { fromAt, headersIn, type TracedAnswer, toldTrace } from "../tracing/told.ts";
+import { fromAt, headersIn, type TracedAnswer, traceAnswer } from "../tracing/trace-answer.ts";
 import type { LoadTracer } from "../tracing/tracer.ts";
 import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from "./asked.ts";
 import { askedProxy } from "./asked-proxy.ts";
@@ -60,7 +60,7 @@ export async function answerTrace(
   return found({
     root: loaded.hash,
     class: classId,
-    ...(await told(browser.reader, loaded, whose, findCauses)),
+    ...(await tracedAnswer(browser.reader, loaded, whose, findCauses)),
   });
 }
 
@@ -109,7 +109,7 @@ function namespaceOf(node: string): string {
   return namespaceOfName(parseNodeId(node)?.name ?? node);
 }
 
-async function told(
+async function tracedAnswer(
   reader: SnapshotReader,
   loaded: LoadedRoot,
   { classId, shape, namespace, answer }: Answering,
@@ -124,7 +124,7 @@ async function told(
     if (resource !== undefined) passed.set(keyOf(place), resource);
   }
   const causesOf = await findCauses?.(loaded.root.sources, [...passed.values()], namespace);
-  return toldTrace(answer, (place) => ({
+  return traceAnswer(answer, (place) => ({
     from: fromAt(place, passed.get(keyOf(place))?.from ?? []).slice(0, maxFrom),
     causes: (causesOf?.(place) ?? []).slice(0, maxFrom),
   }));

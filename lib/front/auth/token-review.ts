@@ -2,7 +2,7 @@ import { answerText } from "../../base/answer-text.ts";
 import { causeText } from "../../base/cause-text.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import { fieldsOf, textOf } from "../../base/untyped.ts";
-import { createGate } from "../../limits/gate.ts";
+import { createSemaphore } from "../../limits/semaphore.ts";
 import type { FetchKeys } from "./remote-keys.ts";
 
 /** The API server of a cluster, as far as it tells whose tokens hold. */
@@ -41,7 +41,7 @@ const maxBytes = 64 * 1024;
  * @see https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/
  */
 export function tokenReview(api: ClusterApi): ReviewToken {
-  const room = createGate(reviewsAtATime);
+  const room = createSemaphore(reviewsAtATime);
   return async (token, audiences) => {
     const signal = AbortSignal.timeout(patienceMs);
     const leave = await room.enter(1, signal);

@@ -12,7 +12,7 @@ import { selectResources } from "../../streams/select-resources.ts";
 import type { Caller } from "../auth/caller.ts";
 import { distinctNames, shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
-import { askerOf } from "../nodes/asker.ts";
+import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { connectErrorOf } from "./connect-error.ts";
 import { claimsOf } from "./node-claims.ts";
@@ -53,7 +53,7 @@ export async function fetchType(
   }
   const name = isWildcard(type) ? "" : names[0];
   if (name !== undefined && names.length <= 1)
-    front.nodes.has({ ...askerOf(call.caller, node), type, name }, question.versionInfo || undefined, "poll", {
+    front.nodes.has({ ...requestingNodeOf(call.caller, node), type, name }, question.versionInfo || undefined, "poll", {
       classId,
       root: apart,
     });

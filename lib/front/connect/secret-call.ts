@@ -10,7 +10,7 @@ import { hashOf } from "../../base/blob.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { secretBinary } from "../../streams/secret-binary.ts";
-import { askerOf } from "../nodes/asker.ts";
+import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretFor, secretsOf } from "../secrets/secret-answer.ts";
 import { type Call, claimsIn, servedNow } from "./answers.ts";
@@ -46,7 +46,12 @@ async function fetchSecret(
   const found = await secretFor(front, call.caller, secretsOf(loaded, placement.classId), name);
   if (found.kind === "refused") throw connectErrorOf(found);
   const as = { classId: placement.classId, root: apart };
-  front.nodes.has({ ...askerOf(call.caller, node), type: "secrets", name }, versionInfo || undefined, "poll", as);
+  front.nodes.has(
+    { ...requestingNodeOf(call.caller, node), type: "secrets", name },
+    versionInfo || undefined,
+    "poll",
+    as,
+  );
   const version = wireVersion(hashOf(JSON.stringify([found.resource])));
   if (version === versionInfo) throw new ConnectError("the version is current", Code.AlreadyExists);
   const value = secretBinary(found.resource);

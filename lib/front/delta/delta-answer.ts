@@ -7,10 +7,10 @@ import type { DeltaAnswer } from "../../streams/delta.ts";
 import { type ServedType, servedTypeOf, urlOfServed } from "../../streams/served-type.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
-import { confirmerOf } from "../heads/confirmations.ts";
+import { ackSourceOf } from "../heads/cds-acks.ts";
 import type { Outcome } from "../metrics.ts";
-import { askerOf } from "../nodes/asker.ts";
 import { placeNode } from "../nodes/place-node.ts";
+import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import type { ChunkedBody } from "../polls/discovery-body.ts";
 import { type HoldBounds, type HoldServices, holdUntilMs, stillHolding } from "../polls/hold.ts";
 import { noRoomForAnswer, type Refused, refuse, refuseMisfit } from "../polls/outcome.ts";
@@ -91,10 +91,10 @@ async function answerResources(
 ): Promise<DeltaPollAnswer> {
   const { node, held, bytes } = request;
   const question = { node, caller, type, shape };
-  const by = confirmerOf(node.id, caller);
-  if (type === "clusters") front.confirmations.told(by, held?.version ?? "");
+  const by = ackSourceOf(node.id, caller);
+  if (type === "clusters") front.cdsAcks.observed(by, held?.version ?? "");
   for (let isNew = true; ; isNew = false) {
-    const count = front.confirmations.count(by);
+    const count = front.cdsAcks.count(by);
     const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switchingOf(front, question));
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const force = await treeInForce(front, served.loaded, question);
@@ -108,9 +108,9 @@ async function answerResources(
       if (leave === undefined) return refuse(503, "busy", noRoomForAnswer);
       return { kind: "changed", body: { ...(await deltaBody(front.reader, type, force, delta)), sent: leave } };
     }
-    const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
-    const who = { ...askerOf(caller, node), type, name: "" };
-    const waiting = { untilMs, bytes, who, signal, confirmed };
+    const acked = served.ahead.length > 0 ? { by, count } : undefined;
+    const who = { ...requestingNodeOf(caller, node), type, name: "" };
+    const waiting = { untilMs, bytes, who, signal, acked };
     if (!(await stillHolding(front, served.state, waiting))) return { kind: "unchanged" };
   }
 }

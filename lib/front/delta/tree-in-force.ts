@@ -3,7 +3,7 @@ import type { LoadedRoot, LoadedTree } from "../../snapshot/reader/loaded.ts";
 import { type DeltaAnswer, deltaBetween, deltaByNames } from "../../streams/delta.ts";
 import type { ServedType } from "../../streams/served-type.ts";
 import type { Front } from "../front.ts";
-import { askerOf } from "../nodes/asker.ts";
+import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
 import type { DeltaRequest } from "./delta-request.ts";
 import { type HeldTreeServices, heldTree, type TreeQuestion } from "./held-tree.ts";
@@ -74,7 +74,7 @@ export function hear(
   { held, complaint, accepted }: Pick<DeltaRequest, "held" | "complaint" | "accepted">,
   isNew: boolean,
 ): void {
-  const who = { ...askerOf(caller, node), type };
+  const who = { ...requestingNodeOf(caller, node), type };
   // Of what it refuses in part it has what it had; an agent holds more than its Envoy has taken, and says so.
   const has = accepted ?? (complaint === undefined ? held?.version : undefined);
   if (isNew) front.nodes.has({ ...who, name: "" }, has, shape === "poll" ? "poll" : "delta", { classId, root: apart });

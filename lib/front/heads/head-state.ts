@@ -1,15 +1,20 @@
-import { cohortsOf, nextStepMs, rootAt, stepsFrom, type Way } from "../../snapshot/head/head.ts";
+import { cohortsOf, nextStageMs, type Rollout, rootAt, stagesFrom } from "../../snapshot/head/head.ts";
 import type { Head } from "../../snapshot/root.ts";
 
 /** What HEAD makes the front serve at a time: equal texts, equal answers for every node. */
 export function stateOf(head: Head, nowMs: number): string {
-  const ways = [head, ...cohortsOf(head)].map((way) => [rootAt(way, nowMs), ...gatedRoots(way, nowMs)]);
-  return ways.join(";") + JSON.stringify(head.cohorts?.map(({ shares }) => shares) ?? head.canary ?? "");
+  const rollouts = [head, ...cohortsOf(head)].map((rollout) => [
+    rootAt(rollout, nowMs),
+    ...conditionalRoots(rollout, nowMs),
+  ]);
+  return rollouts.join(";") + JSON.stringify(head.cohorts?.map(({ shares }) => shares) ?? head.canary ?? "");
 }
 
 /** Roots that some nodes are served before their time. */
-const gatedRoots = (way: Way, nowMs: number): readonly string[] =>
-  stepsFrom(way.steps, nowMs).flatMap(({ root, gate }, i) => (i > 0 && gate !== undefined ? [`${root} ${gate}`] : []));
+const conditionalRoots = (rollout: Rollout, nowMs: number): readonly string[] =>
+  stagesFrom(rollout.steps, nowMs).flatMap(({ root, gate }, i) =>
+    i > 0 && gate !== undefined ? [`${root} ${gate}`] : [],
+  );
 
 /** `stateOf`, computed once from each step to the next. */
 export function createStates(): typeof stateOf {
@@ -18,7 +23,7 @@ export function createStates(): typeof stateOf {
     | undefined;
   return (head, nowMs) => {
     if (last?.head !== head || nowMs < last.fromMs || nowMs >= last.untilMs) {
-      const untilMs = nextStepMs(head, nowMs) ?? Number.POSITIVE_INFINITY;
+      const untilMs = nextStageMs(head, nowMs) ?? Number.POSITIVE_INFINITY;
       last = { head, fromMs: nowMs, untilMs, state: stateOf(head, nowMs) };
     }
     return last.state;

@@ -1,10 +1,10 @@
 import { headKey } from "../../base/blob.ts";
-import { nextStepMs } from "../../snapshot/head/head.ts";
+import { nextStageMs } from "../../snapshot/head/head.ts";
 import type { Head } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import type { Alike } from "./alike.ts";
 import { createHeadReader, type HeadHealth, type HeadReaderOptions } from "./head-reader.ts";
 import { createStates } from "./head-state.ts";
+import type { WaiterGroup } from "./waiter-groups.ts";
 import { createWaiters } from "./waiters.ts";
 
 /** HEAD as this front sees it. */
@@ -28,7 +28,7 @@ export interface Heads {
    * @param alike decides, where the store reports changes, whether one is news; absent: it always is
    * @returns false when the time was up, the signal fired or the front closed before that
    */
-  waitForChange(state: string, timeoutMs: number, signal?: AbortSignal, alike?: Alike): Promise<boolean>;
+  waitForChange(state: string, timeoutMs: number, signal?: AbortSignal, waiterGroup?: WaiterGroup): Promise<boolean>;
   /** Whether `close` was called: no request is to wait any more. */
   isClosed(): boolean;
   /** Ends watching and lets all waiting requests go; later ones do not wait. */
@@ -50,7 +50,7 @@ export function createHeads(store: ObjectStore, options: HeadReaderOptions): Hea
     sleepMs() {
       const seen = reader.seen();
       const lookMs = reader.untilDueMs(stopWatching !== undefined);
-      const stepMs = seen === undefined ? undefined : nextStepMs(seen.head, reader.timeMs());
+      const stepMs = seen === undefined ? undefined : nextStageMs(seen.head, reader.timeMs());
       return stepMs === undefined ? lookMs : Math.min(stepMs - reader.timeMs(), lookMs);
     },
     isReported: () => stopWatching !== undefined,

@@ -57,8 +57,8 @@ export function twoStores(
     );
     if (found === undefined) {
       // What both say has its own words: nothing was published, or why nothing can be read.
-      const [told] = await Promise.all(looks);
-      return told === undefined ? { kind: "absent" } : told.result;
+      const [observed] = await Promise.all(looks);
+      return observed === undefined ? { kind: "absent" } : observed.result;
     }
     if (newest !== undefined && found.generation < newest.generation)
       throw new PortolanError(

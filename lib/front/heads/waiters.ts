@@ -1,9 +1,9 @@
-import type { Alike } from "./alike.ts";
+import type { WaiterGroup } from "./waiter-groups.ts";
 
 /** Requests that wait for HEAD to serve something else. */
 export interface Waiters {
   /** @returns false when the time was up, the signal fired or the front closed before that */
-  wait(state: string, timeoutMs: number, signal?: AbortSignal, alike?: Alike): Promise<boolean>;
+  wait(state: string, timeoutMs: number, signal?: AbortSignal, waiterGroup?: WaiterGroup): Promise<boolean>;
   isEmpty(): boolean;
   /** Wakes those for which something else is served now. */
   wakeConcerned(): void;
@@ -40,7 +40,7 @@ export function createWaiters({ stateNow, look, sleepMs, isReported }: WaitersOp
   let turn = 0;
 
   return {
-    wait(state, timeoutMs, signal, alike) {
+    wait(state, timeoutMs, signal, waiterGroup) {
       const endMs = performance.now() + timeoutMs;
       turn = (turn + 1) % spreadTurns;
       const laterMs = waiters.size < wokenTogether ? 0 : turn;
@@ -58,8 +58,8 @@ export function createWaiters({ stateNow, look, sleepMs, isReported }: WaitersOp
           const now = stateNow();
           if (now === waiter.state) return;
           // At the edge what several requests wait for ends with the one that began it: there each decides for itself.
-          if (alike === undefined || !isReported()) return finish(true);
-          alike.isNews(now).then((isNews) => {
+          if (waiterGroup === undefined || !isReported()) return finish(true);
+          waiterGroup.isNews(now).then((isNews) => {
             if (isNews) finish(true);
             else waiter.state = now;
           }, giveUp);

@@ -7,15 +7,15 @@ import type { ExplainedRefusal } from "./explain-refusal.ts";
 import { nodeStates } from "./in-force.ts";
 import type { NodeState } from "./node-state.ts";
 import type { NodeStatus } from "./node-watch.ts";
-import { joinedRefusals, joinedStrangers, type Siblings } from "./siblings.ts";
-import type { Stranger, StrangerWatch } from "./strangers.ts";
+import { joinedRefusals, joinedUnmatched, type Siblings } from "./siblings.ts";
+import type { UnmatchedNode, UnmatchedWatch } from "./unmatched-nodes.ts";
 
 /** As much of a front as tells of its nodes. */
 export interface NodesFront {
   readonly browsing: SnapshotReader;
   readonly heads: Pick<Heads, "timeMs">;
   readonly siblings: Siblings;
-  readonly strangers: Pick<StrangerWatch, "standing">;
+  readonly strangers: Pick<UnmatchedWatch, "active">;
   readonly now: () => number;
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
 }
@@ -27,8 +27,8 @@ export async function refusalsKnown(front: NodesFront): Promise<readonly Explain
 }
 
 /** Nodes without a class of their own, the latest first. */
-export async function strangersKnown(front: NodesFront): Promise<readonly Stranger[]> {
-  return joinedStrangers([...front.strangers.standing(), ...(await front.siblings.strangers())]);
+export async function unmatchedKnown(front: NodesFront): Promise<readonly UnmatchedNode[]> {
+  return joinedUnmatched([...front.strangers.active(), ...(await front.siblings.strangers())]);
 }
 
 /** The states of nodes, held against a HEAD. */

@@ -1,17 +1,17 @@
 /** What a node has, held against what is in force for it: whether it runs what HEAD says. */
-import { wayOf } from "../../snapshot/head/cohorts.ts";
-import { cohortsOf, rootAt, stepsFrom, type Way } from "../../snapshot/head/head.ts";
+import { rolloutFor } from "../../snapshot/head/cohorts.ts";
+import { cohortsOf, type Rollout, rootAt, stagesFrom } from "../../snapshot/head/head.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedRoot } from "../../snapshot/reader/loaded.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { selectResources } from "../../streams/select-resources.ts";
-import { askerKey } from "./asker.ts";
 import type { ExplainedRefusal } from "./explain-refusal.ts";
 import { type HeldAgainst, type NodeState, nodeStateOf, type RefusedPart } from "./node-state.ts";
 import type { NodeResource, NodeStatus } from "./node-watch.ts";
 import { placeIn, placeNamed } from "./place-node.ts";
+import { requestingNodeKey } from "./requesting-node.ts";
 
 /** What is served to whom, at a time. */
 export interface InForce {
@@ -29,15 +29,15 @@ export type ServedNode = Pick<NodeStatus, "node" | "cluster" | "class" | "root">
  * and counts as long as that root is in force for anybody.
  */
 export function rootFor({ head, nowMs }: Pick<InForce, "head" | "nowMs">, { node, root }: ServedNode): string {
-  const way = wayOf(head, { nodeId: node, labels: () => ({}) });
+  const rollout = rolloutFor(head, { nodeId: node, labels: () => ({}) });
   const byLabels = cohortsOf(head).filter(({ shares }) => shares.some(({ labels }) => Object.keys(labels).length > 0));
-  const possible = [way, ...byLabels].flatMap((one) => [rootAt(one, nowMs), ...gatedOf(one, nowMs)]);
-  return root !== undefined && possible.includes(root) ? root : rootAt(way, nowMs);
+  const possible = [rollout, ...byLabels].flatMap((one) => [rootAt(one, nowMs), ...conditionalRootsOf(one, nowMs)]);
+  return root !== undefined && possible.includes(root) ? root : rootAt(rollout, nowMs);
 }
 
 /** Roots of a way's steps to come that some are served before their time. */
-const gatedOf = ({ steps }: Way, nowMs: number): readonly string[] =>
-  stepsFrom(steps, nowMs).flatMap(({ root, gate }, i) => (i > 0 && gate !== undefined ? [root] : []));
+const conditionalRootsOf = ({ steps }: Rollout, nowMs: number): readonly string[] =>
+  stagesFrom(steps, nowMs).flatMap(({ root, gate }, i) => (i > 0 && gate !== undefined ? [root] : []));
 
 /** Id of the class that a node is of: the one it was served as, else the one that its id leads to. */
 export async function classFor(
@@ -67,8 +67,8 @@ export async function nodeStates(
 ): Promise<readonly NodeState[]> {
   const { reader, head, nowMs } = inForce;
   const known = new Map<string, string | undefined>();
-  const explained = new Map(refusals.map((one) => [`${one.type} ${one.name} ${askerKey(one)}`, one]));
-  const ahead = [head, ...cohortsOf(head)].flatMap((way) => gatedOf(way, nowMs));
+  const explained = new Map(refusals.map((one) => [`${one.type} ${one.name} ${requestingNodeKey(one)}`, one]));
+  const ahead = [head, ...cohortsOf(head)].flatMap((rollout) => conditionalRootsOf(rollout, nowMs));
   const states: NodeState[] = [];
   for (const node of nodes) {
     const shape = shapeOf(node);
@@ -84,10 +84,10 @@ export async function nodeStates(
       if (!known.has(key)) known.set(key, await versionIn(reader, of, type, name));
       return known.get(key);
     };
-    const asker = { nodeId: node.node, ...(node.cluster === undefined ? {} : { clusterId: node.cluster }) };
+    const requestingNode = { nodeId: node.node, ...(node.cluster === undefined ? {} : { clusterId: node.cluster }) };
     const resources: HeldAgainst[] = [];
     for (const resource of node.resources) {
-      const refusal = explained.get(`${resource.type} ${resource.name ?? ""} ${askerKey(asker)}`);
+      const refusal = explained.get(`${resource.type} ${resource.name ?? ""} ${requestingNodeKey(requestingNode)}`);
       const served = await servedOf(resource, [now, ...later], versionOf);
       resources.push({ resource, served, parts: refusal === undefined ? [] : partsOf(refusal) });
     }

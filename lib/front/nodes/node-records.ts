@@ -6,10 +6,10 @@ import { byCodePoint, PortolanError } from "../../base/diagnostic.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
-import { askerKey } from "./asker.ts";
 import { presenceOf } from "./node-state.ts";
 import { createNodeVersions } from "./node-versions.ts";
 import type { NodeQuestion, NodeReport, NodeResource, NodeStatus, NodeWatch } from "./node-watch.ts";
+import { requestingNodeKey } from "./requesting-node.ts";
 
 /** Before the keys of all records: `status/<front>/<part>`. */
 const recordPrefix = "status/";
@@ -43,7 +43,7 @@ interface NodeRecord {
 export interface RecordedNodes extends NodeWatch {
   report(question: NodeQuestion): Promise<NodeReport>;
   /** What is known in this process alone. */
-  standing(): readonly NodeStatus[];
+  active(): readonly NodeStatus[];
   /** Writes what changed since the last time. */
   write(): Promise<void>;
   /** Ends writing, with a last one. */
@@ -80,16 +80,16 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
 
   async function writeChanged(): Promise<void> {
     for (const [part, atMs] of writtenMs) if (now() - atMs > recordMs / 2) changed.add(part);
-    const standing = versions.standing();
+    const active = versions.active();
     const isHeard = (one: NodeStatus) => presenceOf(one, now()) === "connected";
-    const heardNow = new Set(standing.filter(isHeard).map(keyOf));
-    for (const one of standing) if (heardNow.has(keyOf(one)) !== heard.has(keyOf(one))) changed.add(partOf(one.node));
+    const heardNow = new Set(active.filter(isHeard).map(keyOf));
+    for (const one of active) if (heardNow.has(keyOf(one)) !== heard.has(keyOf(one))) changed.add(partOf(one.node));
     heard = heardNow;
     const due = [...changed];
     changed.clear();
     for (const part of due) {
       // Of a node that is heard a record says so until another one does not.
-      const nodes = sorted(standing.filter(({ node }) => partOf(node) === part)).map((one) => ({
+      const nodes = sorted(active.filter(({ node }) => partOf(node) === part)).map((one) => ({
         ...one,
         isOpen: heardNow.has(keyOf(one)),
       }));
@@ -124,8 +124,8 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
     streams: versions.streams,
     holds: versions.holds,
     isAsking: versions.isAsking,
-    standing: versions.standing,
-    own: async () => joined([versions.standing(), (await options.siblings?.()) ?? []]),
+    active: versions.active,
+    own: async () => joined([versions.active(), (await options.siblings?.()) ?? []]),
     async report({ part, limit }) {
       const found = isShared ? othersIn(store, prefix, now(), patience()) : Promise.resolve(noRecords);
       const others = await found.catch((cause: unknown) => {
@@ -134,7 +134,7 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
         return noRecords;
       });
       const siblings = (await options.siblings?.()) ?? [];
-      const known = joined([versions.standing(), siblings, ...others.records]);
+      const known = joined([versions.active(), siblings, ...others.records]);
       const asked = known.filter(({ node }) => node.includes(part));
       const most = Math.max(Math.trunc(limit), 0);
       const { unread } = others;
@@ -155,7 +155,7 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
 const partOf = (nodeId: string): number => Number.parseInt(hashOf(nodeId).slice(0, 4), 16) % parts;
 
 const keyOf = ({ node, cluster }: NodeStatus): string =>
-  askerKey({ nodeId: node, ...(cluster === undefined ? {} : { clusterId: cluster }) });
+  requestingNodeKey({ nodeId: node, ...(cluster === undefined ? {} : { clusterId: cluster }) });
 
 const sorted = (nodes: readonly NodeStatus[]): readonly NodeStatus[] =>
   [...nodes].sort((a, b) => byCodePoint(keyOf(a), keyOf(b)));

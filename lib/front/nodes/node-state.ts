@@ -117,16 +117,16 @@ export function nodeStateOf(
 ): NodeState {
   const { node, cluster, seen } = status;
   const presence = presenceOf(status, nowMs);
-  const standing = resources.map((one) => resourceStanding(one, presence));
+  const active = resources.map((one) => resourceStanding(one, presence));
   return {
     node,
     name: parseNodeId(node)?.name ?? node,
     ...(cluster === undefined ? {} : { cluster }),
     ...(classId === undefined ? {} : { class: classId }),
-    state: conditionOf(standing, presence),
+    state: conditionOf(active, presence),
     presence,
     lastSeen: seen,
-    resources: standing,
+    resources: active,
     notSent,
   };
 }

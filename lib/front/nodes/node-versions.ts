@@ -1,18 +1,18 @@
 import type { Limits } from "../../limits/limits.ts";
 import { beginningOf } from "../excess.ts";
-import { type Asker, askerKey } from "./asker.ts";
 import { staleIntervals } from "./node-state.ts";
 import type { NodeResource, NodeStatus, NodeSubscription, NodeTransport, NodeWatch, ServedAs } from "./node-watch.ts";
 import type { Refusal } from "./refusals.ts";
+import { type RequestingNode, requestingNodeKey } from "./requesting-node.ts";
 
 /** What the nodes of one front have, in its memory. */
 export interface NodeVersions extends Required<Pick<NodeWatch, "has" | "refused" | "streams" | "holds" | "isAsking">> {
   /** Nodes that still ask, in no order. */
-  standing(): readonly NodeStatus[];
+  active(): readonly NodeStatus[];
 }
 
 interface Entry {
-  readonly asker: Asker;
+  readonly requestingNode: RequestingNode;
   readonly resources: Map<string, NodeResource>;
   /** When each of the resources was asked for. */
   readonly asks: Map<string, Asks>;
@@ -81,14 +81,14 @@ export function createNodeVersions(
   onChange: (nodeId: string) => void,
   { statusBytes, refusalMs }: Pick<Limits, "statusBytes" | "refusalMs">,
 ): NodeVersions {
-  /** By `askerKey`, the one that asked longest ago first. */
+  /** By `requestingNodeKey`, the one that asked longest ago first. */
   const nodes = new Map<string, Entry>();
   let bytes = 0;
 
   function forget(id: string, entry: Entry): void {
     bytes -= entry.bytes;
     nodes.delete(id);
-    onChange(entry.asker.nodeId);
+    onChange(entry.requestingNode.nodeId);
   }
 
   function forgetTheGone(): void {
@@ -110,17 +110,17 @@ export function createNodeVersions(
     const cost = costOf(key, resource) - (before === undefined ? 0 : costOf(key, before));
     entry.bytes += cost;
     bytes += cost;
-    onChange(entry.asker.nodeId);
+    onChange(entry.requestingNode.nodeId);
     forgetTheGone();
   }
 
   /** @param id the asker's key */
-  function entryOf(id: string, { nodeId, clusterId }: Asker): Entry {
+  function entryOf(id: string, { nodeId, clusterId }: RequestingNode): Entry {
     const before = nodes.get(id);
     if (before !== undefined) return before;
-    const asker = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
+    const requestingNode = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
     const entry: Entry = {
-      asker,
+      requestingNode,
       resources: new Map(),
       asks: new Map(),
       as: {},
@@ -170,13 +170,13 @@ export function createNodeVersions(
       entry.asks.delete(key);
       entry.bytes -= costOf(key, resource);
       bytes -= costOf(key, resource);
-      onChange(entry.asker.nodeId);
+      onChange(entry.requestingNode.nodeId);
     }
   }
 
   function statusOf(entry: Entry): NodeStatus {
-    const { asker, resources, asks, seenMs, streams, as } = entry;
-    const { nodeId, clusterId } = asker;
+    const { requestingNode, resources, asks, seenMs, streams, as } = entry;
+    const { nodeId, clusterId } = requestingNode;
     const { classId, root } = as;
     const all = [...asks.values()];
     return {
@@ -194,7 +194,7 @@ export function createNodeVersions(
   return {
     has(who: NodeSubscription, version: string | undefined, transport: NodeTransport, as: ServedAs = {}) {
       const { nodeId, type, name } = who;
-      const id = askerKey(who);
+      const id = requestingNodeKey(who);
       // Of a node that has nothing yet, nothing is known.
       if (version === undefined && !nodes.has(id)) return;
       const entry = entryOf(id, who);
@@ -213,7 +213,7 @@ export function createNodeVersions(
     },
     refused(refusal: Refusal) {
       const { type, name, refused, sinceMs, error, classId } = refusal;
-      const entry = entryOf(askerKey(refusal), refusal);
+      const entry = entryOf(requestingNodeKey(refusal), refusal);
       if (entry.as.classId === undefined) entry.as = { ...entry.as, classId };
       const key = keyOf(type, name);
       if (entry.streams === undefined && !entry.asks.has(key)) asked(entry, key, now());
@@ -226,7 +226,7 @@ export function createNodeVersions(
       keep(entry, key, { ...before, refused: { version: refused, since: timeOf(sinceMs), ...words } });
     },
     streams(who) {
-      const id = askerKey(who);
+      const id = requestingNodeKey(who);
       const entry = entryOf(id, who);
       entry.streams = (entry.streams ?? 0) + 1;
       seen(id, entry);
@@ -237,7 +237,7 @@ export function createNodeVersions(
       };
     },
     holds(who) {
-      const id = askerKey(who);
+      const id = requestingNodeKey(who);
       const entry = nodes.get(id);
       if (entry === undefined || !isByPolls(entry)) return () => {};
       const asks = asked(entry, keyOf(who.type, who.name), now());
@@ -250,14 +250,14 @@ export function createNodeVersions(
       };
     },
     isAsking(who) {
-      const entry = nodes.get(askerKey(who));
+      const entry = nodes.get(requestingNodeKey(who));
       if (entry === undefined) return true;
       const key = keyOf(who.type, who.name);
       // Beyond the bound of one node nothing is noted of what it asks for.
       const isNoted = entry.asks.has(key) || entry.streams !== undefined || entry.asks.size >= maxResources;
       return isNoted && isPresent(entry, now()) && isAsked(entry, key, now());
     },
-    standing() {
+    active() {
       forgetTheGone();
       for (const entry of nodes.values()) forgetUnasked(entry, now());
       // Of a node that has taken and refused nothing yet, nothing is known.

@@ -1,11 +1,11 @@
-import type { Asker } from "./asker.ts";
 import type { Refusal } from "./refusals.ts";
+import type { RequestingNode } from "./requesting-node.ts";
 
 /** How a node is told. */
 export type NodeTransport = "poll" | "stream" | "delta";
 
 /** Who has something, and of what. */
-export interface NodeSubscription extends Asker {
+export interface NodeSubscription extends RequestingNode {
   /** A type of resources, secrets among them. */
   readonly type: string;
   /** "" for a type that comes whole, and on streams. */
@@ -27,7 +27,7 @@ export interface NodeWatch {
   /** To be told of every refusal, once. */
   refused(refusal: Refusal): void;
   /** To be told of a stream that opens. @returns what to call when it ends */
-  streams?(who: Asker): () => void;
+  streams?(who: RequestingNode): () => void;
   /** To be told of a request that is held. @returns what to call when it is held no more */
   holds?(who: NodeSubscription): () => void;
   /** Whether a node goes on asking for something; true of a node that is not known. */

@@ -1,9 +1,9 @@
 import type { Limits } from "../../limits/limits.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import { type Asker, askerKey } from "./asker.ts";
+import { type RequestingNode, requestingNodeKey } from "./requesting-node.ts";
 
 /** A node that goes on asking with the version it had before it was served another, or says on a stream that it does not take it. */
-export interface Refusal extends Asker {
+export interface Refusal extends RequestingNode {
   /** Secrets on streams only: a poll's are fetched one by one, and compared with nothing. */
   readonly type: ResourceType | "secrets";
   /** Name of the resource; "" for a type that comes whole, and on streams. */
@@ -28,10 +28,10 @@ export interface RefusalWatch {
   /** To be told when what a node keeps is current again: there is nothing to refuse any more. */
   current(poll: Subscription): void;
   /** Refusals that stand now, of nodes that still ask, the latest first. */
-  standing(): readonly Refusal[];
+  active(): readonly Refusal[];
 }
 
-export interface Subscription extends Asker {
+export interface Subscription extends RequestingNode {
   readonly type: ResourceType;
   readonly name: string;
 }
@@ -68,7 +68,7 @@ export function createRefusalWatch(
   /** The one that asked longest ago first. */
   const watched = new Map<string, Served>();
   let bytes = 0;
-  const keyOf = (poll: Subscription) => `${poll.type} ${poll.name} ${askerKey(poll)}`;
+  const keyOf = (poll: Subscription) => `${poll.type} ${poll.name} ${requestingNodeKey(poll)}`;
 
   function forget(key: string): void {
     bytes -= watched.get(key)?.bytes ?? 0;
@@ -112,7 +112,7 @@ export function createRefusalWatch(
     current(poll) {
       if (watched.size > 0) forget(keyOf(poll));
     },
-    standing() {
+    active() {
       forgetTheGone();
       return [...watched.values()]
         .filter(({ polls }) => polls >= pollsThatTell)
@@ -123,11 +123,11 @@ export function createRefusalWatch(
 }
 
 function toRefusal({ nodeId, clusterId, type, name, version, kept, sinceMs, classId, root }: Served): Refusal {
-  const asker = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
-  return { ...asker, type, name, refused: version, kept, sinceMs, classId, root };
+  const requestingNode = { nodeId, ...(clusterId === undefined ? {} : { clusterId }) };
+  return { ...requestingNode, type, name, refused: version, kept, sinceMs, classId, root };
 }
 
 /** Texts take up to two bytes a character, and the node's are in the key once more. */
 function costOf(poll: Subscription, { kept = "" }: ServedAnswer): number {
-  return 600 + 4 * (askerKey(poll).length + poll.name.length) + 2 * kept.length;
+  return 600 + 4 * (requestingNodeKey(poll).length + poll.name.length) + 2 * kept.length;
 }

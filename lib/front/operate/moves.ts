@@ -11,10 +11,10 @@ export type Move =
 export interface Moves {
   /**
    * @param word.seen generation of the HEAD that the operator has seen: a condition of the write
-   * @throws HeadMovedOn where HEAD is another one; PortolanError when the move cannot be done
+   * @throws HeadMoved where HEAD is another one; PortolanError when the move cannot be done
    */
   move(
     move: Move,
-    word: { readonly by: string; readonly why: string; readonly seen: number },
+    auditInfo: { readonly by: string; readonly why: string; readonly seen: number },
   ): Promise<{ readonly head: Head; readonly root: string; readonly left?: string }>;
 }

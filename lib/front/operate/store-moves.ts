@@ -12,8 +12,8 @@ import type { Moves } from "./moves.ts";
 /** Moves HEAD in a store that may be written, as the command line does. @param options keys, and the pace of steps */
 export function storeMoves(store: ObjectStore, options: OperatorOptions = {}): Moves {
   return {
-    move(move, word) {
-      const asked = { ...options, ...word };
+    move(move, auditInfo) {
+      const asked = { ...options, ...auditInfo };
       switch (move.kind) {
         case "rollback":
           return rollback(store, move.to, asked);

@@ -1,6 +1,6 @@
 import type { Front } from "../front.ts";
-import type { Alike } from "../heads/alike.ts";
-import type { Confirmer } from "../heads/confirmations.ts";
+import type { AckSource } from "../heads/cds-acks.ts";
+import type { WaiterGroup } from "../heads/waiter-groups.ts";
 import type { NodeSubscription } from "../nodes/node-watch.ts";
 
 /** Time left for the answer to travel when a poll is held. */
@@ -10,7 +10,7 @@ const marginMs = 5_000;
 const openBytes = 4 * 1024;
 
 /** What holding a poll takes: where changes are heard of, and what may be held. */
-export type HoldServices = Pick<Front, "heads" | "held" | "metrics" | "nodes" | "confirmations">;
+export type HoldServices = Pick<Front, "heads" | "held" | "metrics" | "nodes" | "cdsAcks">;
 
 /** What bounds how long a poll is held. */
 export type HoldBounds = Pick<Front, "limits" | "maxHoldMs">;
@@ -26,9 +26,9 @@ export interface Waiting {
   /** Asked for once it is to wait. */
   readonly signal: () => AbortSignal | undefined;
   /** Whose confirmation ends the wait too: a step to come may be for it then. `count` is what it was before the answer was made. */
-  readonly confirmed?: { readonly by: Confirmer; readonly count: number } | undefined;
+  readonly acked?: { readonly by: AckSource; readonly count: number } | undefined;
   /** Who waits for the same; absent: every change is looked at. */
-  readonly alike?: Alike | undefined;
+  readonly waiterGroup?: WaiterGroup | undefined;
 }
 
 /** How long a poll may be held for a node that will wait so long; 0 and less: not at all. */
@@ -45,19 +45,19 @@ export const holdUntilMs = (front: HoldBounds, patienceMs: number): number =>
  * @returns false when there is no time left to wait, or too much waits already: the answer at hand is the last word
  */
 export async function stillHolding(front: HoldServices, state: string, waiting: Waiting): Promise<boolean> {
-  const { untilMs, bytes, who, signal, confirmed, alike } = waiting;
+  const { untilMs, bytes, who, signal, acked, waiterGroup } = waiting;
   const leftMs = untilMs - performance.now();
   if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;
   front.metrics.held(1);
   const leave = who && front.nodes.holds?.(who);
   const gone = signal();
-  const news = confirmed && new AbortController();
-  const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news?.abort());
+  const news = acked && new AbortController();
+  const unwatch = acked && front.cdsAcks.watch(acked.by, () => news?.abort());
   const ended = news === undefined ? gone : AbortSignal.any([news.signal, ...(gone ? [gone] : [])]);
   try {
-    if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
-    const { lookMs = leftMs } = confirmed === undefined ? {} : front.confirmations;
-    const isChanged = await front.heads.waitForChange(state, Math.min(leftMs, lookMs), ended, alike);
+    if (acked !== undefined && front.cdsAcks.count(acked.by) !== acked.count) return true;
+    const { lookMs = leftMs } = acked === undefined ? {} : front.cdsAcks;
+    const isChanged = await front.heads.waitForChange(state, Math.min(leftMs, lookMs), ended, waiterGroup);
     if (!isChanged && lookMs < leftMs && gone?.aborted !== true && !front.heads.isClosed()) return true;
     return isChanged || (news?.signal.aborted === true && gone?.aborted !== true);
   } finally {

@@ -5,7 +5,7 @@ import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { type Selection, selectResources } from "../../streams/select-resources.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
-import type { Alike } from "../heads/alike.ts";
+import type { WaiterGroup } from "../heads/waiter-groups.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { type HoldBounds, type HoldServices, holdMs, holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
@@ -19,7 +19,7 @@ export type PollServices = HoldServices &
   HoldBounds &
   SwitchServices &
   PollMemory &
-  Pick<Front, "knownPolls" | "refusals" | "alikes" | "served" | "servedToAll" | "place">;
+  Pick<Front, "knownPolls" | "refusals" | "waiterGroups" | "served" | "servedToAll" | "place">;
 
 /** What the answers to polls are remembered by, and their bodies. */
 type PollMemory = Pick<Front, "questions" | "shared">;
@@ -77,9 +77,9 @@ function answerKnown(front: PollServices, { patienceMs }: Sender, question: Ques
   const answer = atOnce(front, served, question, found);
   if (answer === undefined || (answer.kind === "unchanged" && holdMs(front, patienceMs) > 0)) return undefined;
   const { by, request, subscription, type } = question;
-  if (type === "clusters") front.confirmations.asks(by, request.version ?? "")();
+  if (type === "clusters") front.cdsAcks.asks(by, request.version ?? "")();
   if (subscription !== undefined) front.refusals.asked(subscription, request.version);
-  told(front, question, served, found, answer);
+  recordAnswer(front, question, served, found, answer);
   return answer;
 }
 
@@ -90,22 +90,22 @@ async function answerQuestion(front: PollServices, asking: Sender, question: Que
 async function answerInTime(front: PollServices, asking: Sender, question: Question): Promise<PollAnswer> {
   const { by, request, subscription, type } = question;
   const { version } = request;
-  const leave = type === "clusters" ? front.confirmations.asks(by, version ?? "") : undefined;
+  const leave = type === "clusters" ? front.cdsAcks.asks(by, version ?? "") : undefined;
   try {
     if (subscription !== undefined) front.refusals.asked(subscription, version);
     const untilMs = holdUntilMs(front, asking.patienceMs);
     for (;;) {
-      const count = front.confirmations.count(by);
+      const count = front.cdsAcks.count(by);
       const served = front.servedToAll() ?? (await servedTo(front, question));
       if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
       const found = front.questions.found(question, served.loaded);
       const answer = atOnce(front, served, question, found) ?? (await answerNow(front, served, question, found));
       if (served.isBehind) return behind(answer, version);
-      told(front, question, served, front.questions.found(question, served.loaded), answer);
+      recordAnswer(front, question, served, front.questions.found(question, served.loaded), answer);
       if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
-      const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
-      const alike = confirmed === undefined ? alikeOf(front, served, question, answer) : undefined;
-      const waiting = { untilMs, bytes: request.bytes, who: subscription, signal: asking.signal, confirmed, alike };
+      const acked = served.ahead.length > 0 ? { by, count } : undefined;
+      const waiterGroup = acked === undefined ? waiterGroupOf(front, served, question, answer) : undefined;
+      const waiting = { untilMs, bytes: request.bytes, who: subscription, signal: asking.signal, acked, waiterGroup };
       if (!(await stillHolding(front, served.state, waiting))) return answer;
     }
   } finally {
@@ -122,7 +122,7 @@ function servedTo(
 }
 
 /** Has it remembered what a node has, and what it is sent. */
-function told(
+function recordAnswer(
   front: Pick<Front, "nodes" | "refusals">,
   question: Question,
   served: Served,
@@ -152,16 +152,16 @@ function behind(answer: PollAnswer, version: string | undefined): PollAnswer {
 }
 
 /** Who waits for the same as a poll that has what is in force. */
-function alikeOf(
-  front: Pick<Front, "alikes" | "questions">,
+function waiterGroupOf(
+  front: Pick<Front, "waiterGroups" | "questions">,
   { loaded }: Served,
   question: Question,
   answer: PollAnswer,
-): Alike | undefined {
+): WaiterGroup | undefined {
   const found = answer.kind === "unchanged" ? front.questions.found(question, loaded) : undefined;
   const { type, names, request } = question;
   if (found === undefined || names.length > 1 || found.selection.version !== request.version) return undefined;
-  return front.alikes.of({ ...found, type, names, loaded });
+  return front.waiterGroups.of({ ...found, type, names, loaded });
 }
 
 /** What is answered without waiting for anything: what most polls are. */

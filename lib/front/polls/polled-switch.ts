@@ -5,12 +5,12 @@ import type { ShapeName } from "../../snapshot/resource-type.ts";
 import { type ResourceQuestion, selectResources } from "../../streams/select-resources.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
-import { confirmerOf } from "../heads/confirmations.ts";
+import { ackSourceOf } from "../heads/cds-acks.ts";
 import type { Switching } from "../heads/switches.ts";
 import { placeNode } from "../nodes/place-node.ts";
 
 /** What tells whether a polling node is through a gate. */
-export type SwitchServices = Pick<Front, "reader" | "confirmations">;
+export type SwitchServices = Pick<Front, "reader" | "cdsAcks">;
 
 /** A node that polls: what it has, its polls for clusters have said. */
 export interface PollingNode {
@@ -24,7 +24,7 @@ export function switchingOf(front: SwitchServices, { node, caller, shape }: Poll
   return {
     shape,
     place: (loaded) => placeNode(front.reader, loaded, node, caller),
-    hasClusters: (versions) => front.confirmations.hasOneOf(confirmerOf(node.id, caller), versions.map(wireVersion)),
+    hasClusters: (versions) => front.cdsAcks.hasOneOf(ackSourceOf(node.id, caller), versions.map(wireVersion)),
   };
 }
 

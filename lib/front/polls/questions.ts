@@ -3,9 +3,9 @@ import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resourc
 import type { Selection } from "../../streams/select-resources.ts";
 import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
-import { type Confirmer, confirmerOf } from "../heads/confirmations.ts";
-import { askerOf } from "../nodes/asker.ts";
+import { type AckSource, ackSourceOf } from "../heads/cds-acks.ts";
 import type { Subscription } from "../nodes/refusals.ts";
+import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import { type Refused, refuse, refuseMisfit } from "./outcome.ts";
 import type { PollRequest } from "./poll-request.ts";
 
@@ -18,7 +18,7 @@ export interface Question {
   readonly names: readonly string[];
   /** What its node goes on asking for. An Envoy asks for one name at a time: whoever asks for several is none. */
   readonly subscription: Subscription | undefined;
-  readonly by: Confirmer;
+  readonly by: AckSource;
 }
 
 /** What a question is answered from. */
@@ -61,8 +61,9 @@ function questionOf(request: PollRequest, type: ResourceType, caller: Caller): Q
   if (refused !== undefined) return refused;
   const { id: nodeId } = request.node;
   const names = isWildcard(type) ? [] : request.names;
-  const subscription = names.length > 1 ? undefined : { ...askerOf(caller, request.node), type, name: names[0] ?? "" };
-  return { request, type, caller, names, subscription, by: confirmerOf(nodeId, caller) };
+  const subscription =
+    names.length > 1 ? undefined : { ...requestingNodeOf(caller, request.node), type, name: names[0] ?? "" };
+  return { request, type, caller, names, subscription, by: ackSourceOf(nodeId, caller) };
 }
 
 function problemWith({ typeUrl, names }: PollRequest, type: ResourceType): string | undefined {

@@ -1,4 +1,4 @@
-import type { Gate } from "../../limits/gate.ts";
+import type { Semaphore } from "../../limits/semaphore.ts";
 import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
@@ -21,7 +21,7 @@ interface Asked {
 }
 
 /** @param underWay room for answers that have readers; each answer takes it once, however many there are */
-export function createSharedAnswers(reader: SnapshotReader, maxBytes: number, underWay: Gate): SharedAnswers {
+export function createSharedAnswers(reader: SnapshotReader, maxBytes: number, underWay: Semaphore): SharedAnswers {
   const answers = createLoadCache<Asked, Uint8Array<ArrayBuffer>>({
     nameOf: ({ type, selection }) => `${type} ${selection.version}`,
     maxBytes,

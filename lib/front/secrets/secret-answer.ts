@@ -12,7 +12,7 @@ import { readBundleName, type TrustBundle } from "../../snapshot/trust-bundle.ts
 import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
-import { askerOf } from "../nodes/asker.ts";
+import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import { type HoldBounds, type HoldServices, holdUntilMs } from "../polls/hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
 import type { PollRequest } from "../polls/poll-request.ts";
@@ -67,12 +67,12 @@ async function answerRequest(front: SecretPollServices, poll: Sender, request: P
       request.version,
     );
     if (isNew && answer.kind !== "refused")
-      front.nodes.has({ ...askerOf(poll.caller, node), type: "secrets", name }, request.version, "poll", {
+      front.nodes.has({ ...requestingNodeOf(poll.caller, node), type: "secrets", name }, request.version, "poll", {
         classId: placement.classId,
         root: served.apart,
       });
     if (answer.kind !== "unchanged") return answer;
-    const who = { ...askerOf(poll.caller, node), type: "secrets", name };
+    const who = { ...requestingNodeOf(poll.caller, node), type: "secrets", name };
     const waiting = { untilMs, bytes: request.bytes, who, signal: poll.signal };
     if (!(await stillHoldingSecret(front, served.state, waiting))) return answer;
   }

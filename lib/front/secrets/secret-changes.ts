@@ -18,7 +18,7 @@ export interface SecretChanges {
   /** What cannot be opened now: its reader keeps what it has. */
   readonly closed: readonly Refused[];
   /** What its reader has then, by name. */
-  readonly told: ReadonlyMap<string, string>;
+  readonly sent: ReadonlyMap<string, string>;
 }
 
 /** In the place of a version: there is nothing, or nothing for this reader. */
@@ -31,7 +31,7 @@ export async function secretChanges(
   names: readonly string[],
   before: ReadonlyMap<string, string>,
 ): Promise<SecretChanges> {
-  const told = new Map(before);
+  const sent = new Map(before);
   const changed: SecretChanges["changed"][number][] = [];
   const missing: SecretChanges["missing"][number][] = [];
   const closed: Refused[] = [];
@@ -42,14 +42,14 @@ export async function secretChanges(
       continue;
     }
     const version = found.kind === "refused" ? isMissing : wireVersion(hashOf(JSON.stringify(found.resource)));
-    told.set(name, version);
+    sent.set(name, version);
     if (before.get(name) === version) continue;
     if (found.kind === "refused") missing.push({ name, why: found });
     else changed.push({ name, version, resource: found.resource });
   }
-  return { changed, missing, closed, told };
+  return { changed, missing, closed, sent };
 }
 
 /** Of all that a reader has. */
-export const secretsVersion = (told: Iterable<readonly [string, string]>): string =>
-  wireVersion(hashOf([...told].join("\n")));
+export const secretsVersion = (sent: Iterable<readonly [string, string]>): string =>
+  wireVersion(hashOf([...sent].join("\n")));

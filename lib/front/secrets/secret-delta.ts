@@ -41,13 +41,13 @@ export async function secretsNow(
   const { classId } = placement;
   const before = new Map(wanted.flatMap((name) => (known.has(name) ? [[name, known.get(name) ?? ""] as const] : [])));
   const reader = { caller, secrets: secretsOf(loaded, classId) };
-  const { changed, missing, closed, told } = await secretChanges(front, reader, wanted, before);
+  const { changed, missing, closed, sent } = await secretChanges(front, reader, wanted, before);
   const [why] = [...closed, ...missing.map((one) => one.why)];
-  const isAnswer = told.size > missing.length || missing.some(({ name }) => known.has(name));
+  const isAnswer = sent.size > missing.length || missing.some(({ name }) => known.has(name));
   // Who gets nothing, and has nothing to give up, is told why.
   if (why !== undefined && !isAnswer) return why;
   const removed = missing.map(({ name }) => name);
-  return { kind: "secrets", changed, removed, version: secretsVersion(told), classId };
+  return { kind: "secrets", changed, removed, version: secretsVersion(sent), classId };
 }
 
 /** How a request for secrets waits. */

@@ -2,12 +2,12 @@
 import type { ExplainedRefusal } from "../nodes/explain-refusal.ts";
 import type { NodeStatus } from "../nodes/node-watch.ts";
 import type { Refusal } from "../nodes/refusals.ts";
-import type { Stranger } from "../nodes/strangers.ts";
+import type { UnmatchedNode } from "../nodes/unmatched-nodes.ts";
 
 /** What each process has some of: asked of all others. */
 export interface Parts {
   readonly refusals: readonly ExplainedRefusal[];
-  readonly strangers: readonly Stranger[];
+  readonly strangers: readonly UnmatchedNode[];
   readonly nodes: readonly NodeStatus[];
   /** Series, as prom-client's registries give them. */
   readonly metrics: readonly object[];
@@ -34,7 +34,7 @@ export type FromWorker =
   | { readonly kind: "parts?"; readonly id: number; readonly name: PartName }
   | { readonly kind: "part"; readonly id: number; readonly part: Partial<Parts> }
   | { readonly kind: "confirmed"; readonly key: string; readonly version: string }
-  | { readonly kind: "stranger"; readonly stranger: Stranger }
+  | { readonly kind: "stranger"; readonly unmatched: UnmatchedNode }
   | { readonly kind: "refusal"; readonly refusal: Refusal };
 
 export type ToWorker =

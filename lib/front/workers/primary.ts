@@ -1,8 +1,8 @@
 import { unreachable } from "../../base/diagnostic.ts";
 import type { BelievedGenerations } from "../heads/believed-generations.ts";
-import { askerKey } from "../nodes/asker.ts";
 import type { Refusal } from "../nodes/refusals.ts";
-import type { Stranger } from "../nodes/strangers.ts";
+import { requestingNodeKey } from "../nodes/requesting-node.ts";
+import type { UnmatchedNode } from "../nodes/unmatched-nodes.ts";
 import type { HeadRelay } from "./head-relay.ts";
 import type { FromWorker, Line, Parts, ToWorker } from "./messages.ts";
 import { createNews } from "./news.ts";
@@ -10,7 +10,7 @@ import { createNews } from "./news.ts";
 /** What the first process of a front does for its workers. It serves nobody itself. */
 export interface Primary {
   /** Takes a worker in. @returns to be called when it is gone */
-  join(line: Line<ToWorker, FromWorker>, told: Told): () => void;
+  join(line: Line<ToWorker, FromWorker>, listener: WorkerListener): () => void;
   /** HEAD may be another one. */
   headChanged(): void;
   /** Asks all workers to end. */
@@ -18,7 +18,7 @@ export interface Primary {
 }
 
 /** What a worker says of itself. */
-export interface Told {
+export interface WorkerListener {
   serving(urls: readonly string[]): void;
   failed(reason: string): void;
 }
@@ -30,7 +30,7 @@ export interface PrimaryOptions {
   /** What the store's clock shows, where it tells. */
   readonly storeMs: () => Promise<number | undefined>;
   /** Told once, however many workers hear of it. */
-  readonly onStranger: (stranger: Stranger) => void;
+  readonly onStranger: (unmatched: UnmatchedNode) => void;
   readonly onRefusal: (refusal: Refusal) => void;
   readonly onError: (cause: unknown) => void;
   readonly now: () => number;
@@ -88,13 +88,13 @@ export function createPrimary(options: PrimaryOptions): Primary {
     for (const other of workers) if (other !== line) other.send(message);
   }
 
-  function hear(line: Line<ToWorker, FromWorker>, message: FromWorker, told: Told): void {
+  function hear(line: Line<ToWorker, FromWorker>, message: FromWorker, listener: WorkerListener): void {
     switch (message.kind) {
       case "serving":
-        told.serving(message.urls);
+        listener.serving(message.urls);
         break;
       case "failed":
-        told.failed(message.reason);
+        listener.failed(message.reason);
         break;
       case "head?":
         answerHead(line, message.id, message.ifNoneMatch).catch(onError);
@@ -112,7 +112,7 @@ export function createPrimary(options: PrimaryOptions): Primary {
         tellOthers(line, message);
         break;
       case "stranger":
-        if (isNews(strangerKey(message.stranger))) options.onStranger(message.stranger);
+        if (isNews(unmatchedKey(message.unmatched))) options.onStranger(message.unmatched);
         break;
       case "refusal":
         if (isNews(refusalKey(message.refusal))) options.onRefusal(message.refusal);
@@ -123,9 +123,9 @@ export function createPrimary(options: PrimaryOptions): Primary {
   }
 
   return {
-    join(line, told) {
+    join(line, listener) {
       workers.add(line);
-      line.listen((message) => hear(line, message, told));
+      line.listen((message) => hear(line, message, listener));
       return () => workers.delete(line);
     },
     headChanged() {
@@ -138,6 +138,6 @@ export function createPrimary(options: PrimaryOptions): Primary {
   };
 }
 
-const strangerKey = (stranger: Stranger): string => `stranger ${stranger.kind} ${askerKey(stranger)}`;
+const unmatchedKey = (unmatched: UnmatchedNode): string => `stranger ${unmatched.kind} ${requestingNodeKey(unmatched)}`;
 const refusalKey = (refusal: Refusal): string =>
-  `refusal ${refusal.type} ${refusal.name} ${refusal.refused} ${askerKey(refusal)}`;
+  `refusal ${refusal.type} ${refusal.name} ${refusal.refused} ${requestingNodeKey(refusal)}`;

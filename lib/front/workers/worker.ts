@@ -2,11 +2,11 @@ import { headKey } from "../../base/blob.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import type { GetResult, ObjectStore } from "../../storage/object-store.ts";
 import { type BelievedGenerations, memoryGenerations } from "../heads/believed-generations.ts";
-import { type MemoryConfirmations, memoryConfirmations } from "../heads/confirmations.ts";
+import { type MemoryCdsAcks, memoryCdsAcks } from "../heads/cds-acks.ts";
 import type { NodeStatus } from "../nodes/node-watch.ts";
 import type { Siblings } from "../nodes/siblings.ts";
 import type { FromWorker, HeadReply, Line, PartName, Parts, ToWorker } from "./messages.ts";
-import { workerConfirmations } from "./worker-confirmations.ts";
+import { workerCdsAcks } from "./worker-cds-acks.ts";
 
 /** What a worker has of the processes beside it. */
 export interface Worker {
@@ -18,7 +18,7 @@ export interface Worker {
   /** Series of the others, a list each. */
   metrics(): Promise<readonly (readonly object[])[]>;
   /** What nodes have confirmed to any of them. */
-  readonly confirmations: MemoryConfirmations;
+  readonly cdsAcks: MemoryCdsAcks;
   /** Shared with the others, and with those before them, through the first process. */
   readonly generations: BelievedGenerations;
   /** Answers others' questions from now on. */
@@ -39,12 +39,12 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
   let close: () => void = () => {};
   let headChanged: () => void = () => {};
   /** What the store's clock showed, and when this process was told. */
-  let clock: { readonly storeMs: number; readonly toldMs: number } | undefined;
+  let clock: { readonly storeMs: number; readonly observedMs: number } | undefined;
   const generations = memoryGenerations();
   const heads = new Map<number, (reply: HeadReply) => void>();
   const parts = new Map<number, (parts: readonly Partial<Parts>[]) => void>();
-  const confirmations = workerConfirmations(
-    memoryConfirmations(now),
+  const cdsAcks = workerCdsAcks(
+    memoryCdsAcks(now),
     (key, version) => line.send({ kind: "confirmed", key, version }),
     now,
   );
@@ -58,7 +58,7 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
     switch (message.kind) {
       case "head":
         generations.believed(message.believed);
-        clock = message.storeMs === undefined ? undefined : { storeMs: message.storeMs, toldMs: now() };
+        clock = message.storeMs === undefined ? undefined : { storeMs: message.storeMs, observedMs: now() };
         heads.get(message.id)?.(message.reply);
         heads.delete(message.id);
         return;
@@ -72,7 +72,7 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
         // What cannot be told is not waited for long.
         return void answer(message.id, message.name).catch(() => {});
       case "confirmed":
-        return confirmations.heard(message.key, message.version);
+        return cdsAcks.heard(message.key, message.version);
       case "close":
         return close();
     }
@@ -113,7 +113,7 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
         ? {}
         : {
             time: async () =>
-              (await store.time?.()) ?? (clock === undefined ? undefined : clock.storeMs + now() - clock.toldMs),
+              (await store.time?.()) ?? (clock === undefined ? undefined : clock.storeMs + now() - clock.observedMs),
           }),
     }),
     siblings: {
@@ -122,7 +122,7 @@ export function createWorker(line: Line<FromWorker, ToWorker>, now: () => number
     },
     nodes: async () => (await partsOf("nodes")).flatMap(({ nodes = [] }) => nodes),
     metrics: async () => (await partsOf("metrics")).map(({ metrics = [] }) => metrics),
-    confirmations,
+    cdsAcks,
     generations: {
       ...generations,
       believed(generation) {

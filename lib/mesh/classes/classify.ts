@@ -4,18 +4,18 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { keepList } from "../../incremental/keep-identity.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
-import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
+import { templatePodAddress } from "../../registry/kubernetes/template-pod.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { below } from "../views/view-columns.ts";
 import { tracedViewsOf } from "../views/views-of.ts";
-import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
 import { claimsOf } from "./claims.ts";
 import type { ClassReads } from "./class-reads.ts";
 import { defaultSidecars } from "./default-sidecars.ts";
 import { enterAll, type ProxyClasses } from "./enter-classes.ts";
+import { groupByAnswers, type ProxyGroup } from "./proxy-groups.ts";
 
-export interface Census {
+export interface AllProxies {
   readonly classes: ProxyClasses;
   /** How a node becomes a class without the compiler. */
   readonly classifier: Classifier;
@@ -40,10 +40,10 @@ export interface CensusNode {
  *
  * @param memo the one that the mesh was built with
  */
-export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
-  const census = keepList(memo, "census", proxies);
-  const { groups, views, reads } = groupByAnswers(mesh, census, memo);
-  const defaults = defaultsOf(memo, { census, meshConfig: mesh.config });
+export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<AllProxies> {
+  const allProxies = keepList(memo, "census", proxies);
+  const { groups, views, reads } = groupByAnswers(mesh, allProxies, memo);
+  const defaults = defaultsOf(memo, { allProxies, meshConfig: mesh.config });
   const all = below(memo, views, tracedViewsOf(mesh, defaults, memo, "defaults").views);
   const entered = enterAll([...groups.map(({ first }) => first), ...defaults], all, memo);
   const ids = keepList(memo, "class ids", entered.ids.slice(0, groups.length));
@@ -56,10 +56,10 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
       classes: entered.classes,
       classifier: {
         ...reads,
-        classes: projectionTable(memo, { census, groups, ids, reads }),
+        classes: projectionTable(memo, { allProxies, groups, ids, reads }),
         defaults: sortedRecord(new Map(ofDefaults)),
       },
-      nodes: nodesOf(memo, { census, groups, ids }),
+      nodes: nodesOf(memo, { allProxies, groups, ids }),
     },
     diagnostics: saidOfViews(memo, { diagnostics: all.envoys.diagnostics }),
   };
@@ -74,8 +74,8 @@ const saidOfViews = query(
 );
 
 interface Placed {
-  readonly census: readonly Proxy[];
-  readonly groups: readonly AlikeProxies[];
+  readonly allProxies: readonly Proxy[];
+  readonly groups: readonly ProxyGroup[];
   /** Of the groups' classes. */
   readonly ids: readonly string[];
 }
@@ -83,14 +83,14 @@ interface Placed {
 /** Projection of what each node would send → class; without those that stand for several. */
 const projectionTable = query(
   "table of projections",
-  ({ census, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
+  ({ allProxies, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
     const table = new Map<string, string | undefined>();
     const named = new Map<string, string | undefined>();
     const wanted = new Map<string, string | undefined>();
     const projector = projectorFor(memo, { reads });
     for (const [at, { members }] of groups.entries()) {
       for (const position of members) {
-        const proxy = census[position];
+        const proxy = allProxies[position];
         const projection = proxy && projectionOf(memo, { projector, proxy });
         if (proxy === undefined || projection === undefined) continue;
         const rows = proxy.isWanted === true ? wanted : proxy.isNamed === true ? named : table;
@@ -110,12 +110,12 @@ const projectionOf = query(
     projector(claimsOf(proxy)),
 );
 
-const nodesOf = query("nodes of a census", ({ census, groups, ids }: Placed): readonly CensusNode[] => {
+const nodesOf = query("nodes of a census", ({ allProxies, groups, ids }: Placed): readonly CensusNode[] => {
   const idOf: string[] = [];
   for (const [at, { members }] of groups.entries()) for (const position of members) idOf[position] = ids[at] ?? "";
   const nodes: CensusNode[] = [];
-  const taken = census.some(({ isNamed }) => isNamed === true) ? keysOfWorkloads(census) : undefined;
-  for (const [position, proxy] of census.entries()) {
+  const taken = allProxies.some(({ isNamed }) => isNamed === true) ? keysOfWorkloads(allProxies) : undefined;
+  for (const [position, proxy] of allProxies.entries()) {
     if (proxy.isWanted !== true) {
       const { clusterId } = proxy;
       const all = keysOf(proxy);
@@ -127,22 +127,22 @@ const nodesOf = query("nodes of a census", ({ census, groups, ids }: Placed): re
 });
 
 /** By which workloads are found. Whoever may name a proxy must not give theirs another class, which may lack their policies. */
-const keysOfWorkloads = (census: readonly Proxy[]): ReadonlySet<string> =>
-  new Set(census.flatMap((proxy) => (proxy.isNamed === true || proxy.isWanted === true ? [] : keysOf(proxy))));
+const keysOfWorkloads = (allProxies: readonly Proxy[]): ReadonlySet<string> =>
+  new Set(allProxies.flatMap((proxy) => (proxy.isNamed === true || proxy.isWanted === true ? [] : keysOf(proxy))));
 
 function keysOf({ id, alias, addresses, serviceAccount }: Proxy): readonly string[] {
   const names = alias === undefined ? [id] : [id, alias];
   const keys = names.slice();
   // The pods of templates share an address that none of them has.
-  for (const address of addresses) if (address !== standInAddress) keys.push(address);
+  for (const address of addresses) if (address !== templatePodAddress) keys.push(address);
   if (serviceAccount !== "") for (const name of names) keys.push(accountKey(serviceAccount, name));
   return keys;
 }
 
 const defaultsOf = query(
   "default sidecars",
-  ({ census, meshConfig }: { readonly census: readonly Proxy[]; readonly meshConfig: MeshConfig }) =>
-    defaultSidecars(census, meshConfig),
+  ({ allProxies, meshConfig }: { readonly allProxies: readonly Proxy[]; readonly meshConfig: MeshConfig }) =>
+    defaultSidecars(allProxies, meshConfig),
 );
 
 /** By key, without those whose value is undefined. */

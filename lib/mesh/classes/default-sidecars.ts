@@ -7,11 +7,11 @@ import type { Proxy } from "../proxy/proxy.ts";
  * themselves.
  */
 export function defaultSidecars(proxies: readonly Proxy[], meshConfig: MeshConfig): readonly Proxy[] {
-  const byPlace = new Map<string, Proxy>();
+  const byKey = new Map<string, Proxy>();
   for (const proxy of proxies) {
     const key = `${proxy.type}/${proxy.namespace}`;
-    if (proxy.type === "router" || byPlace.has(key)) continue;
-    byPlace.set(key, plainSidecar(proxy, meshConfig));
+    if (proxy.type === "router" || byKey.has(key)) continue;
+    byKey.set(key, plainSidecar(proxy, meshConfig));
   }
-  return [...byPlace.values()];
+  return [...byKey.values()];
 }

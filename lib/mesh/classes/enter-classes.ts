@@ -65,7 +65,7 @@ export function enterAll(proxies: readonly Proxy[], views: ViewColumns, memo: Me
 
 /** Of each proxy the name of its class: by its type and the keys of its views. */
 function namesOf(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): readonly string[] {
-  const { envoyRows, envoys, programRows, programs } = views;
+  const { envoyRows, envoys, proxylessRows, proxyless } = views;
   const keysOf = (part: string, view: readonly (View | undefined)[]) => keysOfViews(memo, part, { view });
   const typesOf = (rows: readonly number[]) => types(memo, { proxies, rows });
   const ofEnvoys = namesOfClasses(memo, "envoys", {
@@ -79,17 +79,17 @@ function namesOf(proxies: readonly Proxy[], views: ViewColumns, memo: Memo): rea
   const viewsOf = (type: "clusters" | "endpoints" | "listeners" | "routes") =>
     keysOf(
       `${type} of programs`,
-      programs.map((of) => of[type]),
+      proxyless.map((of) => of[type]),
     );
-  const ofPrograms = namesOfClasses(memo, "programs", {
+  const ofProxyless = namesOfClasses(memo, "programs", {
     clusters: viewsOf("clusters"),
     endpoints: viewsOf("endpoints"),
     listeners: viewsOf("listeners"),
     routes: viewsOf("routes"),
-    names: programs.map(() => undefined),
-    prefix: typesOf(programRows),
+    names: proxyless.map(() => undefined),
+    prefix: typesOf(proxylessRows),
   });
-  return together(memo, { rows: envoyRows, values: ofEnvoys }, { rows: programRows, values: ofPrograms });
+  return together(memo, { rows: envoyRows, values: ofEnvoys }, { rows: proxylessRows, values: ofProxyless });
 }
 
 const types = query(

@@ -19,12 +19,12 @@ import type { ListenerSource } from "./listeners/listener-source.ts";
 import { type MadeRoute, mergedParts, routeAmong } from "./routes/route.ts";
 import type { RouteConfig } from "./routes/route-kinds.ts";
 import {
+  type GatewayApiContext,
   type GatewayApiObjects,
   listenerSourceOf,
   objectKey,
   policySourceOf,
   routeSourceOf,
-  type Surroundings,
 } from "./sources.ts";
 
 /** The objects of the Gateway API as Istio's that they stand for. */
@@ -85,7 +85,7 @@ function objectsIn(of: ConfigsOf, { alphaKinds }: GatewayApiSettings, rules: Rel
  *
  * @see docs/how-istio-does-it/gateway-api.md
  */
-export function convertGatewayApi(of: ConfigsOf, around: Surroundings, memo: Memo): ConvertedGatewayApi {
+export function convertGatewayApi(of: ConfigsOf, around: GatewayApiContext, memo: Memo): ConvertedGatewayApi {
   const { settings } = around.api;
   const objects = objectsIn(of, settings, around.rules);
   const { serviceEntries: _others, ...own } = objects;
@@ -104,7 +104,7 @@ export function convertGatewayApi(of: ConfigsOf, around: Surroundings, memo: Mem
   };
 }
 
-function madeParts(objects: GatewayApiObjects, around: Surroundings, grants: Grants, memo: Memo): ConvertedParts {
+function madeParts(objects: GatewayApiObjects, around: GatewayApiContext, grants: Grants, memo: Memo): ConvertedParts {
   const { rules } = around;
   const { settings } = around.api;
   const ownerOf = classOwners(objects.classes, settings);
@@ -169,7 +169,7 @@ function gatewayConflicts(
 
 function madePolicies(
   objects: GatewayApiObjects,
-  around: Surroundings,
+  around: GatewayApiContext,
   routes: readonly MadeRoute[],
   memo: Memo,
 ): readonly MadePolicy[] {

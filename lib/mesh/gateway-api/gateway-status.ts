@@ -6,14 +6,14 @@ import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { ReleaseRules } from "../release-rules.ts";
 import { conditions, type Draft } from "./conditions.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
-import { type GatewayPlace, gatewayPlace, type PlaceSource, reportedAddresses } from "./gateway-place.ts";
+import { type AddressSource, type GatewayAddresses, gatewayAddresses, reportedAddresses } from "./gateway-addresses.ts";
 import type { MadeListener } from "./listeners/listener.ts";
 import { isInsecure } from "./listeners/listener-tls.ts";
 import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
 import { type Problem, problem } from "./problem.ts";
 
 /** What the status of a Gateway or ListenerSet tells of beside what it became. */
-export interface StatusSource extends PlaceSource {
+export interface StatusSource extends AddressSource {
   /** How many routes are attached to a listener. */
   attachedRoutes(namespace: string, name: string, listener: string): number;
 }
@@ -78,13 +78,13 @@ const insecure: Draft = {
 function placeOf(
   { config, services }: MadeGateway,
   listeners: readonly MadeListener[],
-  source: PlaceSource,
-): GatewayPlace {
+  source: AddressSource,
+): GatewayAddresses {
   const ports = listeners.map(({ parent }) => parent.port);
-  return gatewayPlace(config.meta.namespace, services.hosts, ports, source);
+  return gatewayAddresses(config.meta.namespace, services.hosts, ports, source);
 }
 
-function programmed(place: GatewayPlace, hosts: readonly string[]): Draft {
+function programmed(place: GatewayAddresses, hosts: readonly string[]): Draft {
   const { internal } = place;
   const message =
     internal.length === 0
@@ -93,7 +93,10 @@ function programmed(place: GatewayPlace, hosts: readonly string[]): Draft {
   return { reason: "Programmed", message, problem: placeProblem(place, hosts) };
 }
 
-function placeProblem({ internal, warnings, isUsable }: GatewayPlace, hosts: readonly string[]): Problem | undefined {
+function placeProblem(
+  { internal, warnings, isUsable }: GatewayAddresses,
+  hosts: readonly string[],
+): Problem | undefined {
   if (hosts.length === 0) return problem("UnsupportedAddress", "Failed to assign to any requested addresses");
   if (warnings.length === 0) return undefined;
   const failed =

@@ -43,7 +43,7 @@ export const defaultGatewayApi: GatewayApiWorld = {
 };
 
 /** What stands around them. */
-export interface Surroundings {
+export interface GatewayApiContext {
   readonly api: GatewayApiWorld;
   readonly services: ServiceIndex;
   readonly namespaces: ReadonlyMap<string, Labels>;
@@ -79,7 +79,7 @@ const grantQuestion =
   (kind, namespace, toGroup, toKind, toNamespace, toName) =>
     grants({ kind, namespace }, { group: toGroup, kind: toKind, namespace: toNamespace, name: toName });
 
-export function listenerSourceOf({ api, namespaces }: Surroundings, grants: Grants, memo: Memo): ListenerSource {
+export function listenerSourceOf({ api, namespaces }: GatewayApiContext, grants: Grants, memo: Memo): ListenerSource {
   const { keyPairs, secretRoots, configMapRoots, clusterRoots } = api.credentials;
   const absent = api.settings.secrets === "elsewhere" ? "" : "not found";
   return {
@@ -151,7 +151,7 @@ const noParents: readonly RouteParent[] = [];
 
 export function policySourceOf(
   { tlsPolicies, serviceEntries }: GatewayApiObjects,
-  { api, services, domain, rules }: Surroundings,
+  { api, services, domain, rules }: GatewayApiContext,
   routes: readonly MadeRoute[],
   memo: Memo,
 ): PolicySource {

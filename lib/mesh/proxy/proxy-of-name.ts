@@ -3,7 +3,7 @@ import type { Stage } from "../../base/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { NamedProxy } from "../../config/kinds/named-proxy.ts";
 import type { RegistryState } from "../../registry/changes/registry-state.ts";
-import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
+import { templatePodAddress } from "../../registry/kubernetes/template-pod.ts";
 import type { Proxy } from "./proxy.ts";
 import { type EnvoyNode, proxyOf } from "./proxy-from-node.ts";
 
@@ -28,7 +28,7 @@ export function proxyOfName(
 /** What such a proxy would say of itself in Istio's form. */
 function nodeOf({ id, type, namespace, addresses, cluster, locality, labels, metadata }: NamedProxy): EnvoyNode {
   const [region, zone, subZone] = locality.split("/");
-  const [address = standInAddress] = addresses;
+  const [address = templatePodAddress] = addresses;
   const isSaid = parseNodeId(id) !== undefined;
   return {
     id: isSaid ? id : `${type}~${address}~${id}.${namespace}~${namespace}.svc.cluster.local`,

@@ -5,8 +5,8 @@ import type { Proxy } from "../proxy/proxy.ts";
 import type { ServiceScope } from "../views/views.ts";
 import { gatewayScope, type ScopeSources, type SidecarScope, sidecarScope } from "./sidecar-scope.ts";
 
-/** Where a proxy sees the mesh from. */
-export interface Seat {
+/** What selects the scope of a proxy. */
+export interface ProxyKey {
   readonly type: Proxy["type"];
   readonly namespace: string;
   /** The one that selects it; never that of a gateway. */
@@ -14,7 +14,7 @@ export interface Seat {
 }
 
 /** The scope of a proxy, shared by all proxies of the namespace that the same Sidecar selects. */
-export function scopeFor(mesh: Mesh, { type, namespace, sidecar }: Seat, memo: Memo): SidecarScope {
+export function scopeFor(mesh: Mesh, { type, namespace, sidecar }: ProxyKey, memo: Memo): SidecarScope {
   const { services, virtualServices, destinationRules, config: meshConfig } = mesh;
   const sources = { services, virtualServices, destinationRules, meshConfig };
   if (type === "router") return scopeOfGateway(memo, { ...sources, namespace });
@@ -35,7 +35,7 @@ const scopeOfSidecar = query(
     sidecarScope(sources, namespace, sidecar, memo),
 );
 
-/** The part of a scope that virtual services only change by the services they bring in. */
+/** The part of a scope that VirtualServices change only by the services that they import. */
 export const serviceScopeOf = (scope: SidecarScope, memo: Memo): ServiceScope => partOfServices(memo, { scope });
 
 const partOfServices = query(

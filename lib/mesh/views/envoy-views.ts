@@ -14,16 +14,16 @@ import { listenerView } from "./listeners/listener-views.ts";
 import { type NameView, nameViewOf } from "./name-view.ts";
 import type { AskedOfProxy, ProxyAnswers } from "./proxies/proxy-answers.ts";
 import { routeView } from "./route-view.ts";
+import { type ScopeContext, scopeContextOf } from "./scope-context.ts";
 import {
   type LastingMesh,
   type ListeningSelection,
   lastingMesh,
-  type OutwardSelection,
+  type OutboundSelection,
   type RoutingSelection,
   type Selection,
   selectionOf,
 } from "./selection.ts";
-import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 import type { EnvoyColumns } from "./view-columns.ts";
 import type {
   ClassProxy,
@@ -61,12 +61,12 @@ export function viewsOfEnvoys(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo:
     services,
     lasting: inAll("lasting", lastingMesh(mesh, memo)),
   });
-  const { own, outward, listening, routing, proxies } = selectedParts(memo, { selections });
-  const surroundings = surroundingsOfAll(mesh, { nodes, scopes }, memo);
-  const around = surroundings.map(({ value }) => value);
+  const { own, outbound: selected, listening, routing, proxies } = selectedParts(memo, { selections });
+  const scopeContexts = scopeContextsOf(mesh, { nodes, scopes }, memo);
+  const around = scopeContexts.map(({ value }) => value);
   const names = proxies.map((proxy, at) => namesFor(mesh, { node: nodes[at], scope: scopes[at], proxy }, memo));
   const outbound = outboundViews(memo, slot, {
-    outward,
+    outbound: selected,
     scope: services,
     lookups,
     containsAutoPassthrough: around.map(({ gateway }) => gateway?.merged.containsAutoPassthrough === true),
@@ -78,16 +78,16 @@ export function viewsOfEnvoys(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo:
       own,
       outbound,
       clusterKeys: clusterKeys(memo, slot, { own, outbound: outbound.map(({ key }) => key) }),
-      endpoints: endpointViews(memo, slot, { outward, scope: services, lookups }),
+      endpoints: endpointViews(memo, slot, { outbound: selected, scope: services, lookups }),
       listeners: listenerViews(memo, slot, {
         listening,
         scope: listenerScopes(memo, slot, { scope: scopes }),
-        surroundings: around,
+        scopeContext: around,
       }),
       routes: routeViews(memo, slot, {
         routing,
         scope: scopes,
-        surroundings: around,
+        scopeContext: around,
         lookups: inAll("serviceLookups", mesh.serviceLookups),
       }),
       names: keptNames(
@@ -101,7 +101,7 @@ export function viewsOfEnvoys(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo:
         around.map(({ gateway }) => gateway?.diagnostics ?? noDiagnostics),
       ),
     },
-    asked: [asked("selections", selections), asked("surroundings", surroundings), asked("names", names)],
+    asked: [asked("selections", selections), asked("surroundings", scopeContexts), asked("names", names)],
   };
 }
 
@@ -141,7 +141,7 @@ const selectedParts = query(
   "parts of selections",
   ({ selections }: { readonly selections: readonly Traced<Selection>[] }) => ({
     own: selections.map(({ value }) => value.own),
-    outward: selections.map(({ value }) => value.outward),
+    outbound: selections.map(({ value }) => value.outbound),
     listening: selections.map(({ value }) => value.listening),
     routing: selections.map(({ value }) => value.routing),
     proxies: selections.map(({ value }) => value.proxy),
@@ -161,14 +161,14 @@ const selectionsOf = column(
 );
 
 /** What nothing was asked for of one proxy is the same for all in its scope. */
-function surroundingsOfAll(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo: Memo): readonly Traced<Surroundings>[] {
-  const forAllIn = new Map<SidecarScope, Traced<Surroundings>>();
+function scopeContextsOf(mesh: Mesh, { nodes, scopes }: PlacedEnvoys, memo: Memo): readonly Traced<ScopeContext>[] {
+  const forAllIn = new Map<SidecarScope, Traced<ScopeContext>>();
   return scopes.flatMap((scope, at) => {
     const known = forAllIn.get(scope);
     if (known !== undefined) return known;
     const node = nodes[at];
     if (node === undefined) return [];
-    const { value, questions } = surroundingsOf(memo, { mesh, scope, isGateway: node.type === "router" }, node);
+    const { value, questions } = scopeContextOf(memo, { mesh, scope, isGateway: node.type === "router" }, node);
     const found = { value, questions: internValue(memo, questions) };
     if (questions.length === 0) forAllIn.set(scope, found);
     return found;
@@ -199,38 +199,38 @@ const namesOf = trackedQuery(
   ({ mesh, ...of }: NameInputs, node: ProxyAnswers, memo: Memo): NameView => nameViewOf(mesh, node, of, memo),
 );
 
-interface OutwardRow {
-  readonly outward: OutwardSelection;
+interface OutboundRow {
+  readonly outbound: OutboundSelection;
   readonly scope: ServiceScope;
   readonly lookups: MeshLookups;
 }
 
 const outboundViews = column(
   "outbound cluster views",
-  ["outward", "scope", "lookups", "containsAutoPassthrough"],
-  ({ outward, ...row }: OutwardRow & { readonly containsAutoPassthrough: boolean }, memo: Memo) =>
-    outboundClusterView(memo, { ...outward, ...row }),
+  ["outbound", "scope", "lookups", "containsAutoPassthrough"],
+  ({ outbound, ...row }: OutboundRow & { readonly containsAutoPassthrough: boolean }, memo: Memo) =>
+    outboundClusterView(memo, { ...outbound, ...row }),
 );
 
 const endpointViews = column(
   "endpoint views",
-  ["outward", "scope", "lookups"],
-  ({ outward: { rules, perspective }, ...row }: OutwardRow, memo: Memo) =>
+  ["outbound", "scope", "lookups"],
+  ({ outbound: { rules, perspective }, ...row }: OutboundRow, memo: Memo) =>
     endpointView({ ...row, rules, perspective }, memo),
 );
 
 interface ListenerRow {
   readonly listening: ListeningSelection;
   readonly scope: ListenerScope;
-  readonly surroundings: Surroundings;
+  readonly scopeContext: ScopeContext;
 }
 
 const listenerViews = column(
   "listener views",
-  ["listening", "scope", "surroundings"],
-  ({ listening, scope, surroundings }: ListenerRow, memo: Memo): ListenerView => {
+  ["listening", "scope", "scopeContext"],
+  ({ listening, scope, scopeContext }: ListenerRow, memo: Memo): ListenerView => {
     const { proxy, rules, tracing, options, ...besides } = listening;
-    const { gateway, ...around } = surroundings;
+    const { gateway, ...around } = scopeContext;
     const outbound = { proxy, rules, tracing, options, ...around, scope };
     return listenerView(outbound, { ...besides, gateway: gateway?.view }, memo);
   },
@@ -239,15 +239,15 @@ const listenerViews = column(
 interface RouteRow {
   readonly routing: RoutingSelection;
   readonly scope: SidecarScope;
-  readonly surroundings: Surroundings;
+  readonly scopeContext: ScopeContext;
   readonly lookups: ServiceLookups;
 }
 
 const routeViews = column(
   "route views",
-  ["routing", "scope", "surroundings", "lookups"],
-  ({ routing, scope, surroundings, lookups }: RouteRow, memo: Memo): RouteView => {
-    const { sourceLabels, gateway } = surroundings;
+  ["routing", "scope", "scopeContext", "lookups"],
+  ({ routing, scope, scopeContext, lookups }: RouteRow, memo: Memo): RouteView => {
+    const { sourceLabels, gateway } = scopeContext;
     return routeView(memo, { ...routing, lookups, scope, sourceLabels, gateway: gateway?.view });
   },
 );

@@ -33,7 +33,7 @@ export function perspectiveOf(
   memo: Memo,
 ): EndpointPerspective {
   const { services, destinationRules } = scope;
-  const reads = placeReadsOf(memo, { services, destinationRules, meshConfig: mesh.config });
+  const reads = scopeReadsOf(memo, { services, destinationRules, meshConfig: mesh.config });
   const failoverLabels = reads.labels.flatMap((key) => {
     const value = node.label(key);
     return value === undefined ? [] : [[key, value] as const];
@@ -54,7 +54,7 @@ interface PlaceInputs extends Pick<SidecarScope, "services" | "destinationRules"
   readonly meshConfig: MeshConfig;
 }
 
-const placeReadsOf = query("place reads", ({ services, destinationRules, meshConfig }: PlaceInputs) => {
+const scopeReadsOf = query("place reads", ({ services, destinationRules, meshConfig }: PlaceInputs) => {
   const rules = [...destinationRules.values()].flat().map(({ config }) => config.spec);
   return placeReads(services, rules, meshConfig);
 });

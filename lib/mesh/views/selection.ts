@@ -57,14 +57,14 @@ const lastingParts = query("lasting parts of a mesh", (parts: LastingMesh): Last
  */
 export interface Selection {
   readonly proxy: ClassProxy;
-  readonly outward: OutwardSelection;
+  readonly outbound: OutboundSelection;
   readonly own: OwnClusterView;
   readonly listening: ListeningSelection;
   readonly routing: RoutingSelection;
 }
 
 /** What the clusters and endpoints of services read. */
-export interface OutwardSelection {
+export interface OutboundSelection {
   readonly proxy: ClassProxy;
   readonly rules: RuleSelection;
   readonly perspective: EndpointPerspective;
@@ -72,10 +72,10 @@ export interface OutwardSelection {
   readonly tlsClientFiles: Readonly<Record<string, string>>;
 }
 
-const outwardSelection = query(
+const outboundSelection = query(
   "outward selection",
   { tlsClientFiles: "value" },
-  (selection: OutwardSelection): OutwardSelection => selection,
+  (selection: OutboundSelection): OutboundSelection => selection,
 );
 
 /** What listeners read. */
@@ -141,7 +141,7 @@ export const selectionOf = trackedQuery(
     const tlsClientFiles = tlsFilesOf(node, "TLS_CLIENT");
     return {
       proxy,
-      outward: outwardSelection(memo, { proxy, rules, perspective, tlsClientFiles }),
+      outbound: outboundSelection(memo, { proxy, rules, perspective, tlsClientFiles }),
       own: ownClusterView(memo, {
         proxy,
         patches: patches.clusters,

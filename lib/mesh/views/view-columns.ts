@@ -52,11 +52,11 @@ export interface ViewColumns {
   /** Which rows are of Envoys, in their order; the columns have these alone. */
   readonly envoyRows: readonly number[];
   readonly envoys: EnvoyColumns;
-  readonly programRows: readonly number[];
-  readonly programs: readonly GrpcViews[];
+  readonly proxylessRows: readonly number[];
+  readonly proxyless: readonly GrpcViews[];
 }
 
-const rowsOf = ({ envoyRows, programRows }: ViewColumns): number => envoyRows.length + programRows.length;
+const rowsOf = ({ envoyRows, proxylessRows }: ViewColumns): number => envoyRows.length + proxylessRows.length;
 
 function envoyAt(columns: EnvoyColumns, at: number): EnvoyViews | undefined {
   const [own, outbound, key] = [columns.own[at], columns.outbound[at], columns.clusterKeys[at]];
@@ -76,8 +76,8 @@ export function eachOf(views: ViewColumns): readonly ProxyViews[] {
     const of = envoyAt(views.envoys, at);
     if (of !== undefined) rows[row] = of;
   }
-  for (const [at, row] of views.programRows.entries()) {
-    const of = views.programs[at];
+  for (const [at, row] of views.proxylessRows.entries()) {
+    const of = views.proxyless[at];
     if (of !== undefined) rows[row] = of;
   }
   return rows;
@@ -97,26 +97,26 @@ export const columnsOf = (views: readonly EnvoyViews[]): EnvoyColumns => ({
 
 /** Some of the rows, in an order of their own. A column that is made of the same stays the same object. */
 export function rowsInOrder(memo: Memo, views: ViewColumns, order: readonly number[]): ViewColumns {
-  const envoys = placesOf(memo, { order, rows: views.envoyRows });
-  const programs = placesOf(memo, { order, rows: views.programRows });
+  const envoys = rowMappingOf(memo, { order, rows: views.envoyRows });
+  const proxyless = rowMappingOf(memo, { order, rows: views.proxylessRows });
   return {
     envoyRows: envoys.to,
     envoys: mapEnvoys(views.envoys, (column) => valuesOf(memo, column, envoys.from)),
-    programRows: programs.to,
-    programs: valuesOf(memo, views.programs, programs.from),
+    proxylessRows: proxyless.to,
+    proxyless: valuesOf(memo, views.proxyless, proxyless.from),
   };
 }
 
-interface Places {
+interface RowMapping {
   /** Where the values of one kind stand in its columns, in the new order. */
   readonly from: readonly number[];
   /** The rows that they come to. */
   readonly to: readonly number[];
 }
 
-const placesOf = query(
+const rowMappingOf = query(
   "places of one kind",
-  ({ order, rows }: { readonly order: readonly number[]; readonly rows: readonly number[] }): Places => {
+  ({ order, rows }: { readonly order: readonly number[]; readonly rows: readonly number[] }): RowMapping => {
     const placeOf = new Map(rows.map((row, at) => [row, at]));
     const [from, to]: [number[], number[]] = [[], []];
     for (const [at, row] of order.entries()) {
@@ -132,13 +132,13 @@ const placesOf = query(
 /** The rows of both, one table below the other. */
 export function below(memo: Memo, first: ViewColumns, second: ViewColumns): ViewColumns {
   const by = rowsOf(first);
-  const rows = (kind: "envoyRows" | "programRows") =>
+  const rows = (kind: "envoyRows" | "proxylessRows") =>
     appended(memo, first[kind], shifted(memo, { rows: second[kind], by }));
   return {
     envoyRows: rows("envoyRows"),
     envoys: mapEnvoys(first.envoys, (column, other) => appended(memo, column, other), second.envoys),
-    programRows: rows("programRows"),
-    programs: appended(memo, first.programs, second.programs),
+    proxylessRows: rows("proxylessRows"),
+    proxyless: appended(memo, first.proxyless, second.proxyless),
   };
 }
 

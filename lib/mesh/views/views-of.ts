@@ -16,13 +16,13 @@ import { type Traced, trackedQuery } from "../../incremental/tracked-query.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { type Seat, scopeFor } from "../scope/scope-for.ts";
+import { type ProxyKey, scopeFor } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { askedOf, viewsOfEnvoys } from "./envoy-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
 import { AskedWorkload } from "./proxies/asked-proxy.ts";
 import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxies/proxy-answers.ts";
-import { seatOf } from "./proxies/seat.ts";
+import { proxyKeyOf } from "./proxies/proxy-key.ts";
 import { readSelectorLabels } from "./proxies/selector-labels.ts";
 import { eachOf, type ProxyViews, type ViewColumns } from "./view-columns.ts";
 
@@ -53,54 +53,58 @@ export interface TracedViews {
  * @param slot tells lists of proxies apart when they are found again
  */
 export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo, slot: string): TracedViews {
-  const targets = targetsOfAll(memo, slot, { registry: mesh.registry, census: proxies });
+  const targets = targetsOfAll(memo, slot, { registry: mesh.registry, allProxies: proxies });
   const nodes = nodesOf(memo, slot, { proxy: proxies, targets });
-  const seats = seatsOf(memo, slot, {
+  const proxyKeys = proxyKeysOf(memo, slot, {
     node: nodes,
     sidecars: forAll(memo, `${slot}|sidecars`, mesh.sidecars, nodes.length),
   });
-  const scopes = scopesOf(memo, slot, { seat: seats, mesh: forAll(memo, `${slot}|mesh`, mesh, nodes.length) });
-  const { envoyRows, programRows } = kindsOf(memo, { seats });
+  const scopes = scopesOf(memo, slot, { proxyKey: proxyKeys, mesh: forAll(memo, `${slot}|mesh`, mesh, nodes.length) });
+  const { envoyRows, proxylessRows } = kindsOf(memo, { proxyKeys });
   const envoys = viewsOfEnvoys(
     mesh,
     { nodes: valuesOf(memo, nodes, envoyRows), scopes: valuesOf(memo, scopes, envoyRows) },
     memo,
     slot,
   );
-  const programs = programRows.flatMap((row): readonly Traced<GrpcViews>[] => {
+  const proxyless = proxylessRows.flatMap((row): readonly Traced<GrpcViews>[] => {
     const [node, scope] = [nodes[row], scopes[row]];
-    return node === undefined || scope === undefined ? [] : [viewsOfProgram(memo, { mesh, scope }, node)];
+    return node === undefined || scope === undefined ? [] : [viewsOfProxyless(memo, { mesh, scope }, node)];
   });
   return {
     views: {
       envoyRows,
       envoys: envoys.views,
-      programRows,
-      programs: keptPrograms(
+      proxylessRows,
+      proxyless: keptProxyless(
         memo,
         slot,
-        programs.map(({ value }) => value),
+        proxyless.map(({ value }) => value),
       ),
     },
     asked: [
-      askedOf(memo, `${slot}|seats`, { node: nodes, questions: seats.map(({ questions }) => questions) }),
+      askedOf(memo, `${slot}|seats`, { node: nodes, questions: proxyKeys.map(({ questions }) => questions) }),
       askedOf(memo, `${slot}|programs`, {
-        node: valuesOf(memo, nodes, programRows),
-        questions: programs.map(({ questions }) => internValue(memo, questions)),
+        node: valuesOf(memo, nodes, proxylessRows),
+        questions: proxyless.map(({ questions }) => internValue(memo, questions)),
       }),
       ...envoys.asked,
     ],
   };
 }
 
-const keptPrograms = listKeeper<GrpcViews>("views of programs");
+const keptProxyless = listKeeper<GrpcViews>("views of programs");
 
 /** Which proxies are of which kind. */
 const kindsOf = query(
   "kinds of proxies",
-  ({ seats }: { readonly seats: readonly Seated[] }): Pick<ViewColumns, "envoyRows" | "programRows"> => ({
-    envoyRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? [] : row)),
-    programRows: seats.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
+  ({
+    proxyKeys,
+  }: {
+    readonly proxyKeys: readonly TracedProxyKey[];
+  }): Pick<ViewColumns, "envoyRows" | "proxylessRows"> => ({
+    envoyRows: proxyKeys.flatMap(({ value }, row) => (value.type === "grpc" ? [] : row)),
+    proxylessRows: proxyKeys.flatMap(({ value }, row) => (value.type === "grpc" ? row : [])),
   }),
 );
 
@@ -115,23 +119,24 @@ const nodesOf = column(
   ({ proxy, targets }: NodeRow, memo: Memo) => new ProxyAnswers(proxy, () => targets, memo),
 );
 
-interface SeatRow extends Pick<Mesh, "sidecars"> {
+interface ProxyKeyRow extends Pick<Mesh, "sidecars"> {
   readonly node: ProxyAnswers;
 }
 
 /** Where a proxy sees the mesh from, and what it was asked for that. */
-type Seated = Traced<Seat>;
+type TracedProxyKey = Traced<ProxyKey>;
 
-const seatsOf = column(
+const proxyKeysOf = column(
   "seats of proxies",
   ["node", "sidecars"],
-  ({ node, sidecars }: SeatRow, memo: Memo): Seated => seatOf(memo, { sidecars }, node),
+  ({ node, sidecars }: ProxyKeyRow, memo: Memo): TracedProxyKey => proxyKeyOf(memo, { sidecars }, node),
 );
 
 const scopesOf = column(
   "scopes of proxies",
-  ["seat", "mesh"],
-  ({ seat, mesh }: { readonly seat: Seated; readonly mesh: Mesh }, memo: Memo) => scopeFor(mesh, seat.value, memo),
+  ["proxyKey", "mesh"],
+  ({ proxyKey, mesh }: { readonly proxyKey: TracedProxyKey; readonly mesh: Mesh }, memo: Memo) =>
+    scopeFor(mesh, proxyKey.value, memo),
 );
 
 interface ProgramInputs {
@@ -139,7 +144,7 @@ interface ProgramInputs {
   readonly scope: SidecarScope;
 }
 
-const viewsOfProgram = trackedQuery(
+const viewsOfProxyless = trackedQuery(
   "views of a program",
   ({ mesh, scope }: ProgramInputs, node: ProxyAnswers, memo: Memo): GrpcViews => {
     const labels = labelsOf(node);

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { at, type Finding, info, warning } from "../../config/finding.ts";
 import type { StatedEndpoints } from "../../config/kinds/stated-endpoints.ts";
-import type { ClusterIndex, SlicedService, StandIn } from "./cluster-index.ts";
+import type { ClusterIndex, SlicedService, TemplatePod } from "./cluster-index.ts";
 
 /** Names of a long list that are told. */
 const mostNames = 5;
@@ -48,11 +48,13 @@ function endpointsUnknown(services: readonly SlicedService[]): readonly Diagnost
 
 /** Said at the first of them. */
 function injectionAssumed(index: ClusterIndex): readonly Diagnostic[] {
-  const standIns = [...index.standIns]
+  const templatePods = [...index.templatePods]
     .filter(([namespace]) => !index.namespaces.has(namespace))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([namespace, own]) => ({ namespace, one: [...own.values()].find(isAssumed) }));
-  const [first, ...others] = standIns.flatMap(({ namespace, one }) => (one === undefined ? [] : [{ namespace, one }]));
+  const [first, ...others] = templatePods.flatMap(({ namespace, one }) =>
+    one === undefined ? [] : [{ namespace, one }],
+  );
   if (first === undefined) return [];
   const names = [first, ...others].map(({ namespace }) => namespace);
   const message = `pods are assumed to get a proxy, because there is no object for their ${names.length === 1 ? "namespace" : "namespaces"} ${few(names)}`;
@@ -60,12 +62,14 @@ function injectionAssumed(index: ClusterIndex): readonly Diagnostic[] {
   return [at(first.one.template.origin, info([], message, hint, "injection-assumed"))];
 }
 
-const isAssumed = ({ pod }: StandIn): boolean => pod.workload.pod?.injection === "assumed";
+const isAssumed = ({ pod }: TemplatePod): boolean => pod.workload.pod?.injection === "assumed";
 
 function isUsed(index: ClusterIndex, { of, namespace, name }: StatedEndpoints): boolean {
   if (namespace === "*" || name === "*") return true;
   if (of === "service") return index.services.get(`${namespace}/${name}`) !== undefined;
-  return [...(index.standIns.get(namespace)?.values() ?? [])].some(({ template }) => template.metadata.name === name);
+  return [...(index.templatePods.get(namespace)?.values() ?? [])].some(
+    ({ template }) => template.metadata.name === name,
+  );
 }
 
 function unused({ of, namespace, name, origin }: StatedEndpoints): Diagnostic {

@@ -45,7 +45,7 @@ export interface SlicedService {
 }
 
 /** A workload that makes pods of which none is known, and the pod that stands for them. */
-export interface StandIn {
+export interface TemplatePod {
   readonly template: KubernetesObject;
   readonly pod: Pod;
 }
@@ -67,7 +67,7 @@ export interface ClusterIndex {
   /** Namespace → `kind/name` → a workload that makes pods. */
   readonly templates: ReadonlyMap<string, ReadonlyMap<string, KubernetesObject>>;
   /** Namespace → name of the pod → stand-in, sorted by name; no namespace without any. */
-  readonly standIns: ReadonlyMap<string, ReadonlyMap<string, StandIn>>;
+  readonly templatePods: ReadonlyMap<string, ReadonlyMap<string, TemplatePod>>;
   /** By `namespace/name`. */
   readonly services: ShardedMap<KubernetesService>;
   /** Sorted by name. */
@@ -105,7 +105,7 @@ export function emptyIndex(
     podsByNamespace: new Map(),
     podsByAddress: ShardedMap.empty(),
     templates: new Map(),
-    standIns: new Map(),
+    templatePods: new Map(),
     services: ShardedMap.empty(),
     servicesByNamespace: new Map(),
     slices: ShardedMap.empty(),

@@ -12,7 +12,7 @@ import type { KubernetesService, KubernetesServicePort } from "./service.ts";
 /** What of a cluster selects workloads. */
 export type TargetIndex = Pick<
   ClusterIndex,
-  "settings" | "pods" | "podsByAddress" | "standIns" | "servicesByNamespace"
+  "settings" | "pods" | "podsByAddress" | "templatePods" | "servicesByNamespace"
 >;
 
 /** A port of a Kubernetes service on which a workload serves. */
@@ -30,7 +30,7 @@ export function podOfProxy(index: TargetIndex, proxy: ProxyQuery): Pod | undefin
   const parts = proxy.id.split(".");
   const [name, namespace] = parts;
   if (parts.length === 2 && namespace === proxy.namespace) {
-    const named = index.pods.get(`${namespace}/${name}`) ?? index.standIns.get(namespace)?.get(name ?? "")?.pod;
+    const named = index.pods.get(`${namespace}/${name}`) ?? index.templatePods.get(namespace)?.get(name ?? "")?.pod;
     if (named !== undefined) return named;
   }
   const [address] = proxy.addresses;

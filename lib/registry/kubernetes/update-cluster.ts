@@ -10,7 +10,7 @@ import { updatePods } from "./pods/pod-index.ts";
 import { type KubernetesService, resolutionOf } from "./service.ts";
 import { sameService, updateServices } from "./service-index.ts";
 import { convertSlices, keepEndpoints, updateSlices, withIncomplete } from "./slice-index.ts";
-import { updateStandIns } from "./stand-in-index.ts";
+import { updateTemplatePods } from "./template-pod-index.ts";
 
 /** What differs between two indexes of a cluster. */
 export interface ClusterDifference {
@@ -47,7 +47,7 @@ function surroundingsChanged(index: ClusterIndex, changes: KindChanges): boolean
 /** Applies changes to an index whose nodes and namespaces stay as they are. */
 function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate {
   const pods = updatePods(index, changes);
-  const standIns = updateStandIns(index, changes, pods);
+  const templatePods = updateTemplatePods(index, changes, pods);
   const services = updateServices(index, changes);
   const slices = updateSlices(index, changes);
   const next: ClusterIndex = {
@@ -55,14 +55,14 @@ function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate 
     pods: pods.pods,
     podsByNamespace: pods.podsByNamespace,
     podsByAddress: pods.podsByAddress,
-    templates: standIns.templates,
-    standIns: standIns.standIns,
+    templates: templatePods.templates,
+    templatePods: templatePods.templatePods,
     services: services.services,
     servicesByNamespace: services.servicesByNamespace,
     slices: slices.slices,
     referrers: slices.referrers,
   };
-  const samePods = next.pods === index.pods && next.standIns === index.standIns;
+  const samePods = next.pods === index.pods && next.templatePods === index.templatePods;
   if (samePods && services.changed.size === 0 && slices.changed.size === 0) {
     return { index: next.templates === index.templates ? index : next, difference: noDifference };
   }
@@ -77,7 +77,7 @@ function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate 
   }
   for (const reference of changedPods) for (const key of next.referrers.get(reference) ?? []) touched.add(key);
   if (index.services.size > 0) {
-    for (const key of servicesOfPods(next, [...pods.changed, ...standIns.changed])) touched.add(key);
+    for (const key of servicesOfPods(next, [...pods.changed, ...templatePods.changed])) touched.add(key);
   }
   const sliced: [string, SlicedService | undefined][] = [];
   const endpoints = new Set<string>();

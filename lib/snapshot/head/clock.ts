@@ -3,9 +3,9 @@
  * where it can be seen, and HEAD's own time goes on from when it was written, whatever its writer's clock showed.
  */
 import type { ObjectStore } from "../../storage/object-store.ts";
-import type { Head, Step } from "../root.ts";
+import type { Head, RolloutStage } from "../root.ts";
 import type { ReadHead } from "./head.ts";
-import { defaultPace, type Pace } from "./steps.ts";
+import { defaultPace, type Pace } from "./plan-stages.ts";
 
 /** Clocks that differ by no more are taken to agree: stores tell whole seconds, and a write takes a while. */
 const agreeMs = 2_000;
@@ -66,9 +66,9 @@ export function onClock(read: ReadHead, nowMs: number, pace: Pace): Head {
     settleMs: Math.max(pace.settleMs, defaultPace.settleMs),
     retentionMs: Math.max(pace.retentionMs, defaultPace.retentionMs),
   };
-  // `planSteps` rounds up by a half at most.
+  // `planStages` rounds up by a half at most.
   const latestMs = nowMs + 1.5 * (slower.settleMs + slower.retentionMs);
-  const move = (list: readonly Step[]) => bounded(list, aheadMs, nowMs, latestMs);
+  const move = (list: readonly RolloutStage[]) => bounded(list, aheadMs, nowMs, latestMs);
   return {
     ...read.head,
     steps: move(steps),
@@ -76,12 +76,17 @@ export function onClock(read: ReadHead, nowMs: number, pace: Pace): Head {
   };
 }
 
-function bounded(steps: readonly Step[], aheadMs: number, nowMs: number, latestMs: number): readonly Step[] {
+function bounded(
+  steps: readonly RolloutStage[],
+  aheadMs: number,
+  nowMs: number,
+  latestMs: number,
+): readonly RolloutStage[] {
   const times = steps.map(({ at }) => Date.parse(at) - aheadMs);
   const tooFarMs = Math.max(0, (times.at(-1) ?? nowMs) - latestMs);
   if (aheadMs === 0 && tooFarMs === 0) return steps;
-  return steps.map((step, i) => {
+  return steps.map((stage, i) => {
     const atMs = times[i] ?? nowMs;
-    return { ...step, at: new Date(atMs > nowMs ? atMs - tooFarMs : atMs).toISOString() };
+    return { ...stage, at: new Date(atMs > nowMs ? atMs - tooFarMs : atMs).toISOString() };
   });
 }

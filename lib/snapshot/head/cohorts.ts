@@ -3,12 +3,12 @@
  * own, so that a canary begins, grows and ends like any change: made before it is broken.
  */
 
-import type { Cohort, Head, Share, Step } from "../root.ts";
-import { cohortsOf, stepsFrom, type Way } from "./head.ts";
+import type { Cohort, Head, RolloutStage, Share } from "../root.ts";
+import { cohortsOf, type Rollout, stagesFrom } from "./head.ts";
 import { isInShare, type ShareNode } from "./share.ts";
 
 /** The way that a node is on: that of the first cohort that takes it, or everybody's. */
-export function wayOf(head: Head, node: ShareNode): Way {
+export function rolloutFor(head: Head, node: ShareNode): Rollout {
   return cohortsOf(head).find(({ shares }) => shares.every((share) => isInShare(share, node))) ?? head;
 }
 
@@ -17,7 +17,7 @@ export interface Regrouped {
   readonly shares: readonly Share[];
   readonly leaving: boolean;
   /** The steps that its nodes were on; undefined for those that everybody was on. */
-  readonly from: readonly Step[] | undefined;
+  readonly from: readonly RolloutStage[] | undefined;
 }
 
 /** More would only come of changing a canary again and again within seconds. */
@@ -45,7 +45,7 @@ export function regroup(head: Head, share: Share | undefined, nowMs: number): re
 /** Whether every node is where it was to be led. */
 function hasArrived(head: Head, nowMs: number): boolean {
   return [head.steps, ...cohortsOf(head).map(({ steps }) => steps)].every(
-    (steps) => stepsFrom(steps, nowMs).length === 1,
+    (steps) => stagesFrom(steps, nowMs).length === 1,
   );
 }
 

@@ -4,11 +4,11 @@
  */
 import { byCodePoint } from "../../base/diagnostic.ts";
 import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
-import { conditionKey } from "../gate-key.ts";
+import { conditionKey } from "../condition-key.ts";
 import { shapes } from "../resource-type.ts";
-import type { Gate } from "../root.ts";
+import type { StageCondition } from "../root.ts";
 import type { Questions } from "./list-questions.ts";
-import type { Conditions, PlannedStep } from "./planned-step.ts";
+import type { Conditions, PlannedStage } from "./planned-stage.ts";
 
 /** What a list of resources is called by those who have it. */
 export type VersionOf = (list: CompiledList) => string;
@@ -16,7 +16,7 @@ export type VersionOf = (list: CompiledList) => string;
 /** A change, as far as it is planned. */
 interface Change {
   readonly served: CompiledWorld;
-  readonly pending: readonly PlannedStep[];
+  readonly pending: readonly PlannedStage[];
   /** What is served until the switch, and to those who have switched to what is pending. */
   readonly joined: readonly CompiledWorld[];
   /** What is served to those who have switched. */
@@ -27,11 +27,11 @@ interface Change {
 /** Conditions of the switch to a target. A class that was not served before has nodes that start, and those fetch clusters first. */
 export function conditionsFor(change: Change, questions: Questions, versionOf: VersionOf): Conditions {
   const { served, pending, joined, ahead, target } = change;
-  const { relatives, typesOfOtherNames, holds, isReady } = questions;
+  const { classRelations, typesOfOtherNames, holds, isReady } = questions;
   if (pending.length === 0 && typesOfOtherNames(target, served, ["clusters"]).length === 0) return new Map();
-  const before = relatives(target, served);
-  const planned = pending.map(({ world, conditions }) => ({ classes: relatives(target, world), conditions }));
-  const made = [...joined, ahead].map((world) => relatives(target, world));
+  const before = classRelations(target, served);
+  const planned = pending.map(({ world, conditions }) => ({ classes: classRelations(target, world), conditions }));
+  const made = [...joined, ahead].map((world) => classRelations(target, world));
   const conditions = new Map<string, readonly string[]>();
   for (const proxyClass of target.classes) {
     const { id } = proxyClass;
@@ -43,7 +43,7 @@ export function conditionsFor(change: Change, questions: Questions, versionOf: V
       const had = listsOf(earlier);
       const later = planned.flatMap(({ classes }) => listsOf(classes.of(id)));
       const open = planned
-        .flatMap((step) => step.classes.of(id).map((one) => step.conditions?.get(conditionKey(shape, one.id))))
+        .flatMap((stage) => stage.classes.of(id).map((one) => stage.conditions?.get(conditionKey(shape, one.id))))
         .filter((versions) => versions !== undefined);
       if (open.length === 0 && [...had, ...later].every((list) => holds(list, wanted))) continue;
       const isSlow = open.some(({ length }) => length === 0) || had.some((list) => !isReady(wanted, list, shape));
@@ -62,16 +62,16 @@ export function conditionsFor(change: Change, questions: Questions, versionOf: V
  * @param others what else nodes may have by then
  */
 export function carriedOn(
-  { world, conditions }: PlannedStep,
+  { world, conditions }: PlannedStage,
   first: CompiledWorld,
   others: readonly CompiledWorld[],
-  { relatives, holds }: Questions,
+  { classRelations, holds }: Questions,
   versionOf: VersionOf,
 ): Conditions | undefined {
   if (conditions === undefined) return undefined;
   const own = new Map(world.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
-  const before = relatives(world, first);
-  const after = others.map((other) => relatives(world, other));
+  const before = classRelations(world, first);
+  const after = others.map((other) => classRelations(world, other));
   return new Map(
     [...conditions].map(([key, versions]) => {
       const shape = shapes.find((one) => key.startsWith(`${one}/`)) ?? "poll";
@@ -98,7 +98,7 @@ function namesOfBoth(list: CompiledList, others: readonly CompiledList[]) {
 }
 
 /** As it is stored. */
-export function gateOf(conditions: Conditions): Gate {
+export function stageConditionOf(conditions: Conditions): StageCondition {
   const lists = new Map<string, number>();
   const classes = [...conditions]
     .sort(([a], [b]) => byCodePoint(a, b))
@@ -115,7 +115,7 @@ export function gateOf(conditions: Conditions): Gate {
 }
 
 /** As it was stored. */
-export function conditionsOf({ lists, classes }: Gate): Conditions {
+export function conditionsOf({ lists, classes }: StageCondition): Conditions {
   return new Map(Object.entries(classes).map(([key, index]) => [key, lists[index]?.versions ?? []]));
 }
 

@@ -1,6 +1,6 @@
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { headTimeNow } from "./clock.ts";
-import { pinAt, readHead, stepsFrom } from "./head.ts";
+import { pinAt, readHead, stagesFrom } from "./head.ts";
 
 /** What lies between what is served and what was published last, for whoever watches over it. */
 export interface HeadFacts {
@@ -17,7 +17,7 @@ export async function headFacts(store: ObjectStore, now: () => number): Promise<
   const nowMs = await headTimeNow(store, read, now);
   const { head } = read;
   return {
-    stepsToCome: stepsFrom(head.steps, nowMs).length - 1,
+    stepsToCome: stagesFrom(head.steps, nowMs).length - 1,
     hasCanary: head.canary !== undefined,
     isPinned: pinAt(head, nowMs) !== undefined,
   };

@@ -13,19 +13,27 @@ import { storedRootIfWhole } from "../stored-root.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
 import { createWorldEncoder } from "../worlds/encode-world.ts";
 import { restoreWorld } from "../worlds/restore-world.ts";
-import { type Aims, aborted, holding, promoted, rolledBack, unpinned, withCanary } from "./aims.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { lastRoot, type ReadHead, readHead, servedConfiguration } from "./head.ts";
 import { mendHistory } from "./head-copy.ts";
+import { refuseUnseen } from "./history/head-moved.ts";
 import { configurationIn, readChanges } from "./history/history.ts";
-import { refuseUnseen } from "./history/moved-on.ts";
-import { wayBack } from "./history/way-back.ts";
-import { type Act, createLeader, type Led, type Note } from "./lead.ts";
+import { rollbackHistory } from "./history/rollback-history.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
+import { defaultPace } from "./plan-stages.ts";
+import {
+  aborted,
+  holding,
+  promoted,
+  type RolloutTargets,
+  rolledBack,
+  unpinned,
+  withCanary,
+} from "./rollout-targets.ts";
 import type { Trust } from "./signatures.ts";
 import type { SigningJwk } from "./signing-keys.ts";
-import { defaultPace } from "./steps.ts";
+import { type AuditInfo, createTransition, type Mutation, type TransitionResult } from "./transition.ts";
 
 export interface Moved {
   readonly head: Head;
@@ -76,8 +84,8 @@ export async function rollback(
 ): Promise<Moved> {
   const base = await needHead(store, options);
   const { root, back: to } = await rollbackTarget(store, base.head, back);
-  const change: Change = (aims, pin) => rolledBack(aims, root, holding(pin, configuration));
-  return toldAlike(store, await act(store, base, { reason: "rollback", options, back: to }, change));
+  const change: Change = (targets, pin) => rolledBack(targets, root, holding(pin, configuration));
+  return toldAlike(store, await mutation(store, base, { reason: "rollback", options, back: to }, change));
 }
 
 /** What a rollback leads back to. */
@@ -155,26 +163,28 @@ async function servedBefore(store: ObjectStore, head: Head, back: number): Promi
 }
 
 /** Entries that led everybody to another configuration and that no rollback left, the latest first. */
-const servedOnWay = (store: ObjectStore, head: Head) => wayBack(readChanges(createSnapshotReader(store), head));
+const servedOnWay = (store: ObjectStore, head: Head) => rollbackHistory(readChanges(createSnapshotReader(store), head));
 
 /** Lets go of what is pinned: everybody is led to the newest publish. */
 export async function unpin(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), { reason: "unpin", options }, unpinned);
+  return mutation(store, await needHead(store, options), { reason: "unpin", options }, unpinned);
 }
 
 /** Starts, widens or narrows a canary of a root whose blobs are in the store. */
 export async function setCanary(store: ObjectStore, canary: Canary, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), { reason: "canary", options }, (aims) => withCanary(aims, canary));
+  return mutation(store, await needHead(store, options), { reason: "canary", options }, (targets) =>
+    withCanary(targets, canary),
+  );
 }
 
 /** Ends a canary; its nodes go back to what the others have, and all are held there if the sources lead elsewhere. */
 export async function abortCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), { reason: "abort", options }, aborted);
+  return mutation(store, await needHead(store, options), { reason: "abort", options }, aborted);
 }
 
 /** Gives the canary's root to everybody, and holds them there if the sources lead elsewhere. */
 export async function promoteCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store, options), { reason: "promote", options }, promoted);
+  return mutation(store, await needHead(store, options), { reason: "promote", options }, promoted);
 }
 
 /** Copies the root that HEAD leads to, with all that it reaches, into an empty store. */
@@ -224,14 +234,14 @@ export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now =
 }
 
 /** What an act leads HEAD to. @param pin one that says who acts and why, for where something is held from now on */
-export type Change = (aims: Aims, pin: Pin) => Aims;
+export type Change = (targets: RolloutTargets, pin: Pin) => RolloutTargets;
 
-async function act(store: ObjectStore, base: ReadHead, deed: Deed, change: Change): Promise<Moved> {
+async function mutation(store: ObjectStore, base: ReadHead, deed: Deed, change: Change): Promise<Moved> {
   const { options } = deed;
-  const lead = createLeader(store, createWorldEncoder(), options);
-  return actWith(store, base, deed, (read, note) => {
-    const acting: Act = (aims, { nowMs }) => change(aims, pinOf(note, options, nowMs));
-    return lead(read, acting, note);
+  const transition = createTransition(store, createWorldEncoder(), options);
+  return transitionWith(store, base, deed, (read, note) => {
+    const acting: Mutation = (targets, { nowMs }) => change(targets, pinOf(note, options, nowMs));
+    return transition(read, acting, note);
   });
 }
 
@@ -244,7 +254,7 @@ export interface Deed {
 }
 
 /** A pin that says who acts and why. @throws PortolanError for a time that is over */
-export const pinOf = ({ by = "", why = "", reason }: Note, { until }: Word, nowMs: number): Pin => ({
+export const pinOf = ({ by = "", why = "", reason }: AuditInfo, { until }: Word, nowMs: number): Pin => ({
   by,
   why: why || reason,
   since: new Date(nowMs).toISOString(),
@@ -255,25 +265,25 @@ export const pinOf = ({ by = "", why = "", reason }: Note, { until }: Word, nowM
  * Moves HEAD for an operator: again where a publisher was faster, and not where another operator was.
  *
  * @param move one attempt, from a HEAD that was just read
- * @throws HeadMovedOn where the operator has seen another HEAD
+ * @throws HeadMoved where the operator has seen another HEAD
  */
-export async function actWith(
+export async function transitionWith(
   store: ObjectStore,
   base: ReadHead,
   { reason, options, back }: Deed,
-  move: (read: ReadHead, note: Note) => Promise<Led>,
+  move: (read: ReadHead, note: AuditInfo) => Promise<TransitionResult>,
 ): Promise<Moved> {
   const { by = "", why = "", seen } = options;
-  const note: Note = { reason, by, why, ...(back === undefined ? {} : { back }) };
+  const note: AuditInfo = { reason, by, why, ...(back === undefined ? {} : { back }) };
   let read = base;
   for (let attempt = 1; ; attempt += 1) {
     // Of the very HEAD that is replaced, so that none comes in between.
     refuseUnseen(read.head.generation, seen);
-    const led = await move(read, note);
-    if (led.kind !== "lost") {
+    const result = await move(read, note);
+    if (result.kind !== "lost") {
       const { canary } = read.head;
-      const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
-      return { head: led.head, root: led.aims.everybody, left: lastRoot(read.head.steps), ...ended };
+      const ended = canary !== undefined && result.head.canary === undefined ? { ended: canary } : {};
+      return { head: result.head, root: result.targets.everybody, left: lastRoot(read.head.steps), ...ended };
     }
     const next = await needHead(store, options);
     if (attempt >= maxAttempts || wordOf(next.head) !== wordOf(base.head)) throw lost();

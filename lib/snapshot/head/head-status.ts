@@ -1,6 +1,6 @@
 import type { SnapshotReader } from "../reader/snapshot-reader.ts";
-import type { Canary, Head, Pin, Step } from "../root.ts";
-import { lastRoot, newestRoot, pinAt, rootAt, servedConfiguration, stepsFrom } from "./head.ts";
+import type { Canary, Head, Pin, RolloutStage } from "../root.ts";
+import { lastRoot, newestRoot, pinAt, rootAt, servedConfiguration, stagesFrom } from "./head.ts";
 import { configurationIn, type HistoryEntry, readChanges } from "./history/history.ts";
 
 /** What HEAD does at a time, for people. */
@@ -9,7 +9,7 @@ export interface HeadStatus {
   /** The root in force. */
   readonly served: string;
   /** Steps that are still to come. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly RolloutStage[];
   /** Root of the newest publish; that which the steps lead to unless something is pinned. */
   readonly newest: string;
   readonly pin: Pin | undefined;
@@ -47,7 +47,7 @@ export async function statusOf(
   return {
     generation: head.generation,
     served: rootAt(head, nowMs),
-    steps: stepsFrom(head.steps, nowMs).slice(1),
+    steps: stagesFrom(head.steps, nowMs).slice(1),
     newest: newestRoot(head),
     pin,
     expired: pin === undefined && newestRoot(head) !== everybody ? head.pin : undefined,

@@ -4,7 +4,7 @@ import { headKey } from "../../base/blob.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { headFormat, NewerFormat, refuseNewer } from "../format.ts";
-import type { Cohort, Head, Pin, Step } from "../root.ts";
+import type { Cohort, Head, Pin, RolloutStage } from "../root.ts";
 import { needSigned, type Trust } from "./signatures.ts";
 
 /** HEAD as read, with the tag that a compare-and-swap names. */
@@ -50,26 +50,26 @@ export function parseHead(bytes: Uint8Array): Head {
 
 const wayOut = "`portolan recover` rebuilds it";
 
-const isStep = ({ root, at }: Step) => typeof root === "string" && root !== "" && !Number.isNaN(Date.parse(at));
+const isStep = ({ root, at }: RolloutStage) => typeof root === "string" && root !== "" && !Number.isNaN(Date.parse(at));
 
 /** What nodes are served in time: HEAD's own steps, or a cohort's. */
-export type Way = Pick<Head, "steps">;
+export type Rollout = Pick<Head, "steps">;
 
 /** The root in force at a time: that of the last whose time has come, or the first. */
-export function rootAt({ steps }: Way, nowMs: number): string {
+export function rootAt({ steps }: Rollout, nowMs: number): string {
   const due = steps.findLast((step) => Date.parse(step.at) <= nowMs) ?? steps[0];
   if (due === undefined) throw new PortolanError("HEAD has no step");
   return due.root;
 }
 
 /** The step in force and those that are still to come. */
-export function stepsFrom(steps: readonly Step[], nowMs: number): readonly Step[] {
+export function stagesFrom(steps: readonly RolloutStage[], nowMs: number): readonly RolloutStage[] {
   const served = steps.findLastIndex(({ at }) => Date.parse(at) <= nowMs);
   return steps.slice(Math.max(served, 0));
 }
 
 /** The root that steps lead to. */
-export const lastRoot = (steps: readonly Step[]): string => steps.at(-1)?.root ?? "";
+export const lastRoot = (steps: readonly RolloutStage[]): string => steps.at(-1)?.root ?? "";
 
 /** The root of the newest publish: what would be served if nothing held it. */
 export const newestRoot = (head: Head): string => head.newest ?? lastRoot(head.steps);
@@ -94,7 +94,7 @@ export function cohortsOf({ canary, cohorts }: Head): readonly Cohort[] {
 }
 
 /** When the next step's time comes, if there is one. */
-export function nextStepMs(head: Head, nowMs: number): number | undefined {
+export function nextStageMs(head: Head, nowMs: number): number | undefined {
   const times = [head.steps, ...cohortsOf(head).map(({ steps }) => steps)].flat().map(({ at }) => Date.parse(at));
   const next = Math.min(...times.filter((atMs) => atMs > nowMs));
   return Number.isFinite(next) ? next : undefined;

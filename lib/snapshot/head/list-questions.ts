@@ -1,16 +1,16 @@
 import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
-import { rememberEach } from "../remember/remember-each.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
 import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
 import type { WorldColumns } from "../worlds/columns.ts";
-import { type Apart, createPartsApart } from "../worlds/parts-apart.ts";
+import { createDifferingLists, type DifferingPart } from "../worlds/differing-lists.ts";
 import { createUnion, type Union } from "../worlds/unite-lists.ts";
-import { createRelatives, type Relatives } from "./history/relatives.ts";
+import { type ClassRelations, createClassRelations } from "./history/class-relations.ts";
 import { isReadyAtOnce } from "./warming.ts";
 
 /** What is asked of lists, again and again while steps are planned; answers are remembered by the parts of the lists. */
 export interface Questions {
   readonly unite: Union;
-  readonly relatives: Relatives;
+  readonly classRelations: ClassRelations;
   /** Those of some types of which a class may have other names than its relatives; the others need not be looked at. */
   readonly typesOfOtherNames: <T extends ResourceType>(
     world: CompiledWorld,
@@ -27,28 +27,28 @@ export interface Questions {
 
 /** @param columns by which the worlds that are asked about were encoded */
 export function createQuestions(columns: WorldColumns): Questions {
-  const bringsContent = rememberEach(({ before, after }: Apart): boolean => {
+  const bringsContent = memoizeEach(({ before, after }: DifferingPart): boolean => {
     const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
     return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
   });
-  const apart = createPartsApart();
+  const apart = createDifferingLists();
   const brings = (before: CompiledList, after: CompiledList) => apart(before, after).some(bringsContent);
-  const lacks = rememberEach(({ before, after }: Apart): boolean => {
+  const lacks = memoizeEach(({ before, after }: DifferingPart): boolean => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).some(({ name }) => !names.has(name));
   });
   const ready = new Map(
     shapes.map((shape) => [
       shape,
-      rememberEach(({ before, after }: Apart) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
+      memoizeEach(({ before, after }: DifferingPart) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
     ]),
   );
-  const relatives = createRelatives();
+  const classRelations = createClassRelations();
   return {
     unite: createUnion(apart),
-    relatives,
+    classRelations,
     typesOfOtherNames: (world, other, types) => {
-      if (!relatives(world, other).areInPlace) return types;
+      if (!classRelations(world, other).areInPlace) return types;
       const [own, others] = [columns.of(world), columns.of(other)];
       return types.filter((type) => !columns.haveSameNames(own[type], others[type]));
     },

@@ -11,8 +11,8 @@ import type { OperatorOptions } from "./head-operations.ts";
 import { type HistoryEntry, readHistory } from "./history/history.ts";
 import { writtenPublications } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
+import { defaultPace } from "./plan-stages.ts";
 import { isSigned, type Trust } from "./signatures.ts";
-import { defaultPace } from "./steps.ts";
 
 export interface Recovered {
   readonly head: Head;

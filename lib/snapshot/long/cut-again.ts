@@ -14,11 +14,11 @@ export function cutAgain<T>(
   cut: (list: readonly T[]) => Runs<T>,
   others?: readonly number[],
 ): Runs<T> {
-  const standing =
+  const runFrom =
     others === undefined ? comparedRuns(before, list) : unchangedChunks(before, ({ length }) => length, others, 1);
   const runs: (readonly T[])[] = [];
   for (let from = 0; from < list.length; ) {
-    const run = standing(from);
+    const run = runFrom(from);
     for (const one of run === undefined ? firstRuns(list, from, cut) : [run]) {
       runs.push(one);
       from += one.length;

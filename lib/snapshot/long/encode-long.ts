@@ -2,14 +2,14 @@ import { jsonBlob, type LazyBlob, madeBlob } from "../../base/blob.ts";
 import { cutEvenly } from "../../base/cut-evenly.ts";
 import { nameHash } from "../../base/name-hash.ts";
 import type { BlobGroup } from "../blob-groups.ts";
-import type { TextRun, TextRunList } from "../compiled.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberRuns } from "../remember/remember-runs.ts";
+import type { TextChunk, TextChunkList } from "../compiled.ts";
+import { memoizeChunks } from "../memoize/memoize-chunks.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
 import type { ListOfLists, LongRef, OriginList, RunList, SegmentRef } from "../root.ts";
+import { mostVariants } from "./chunk-lists.ts";
 import { fewOf } from "./few-of.ts";
 import { longSegment } from "./listed-part.ts";
 import type { Long } from "./long-resource.ts";
-import { mostVariants } from "./run-lists.ts";
 
 /** A long resource as it is stored: its blobs are those of the groups. */
 export interface EncodedLong {
@@ -26,7 +26,7 @@ export interface StoredList extends BlobGroup {
 
 /** Encodes the lists that a long resource names. */
 export interface LongLists {
-  readonly ofRuns: (list: TextRunList) => StoredList;
+  readonly ofRuns: (list: TextChunkList) => StoredList;
   readonly ofLists: (lists: readonly StoredList[]) => StoredList;
   readonly ofOrigins: (from: readonly string[]) => readonly StoredList[];
 }
@@ -66,7 +66,7 @@ function storedList(list: object, blobs: readonly LazyBlob[], groups: readonly S
 }
 
 /** The runs of a list, as they are named. All of a resource have a binary form, or none has. */
-function runList({ runs }: TextRunList): StoredList {
+function runList({ runs }: TextChunkList): StoredList {
   const binaries = runs.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash]));
   const list: RunList = { runs: runs.map(({ hash }) => hash), ...(binaries.length === 0 ? {} : { binaries }) };
   return storedList(list, runs.flatMap(runBlobs), []);
@@ -86,13 +86,13 @@ const byName = { weight: (key: string) => key.length, hash: nameHash };
 
 /** Remembers what it has encoded: tables of all namespaces share most runs, and their origins. */
 export const createLongLists = (): LongLists => ({
-  ofRuns: rememberEach(runList),
-  ofLists: rememberRuns(listOfLists, mostVariants),
-  ofOrigins: rememberEach(originLists),
+  ofRuns: memoizeEach(runList),
+  ofLists: memoizeChunks(listOfLists, mostVariants),
+  ofOrigins: memoizeEach(originLists),
 });
 
 /** A run as it is stored. */
-const runBlobs = ({ hash, text, binary }: TextRun): readonly LazyBlob[] => [
+const runBlobs = ({ hash, text, binary }: TextChunk): readonly LazyBlob[] => [
   { hash, make: () => new TextEncoder().encode(text) },
   ...(binary === undefined ? [] : [madeBlob(binary)]),
 ];

@@ -1,21 +1,21 @@
 import { concatBytes, hashOf } from "../../base/blob.ts";
 import { nameHash } from "../../base/name-hash.ts";
 import { utf8Length } from "../../base/utf8-length.ts";
-import type { CompiledResource, TextRun, TextRunList } from "../compiled.ts";
-import { versionOfRuns } from "./pieces.ts";
-import { runListsOf } from "./run-lists.ts";
+import type { CompiledResource, TextChunk, TextChunkList } from "../compiled.ts";
+import { chunkListsOf } from "./chunk-lists.ts";
+import { versionOfChunks } from "./cut-chunks.ts";
 
 /** A resource that has runs. */
-export type Long = CompiledResource & { readonly runLists: readonly TextRunList[] };
+export type Long = CompiledResource & { readonly runLists: readonly TextChunkList[] };
 
-export const hasRuns = (resource: CompiledResource | undefined): resource is Long => resource?.runLists !== undefined;
+export const hasChunks = (resource: CompiledResource | undefined): resource is Long => resource?.runLists !== undefined;
 
 /** A resource that is held in runs: its text and its binary form are put together for whoever asks, and held by nobody. */
 export function longResource({ name, from, runs }: LongParts): CompiledResource {
-  const runLists = runListsOf(runs);
+  const runLists = chunkListsOf(runs);
   const text = {
     name,
-    version: versionOfRuns(runLists.map(({ hashes }) => hashes)),
+    version: versionOfChunks(runLists.map(({ hashes }) => hashes)),
     from,
     runLists,
     get text() {
@@ -30,11 +30,11 @@ export function longResource({ name, from, runs }: LongParts): CompiledResource 
 interface LongParts {
   readonly name: string;
   readonly from: readonly string[];
-  readonly runs: readonly TextRun[];
+  readonly runs: readonly TextChunk[];
 }
 
 /** @param binary of the same elements */
-export function textRun(text: string, binary?: Uint8Array<ArrayBuffer>): TextRun {
+export function textChunk(text: string, binary?: Uint8Array<ArrayBuffer>): TextChunk {
   const hash = hashOf(text);
   const run = { hash, text, sizeBytes: utf8Length(text), cutHash: nameHash(hash) };
   return binary === undefined ? run : { ...run, binary: { hash: hashOf(binary), bytes: binary } };
@@ -45,7 +45,8 @@ export const textsOf = (resource: CompiledResource): readonly string[] =>
   resource.runLists === undefined ? [resource.text] : runsIn(resource).map(({ text }) => text);
 
 /** The runs of a long resource; none of a short one. */
-export const runsIn = ({ runLists = [] }: CompiledResource): readonly TextRun[] => runLists.flatMap(({ runs }) => runs);
+export const runsIn = ({ runLists = [] }: CompiledResource): readonly TextChunk[] =>
+  runLists.flatMap(({ runs }) => runs);
 
 /** In UTF-16 code units, as texts count. */
 export const textLength = (resource: CompiledResource): number =>

@@ -2,14 +2,14 @@ import type { ListOfLists, LongRef, OriginList, RunList } from "../root.ts";
 import { createLoadCache } from "../worlds/load-cache.ts";
 
 /** Where the parts of a long resource lie. */
-export interface StoredRun {
+export interface StoredChunk {
   readonly text: string;
   readonly binary: string | undefined;
 }
 
 /** Reads what is stored of long resources besides their runs. */
 export interface LongReader {
-  runs(long: LongRef): Promise<readonly StoredRun[]>;
+  runs(long: LongRef): Promise<readonly StoredChunk[]>;
   /** The objects that it was made from. */
   origins(long: LongRef): Promise<readonly string[]>;
   /** All blobs of it. */
@@ -35,7 +35,7 @@ export function createLongReader(text: (hash: string) => Promise<string>, maxByt
     );
     return loaded.flat();
   };
-  const runsIn = (all: readonly NamedList[]): readonly StoredRun[] =>
+  const runsIn = (all: readonly NamedList[]): readonly StoredChunk[] =>
     all.flatMap(({ list: { runs = [], binaries } }) =>
       runs.map((hash, at) => ({ text: hash, binary: binaries?.[at] })),
     );

@@ -1,8 +1,8 @@
 import type { LegacyIndex } from "../../legacy/compiled-legacy.ts";
-import { readGate } from "../head/gates.ts";
+import { readStageCondition } from "../head/stage-conditions.ts";
 import { createLongReader, type LongReader } from "../long/read-long.ts";
 import { classesIn, nodesIn, shardFor } from "../nodes/node-index.ts";
-import type { Gate, NodeShard, Root } from "../root.ts";
+import type { NodeShard, Root, StageCondition } from "../root.ts";
 import { createLoadCache } from "../worlds/load-cache.ts";
 import { type BlobSource, type Blobs, blobsOf } from "./blobs.ts";
 import type { LoadedRoot } from "./loaded.ts";
@@ -14,7 +14,7 @@ import { createTrees, type Trees } from "./trees.ts";
 export interface SnapshotReader extends Blobs, Trees, Segments {
   root(hash: string): Promise<LoadedRoot>;
   /** The gate of a step; undefined for one that is missing or damaged. */
-  gate(hash: string): Promise<Gate | undefined>;
+  gate(hash: string): Promise<StageCondition | undefined>;
   /** Where the chunks of long resources lie. */
   readonly long: LongReader;
   /**
@@ -50,10 +50,10 @@ export function createSnapshotReader(
     load: async (hash) => JSON.parse(await text(hash)),
     sizeOf: (shard) => nodesIn(shard).length * 100,
   });
-  const gates = createLoadCache<string, Gate | undefined>({
+  const gates = createLoadCache<string, StageCondition | undefined>({
     ...byHash,
     maxBytes: maxBytes / 8,
-    load: (hash) => readGate(store, hash),
+    load: (hash) => readStageCondition(store, hash),
     sizeOf: (gate) => 100 + 100 * Object.keys(gate?.classes ?? {}).length,
   });
   const legacyIndexes = createLoadCache<string, { readonly index: LegacyIndex; readonly storedBytes: number }>({

@@ -5,7 +5,7 @@ import { lastRoot, readHead } from "../head/head.ts";
 import type { Moved, OperatorOptions } from "../head/head-operations.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
 import { moveHead } from "../head/move-head.ts";
-import { defaultPace } from "../head/steps.ts";
+import { defaultPace } from "../head/plan-stages.ts";
 import { refuseLiving, unmarkCopy } from "./copy-of.ts";
 
 /** No store that is lost was so many generations ahead of its copy; the numbers go on from the next thousand but one. */

@@ -7,9 +7,9 @@ import { mendHistory } from "../head/head-copy.ts";
 import { type KeptHistory, keptHistory } from "../head/history/kept-history.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
 import { moveHead } from "../head/move-head.ts";
+import { defaultPace } from "../head/plan-stages.ts";
 import type { Trust } from "../head/signatures.ts";
 import type { SigningJwk } from "../head/signing-keys.ts";
-import { defaultPace } from "../head/steps.ts";
 import { deleteWithin } from "./delete-objects.ts";
 import {
   finishDeletion,

@@ -3,7 +3,7 @@ import { causeText } from "../../base/cause-text.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { headTimeNow } from "../head/clock.ts";
-import { cohortsOf, type ReadHead, readHead, stepsFrom } from "../head/head.ts";
+import { cohortsOf, type ReadHead, readHead, stagesFrom } from "../head/head.ts";
 import { readUnbroken } from "../head/history/history.ts";
 import { refuseLostHead } from "../head/lost-head.ts";
 import { isSigned, type Trust } from "../head/signatures.ts";
@@ -111,7 +111,7 @@ const lostLedger =
 /** Roots that are served, or will be without anybody's doing. */
 function rootsToCome({ head }: ReadHead, nowMs: number): readonly string[] {
   const ways = [head, ...cohortsOf(head)];
-  const steps = ways.flatMap((way) => stepsFrom(way.steps, nowMs).map(({ root }) => root));
+  const steps = ways.flatMap((way) => stagesFrom(way.steps, nowMs).map(({ root }) => root));
   return [...steps, head.canary?.root, head.newest].filter((root) => root !== undefined);
 }
 

@@ -139,7 +139,7 @@ export async function settledLedger(store: ObjectStore): Promise<ReadLedger | un
  *
  * @returns those that a deletion may have taken after they were found; it is over, and they have to be written again
  */
-export async function rescue(store: ObjectStore, names: ReadonlySet<string>): Promise<readonly string[]> {
+export async function retainBlobs(store: ObjectStore, names: ReadonlySet<string>): Promise<readonly string[]> {
   for (;;) {
     const read = await settledLedger(store);
     if (read === undefined) return [];

@@ -8,10 +8,10 @@ import {
   resourcesIn,
 } from "../compiled.ts";
 import { textsOf } from "../long/long-resource.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberPairs } from "../remember/remember-pairs.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
+import { memoizePairs } from "../memoize/memoize-pairs.ts";
 import { type ResourceType, resourceTypes, shapes } from "../resource-type.ts";
-import { storedForm } from "../standing/stored-part.ts";
+import { storedForm } from "../reuse/stored-part.ts";
 import type { Column, Columns, WorldColumns } from "./columns.ts";
 
 /** Says what is wrong with a world as a whole; a world with problems is never published. */
@@ -25,20 +25,20 @@ const none: readonly never[] = [];
  * store, which were when they were written: whoever has these beside new routes sees to it that they name none that is not there.
  */
 export function createWorldCheck(columns: WorldColumns): WorldCheck {
-  const problemsWithin = rememberEach((part: CompiledPart) => problemsOfNames(part.map(({ name }) => name)));
-  const problemsOfOrder = rememberEach((list: CompiledList): readonly string[] => {
+  const problemsWithin = memoizeEach((part: CompiledPart) => problemsOfNames(part.map(({ name }) => name)));
+  const problemsOfOrder = memoizeEach((list: CompiledList): readonly string[] => {
     if (list.every(isStored)) return none;
     const within = list.flatMap((part) => (isStored(part) ? none : problemsWithin(part)));
     // From the end of a part to the beginning of the next.
     const between = list.flatMap((part, i) => problemsOfNames([...nameOf(list[i - 1]?.at(-1)), ...nameOf(part[0])]));
     return [...within, ...between];
   });
-  const tablesAsked = rememberEach(tablesAskedBy);
-  const asked = rememberEach((part: CompiledPart): readonly Asked[] =>
+  const tablesAsked = memoizeEach(tablesAskedBy);
+  const asked = memoizeEach((part: CompiledPart): readonly Asked[] =>
     isStored(part) ? none : part.flatMap(tablesAsked),
   );
-  const tablesIn = rememberEach((routes: CompiledList) => new Set(resourcesIn(routes).map(({ name }) => name)));
-  const missing = rememberPairs((part: CompiledPart, routes: CompiledList) =>
+  const tablesIn = memoizeEach((routes: CompiledList) => new Set(resourcesIn(routes).map(({ name }) => name)));
+  const missing = memoizePairs((part: CompiledPart, routes: CompiledList) =>
     asked(part)
       .filter(({ table }) => !tablesIn(routes).has(table))
       .map(({ listener, table }) => `listener ${listener} asks for the routes ${table}, which do not exist`),
@@ -48,7 +48,7 @@ export function createWorldCheck(columns: WorldColumns): WorldCheck {
   const isOrdered = (column: Column): boolean => column.every((list) => problemsOfOrder(list).length === 0);
   const hasRoutes = (listeners: Column, routes: Column): boolean =>
     listeners.every((list, place) => missingRoutes(list, routes[place]).length === 0);
-  const classesOfNodes = rememberEach((nodes: CompiledWorld["nodes"]) => new Set(nodes.map(({ classId }) => classId)));
+  const classesOfNodes = memoizeEach((nodes: CompiledWorld["nodes"]) => new Set(nodes.map(({ classId }) => classId)));
 
   const problemsOf = (proxyClass: CompiledClass): readonly string[] =>
     shapes.flatMap((shape) => {

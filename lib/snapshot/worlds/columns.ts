@@ -7,11 +7,11 @@ import {
   listIn,
   noList,
 } from "../compiled.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberPairs } from "../remember/remember-pairs.ts";
-import { rememberRuns } from "../remember/remember-runs.ts";
+import { memoizeChunks } from "../memoize/memoize-chunks.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
+import { memoizePairs } from "../memoize/memoize-pairs.ts";
 import { type ResourceType, shapes } from "../resource-type.ts";
-import { storedForm } from "../standing/stored-part.ts";
+import { storedForm } from "../reuse/stored-part.ts";
 
 /** The lists of all classes for one type: that of a class's stream shape and that of its poll shape, class by class. */
 export type Column = readonly CompiledList[];
@@ -32,7 +32,7 @@ export interface WorldColumns {
 }
 
 export function createColumns(): WorldColumns {
-  const same = rememberRuns((column: Column) => column);
+  const same = memoizeChunks((column: Column) => column);
   const allTypes = (columnOf: (type: ResourceType) => Column): Columns => ({
     clusters: columnOf("clusters"),
     endpoints: columnOf("endpoints"),
@@ -41,7 +41,7 @@ export function createColumns(): WorldColumns {
     routes: columnOf("routes"),
     name_tables: columnOf("name_tables"),
   });
-  const columnsOf = rememberEach(
+  const columnsOf = memoizeEach(
     (classes: CompiledWorld["classes"]): Columns =>
       allTypes((type) => {
         const column: CompiledList[] = [];
@@ -49,12 +49,12 @@ export function createColumns(): WorldColumns {
         return same(column);
       }),
   );
-  const bothShapes = rememberPairs((stream: readonly CompiledList[], poll: readonly CompiledList[]): Column => {
+  const bothShapes = memoizePairs((stream: readonly CompiledList[], poll: readonly CompiledList[]): Column => {
     const column: CompiledList[] = [];
     for (let row = 0; row < stream.length; row++) column.push(stream[row] ?? noList, poll[row] ?? noList);
     return same(column);
   });
-  const columnsOfTable = rememberEach(({ classes, lists }: CompiledTable): Columns => {
+  const columnsOfTable = memoizeEach(({ classes, lists }: CompiledTable): Columns => {
     const nothing = classes.map(() => noList);
     return allTypes((type) => {
       const { stream, poll } = lists[type] ?? { stream: nothing, poll: nothing };
@@ -62,13 +62,13 @@ export function createColumns(): WorldColumns {
     });
   });
   // Classes share the parts that were replaced.
-  const sameInParts = rememberPairs(
+  const sameInParts = memoizePairs(
     (before: CompiledPart, after: CompiledPart): boolean =>
       storedForm(before) === undefined &&
       storedForm(after) === undefined &&
       changedIndexes(before, after)?.every((at) => before[at]?.name === after[at]?.name) === true,
   );
-  const differenceOf = rememberPairs(difference);
+  const differenceOf = memoizePairs(difference);
   const haveSameNames = (before: Column, after: Column): boolean => {
     const { areInPlace, parts } = differenceOf(before, after);
     return areInPlace && [...parts].every(([part, others]) => [...others].every((other) => sameInParts(part, other)));

@@ -8,11 +8,11 @@ import {
   listIn,
   resourcesIn,
 } from "../compiled.ts";
-import { rememberEach } from "../remember/remember-each.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
 import { diffJson, type JsonChange } from "./diff-json.ts";
+import { createDifferingLists, type DifferingPart } from "./differing-lists.ts";
 import { type ClassMove, movedClasses } from "./moved-classes.ts";
-import { type Apart, createPartsApart } from "./parts-apart.ts";
 
 export interface WorldDiff {
   /** Classes of proxies that had none before. */
@@ -89,8 +89,8 @@ function addClass(found: Map<string, Found>, before: CompiledClass, after: Compi
 
 /** Compares two lists; parts that several classes share are compared once. */
 function createListDiff(): ListDiff {
-  const apart = createPartsApart();
-  const differences = rememberEach(({ before, after }: Apart) =>
+  const apart = createDifferingLists();
+  const differences = memoizeEach(({ before, after }: DifferingPart) =>
     diffResources(resourcesIn(before), resourcesIn(after)),
   );
   return (before, after) => apart(before, after).flatMap(differences);

@@ -6,9 +6,9 @@ import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart } from "../compiled.ts";
 import { fewOf } from "../long/few-of.ts";
 import { listedLongLength, partListText } from "../long/listed-part.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberLast } from "../remember/remember-last.ts";
-import { rememberRuns } from "../remember/remember-runs.ts";
+import { memoizeChunks } from "../memoize/memoize-chunks.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
+import { memoizeLast } from "../memoize/memoize-last.ts";
 import type { ListRef, ListRefs, TypeTable } from "../root.ts";
 import type { Column, WorldColumns } from "./columns.ts";
 import type { EncodedPart, EncodedRun, TreeEncoder } from "./encode-tree.ts";
@@ -32,8 +32,8 @@ export type TableEncoder = (column: Column) => EncodedTable;
  * which a few parts were replaced nothing else is looked at.
  */
 export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumns): TableEncoder {
-  const partList = rememberRuns((parts: readonly EncodedPart[]) => countedList(partListText(parts), parts.length));
-  const treeLists = rememberLast((texts: readonly string[]) =>
+  const partList = memoizeChunks((parts: readonly EncodedPart[]) => countedList(partListText(parts), parts.length));
+  const treeLists = memoizeLast((texts: readonly string[]) =>
     fewLists(
       cutEvenly(texts, listLength, byText).map((list) => countedList(`{"trees":[${list.join()}]}`, list.length)),
     ),
@@ -82,7 +82,7 @@ export function createTableEncoder(encodeTree: TreeEncoder, columns: WorldColumn
     return replaced && withReplaced(before.content, replaced, runOf);
   };
   let last: Made | undefined;
-  return rememberEach((lists) => {
+  return memoizeEach((lists) => {
     const content = (last && changed(last, lists)) ?? contentOf(lists);
     last = { lists, content };
     const { trees, isCutAtParts: _isCutAtParts, ...rest } = content;

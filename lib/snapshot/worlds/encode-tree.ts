@@ -8,15 +8,15 @@ import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.t
 import { cutAgain } from "../long/cut-again.ts";
 import { createLongLists, encodeLong } from "../long/encode-long.ts";
 import { contentOf, type LongPart, longPart } from "../long/listed-part.ts";
-import { hasRuns } from "../long/long-resource.ts";
+import { hasChunks } from "../long/long-resource.ts";
 import { splitBetween } from "../long/split-between.ts";
+import { memoizeChunks } from "../memoize/memoize-chunks.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
 import { versionOfParts } from "../parts-version.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberRuns } from "../remember/remember-runs.ts";
+import { type StoredForm, storedForm } from "../reuse/stored-part.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { createSecretNames } from "../secret-names.ts";
 import { cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
-import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
 /** One type's answer for one class, as it is stored. */
 export interface EncodedTree {
@@ -68,16 +68,16 @@ export function createTreeEncoder(): TreeEncoder {
   const secretNamesIn = createSecretNames();
   /** Of the list at hand. */
   let tell: ((blob: Blob) => void) | undefined;
-  const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
+  const segmentOf = memoizeChunks((resources: readonly CompiledResource[]): Segment => {
     const content = contentOf(resources);
     const [first] = resources;
-    const { ref, blobs, groups } = hasRuns(first)
+    const { ref, blobs, groups } = hasChunks(first)
       ? { ...encodeLong(first, longLists), blobs: noBlobs }
       : { ...encodeSegment(resources, tell), groups: noGroups };
     return { ref, blobs, groups, content, resources, secrets: secretNamesIn(resources) };
   });
-  const partOf = rememberRuns(encodePart);
-  const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
+  const partOf = memoizeChunks(encodePart);
+  const joined = memoizeChunks((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
   /** What was made last of resources that begin or end with one, as long as those are in use. */
   const lastWith = new WeakMap<CompiledResource, WeakRef<EncodedRun>>();
   const endsOf = (resources: CompiledPart): readonly CompiledResource[] =>
@@ -99,14 +99,14 @@ export function createTreeEncoder(): TreeEncoder {
     const segments = runs.map(segmentOf);
     return cutAgain(inParts, segments, cutParts, changedIndexes(segmentsBefore, segments)).map(partOf);
   };
-  const runOf = rememberEach((resources: CompiledPart): EncodedRun => {
+  const runOf = memoizeEach((resources: CompiledPart): EncodedRun => {
     const stored = storedForm(resources);
     const parts = stored === undefined ? partsOf(resources) : [partInStore(stored)];
     const run = { resources, parts, secrets: uniteNames(parts.map(({ secrets }) => secrets)) };
     if (stored === undefined) for (const end of endsOf(resources)) lastWith.set(end, new WeakRef(run));
     return run;
   });
-  const treeOf = rememberEach((list: CompiledList) => {
+  const treeOf = memoizeEach((list: CompiledList) => {
     const runs = cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts)));
     return { runs, secrets: uniteNames(runs.map(({ secrets }) => secrets)) };
   });
@@ -140,8 +140,8 @@ export function endAlike(a: CompiledPart, b: CompiledPart): boolean {
   const isAlike = (one: CompiledResource | undefined, other: CompiledResource | undefined): boolean =>
     one === other ||
     (one?.name === other?.name &&
-      hasRuns(one) === hasRuns(other) &&
-      (hasRuns(one) || one?.text.length === other?.text.length));
+      hasChunks(one) === hasChunks(other) &&
+      (hasChunks(one) || one?.text.length === other?.text.length));
   return isAlike(a[0], b[0]) && isAlike(a.at(-1), b.at(-1));
 }
 

@@ -4,13 +4,13 @@ import { type CompiledLegacy, documentsOf } from "../../legacy/compiled-legacy.t
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledWorld } from "../compiled.ts";
 import { chunkedV1Format, rootFormat } from "../format.ts";
+import { memoizeChunks } from "../memoize/memoize-chunks.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
+import { memoizePairs } from "../memoize/memoize-pairs.ts";
 import { createNodeIndexEncoder, type NodeIndex } from "../nodes/node-index.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberPairs } from "../remember/remember-pairs.ts";
-import { rememberRuns } from "../remember/remember-runs.ts";
 import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
+import { type ReuseRecord, recordOf } from "../reuse/reuse-record.ts";
 import type { Root, StoredRoot } from "../root.ts";
-import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
 import { namedBundles } from "../trust-bundle.ts";
 import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
@@ -40,7 +40,7 @@ export interface WorldEncoder {
 /** Remembers lists, parts, tables and the index of nodes by identity; forgetting never changes a result. */
 export function createWorldEncoder(): WorldEncoder {
   const encodeTree = createTreeEncoder();
-  const versions = rememberEach((list: CompiledList) => ({ version: versionOfTree(encodeTree(list)) }));
+  const versions = memoizeEach((list: CompiledList) => ({ version: versionOfTree(encodeTree(list)) }));
   const columns = createColumns();
   const tableEncoder = () => createTableEncoder(encodeTree, columns);
   const encoders: Encoders = {
@@ -54,13 +54,13 @@ export function createWorldEncoder(): WorldEncoder {
       name_tables: tableEncoder(),
     },
     classes: createClassesEncoder(),
-    nodes: rememberEach(createNodesEncoder()),
-    json: rememberEach(jsonBlob),
-    list: rememberRuns(jsonBlob),
-    texts: rememberEach(encodeTexts),
-    isChunked: rememberEach((index) => documentsOf(index).some(({ composition }) => composition !== undefined)),
-    secretsOfClasses: rememberPairs(secretsOfClasses),
-    secretsByPart: rememberPairs(secretsByPart),
+    nodes: memoizeEach(createNodesEncoder()),
+    json: memoizeEach(jsonBlob),
+    list: memoizeChunks(jsonBlob),
+    texts: memoizeEach(encodeTexts),
+    isChunked: memoizeEach((index) => documentsOf(index).some(({ composition }) => composition !== undefined)),
+    secretsOfClasses: memoizePairs(secretsOfClasses),
+    secretsByPart: memoizePairs(secretsByPart),
   };
   return {
     encode: (world) => encodeWorld(world, encoders),
@@ -112,7 +112,7 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
   const lookups = world.lookups === undefined ? undefined : encode.json(world.lookups);
   const named = world.trustBundles && namedBundles(world.trustBundles, [clusters, listeners].flatMap(namesInTable));
   const bundles = named && encode.json(named);
-  const standing =
+  const reuseBlob =
     world.made === undefined ? undefined : jsonBlob(recordOf(world.made, encode.secretsByPart(clusters, listeners)));
   const stored: StoredRoot = {
     format: world.legacy !== undefined && encode.isChunked(world.legacy.index) ? chunkedV1Format : rootFormat,
@@ -132,12 +132,12 @@ function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
     ...(lookups === undefined ? {} : { lookups: lookups.hash }),
     ...(bundles === undefined ? {} : { trustBundles: bundles.hash }),
-    ...(standing === undefined ? {} : { standing: standing.hash }),
+    ...(reuseBlob === undefined ? {} : { standing: reuseBlob.hash }),
     ...(world.configuration === undefined ? {} : { configuration: world.configuration }),
     ...(world.release === undefined ? {} : { release: world.release }),
   };
   const rootBlob = jsonBlob(stored);
-  const small = [classes, classifier, diagnostics, legacy, statuses, lookups, bundles, standing].filter(
+  const small = [classes, classifier, diagnostics, legacy, statuses, lookups, bundles, reuseBlob].filter(
     (blob) => blob !== undefined,
   );
   const texts = world.legacy === undefined ? [] : [encode.texts(world.legacy.texts)];
@@ -163,10 +163,10 @@ const encodeTexts = (texts: CompiledLegacy["texts"]): BlobGroup => ({
 });
 
 /** The parts that name secrets: few do, and of two tables a change has as a rule one. */
-const naming = rememberEach(({ groups }: EncodedTable) => groups.filter(({ secrets }) => secrets.length > 0));
+const naming = memoizeEach(({ groups }: EncodedTable) => groups.filter(({ secrets }) => secrets.length > 0));
 
 /** Names of secrets by the keys of the parts that name some, sorted by key. */
-function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): StandingRecord["secrets"] {
+function secretsByPart(clusters: EncodedTable, listeners: EncodedTable): ReuseRecord["secrets"] {
   const entries = [...naming(clusters), ...naming(listeners)].map(({ key, secrets }) => [key, secrets] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }

@@ -1,10 +1,10 @@
 import { byCodePoint } from "../../base/diagnostic.ts";
 import { type CompiledList, type CompiledPart, type CompiledResource, resourcesIn } from "../compiled.ts";
 import { splitBetween } from "../long/split-between.ts";
-import { rememberEach } from "../remember/remember-each.ts";
-import { rememberPairs } from "../remember/remember-pairs.ts";
+import { memoizeEach } from "../memoize/memoize-each.ts";
+import { memoizePairs } from "../memoize/memoize-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
-import { type Apart, createPartsApart, type PartsApart } from "./parts-apart.ts";
+import { createDifferingLists, type DifferingLists, type DifferingPart } from "./differing-lists.ts";
 
 /**
  * Unites lists: all of the first, and of the others what has a name of its own, the earlier list winning. The first list itself when
@@ -13,13 +13,13 @@ import { type Apart, createPartsApart, type PartsApart } from "./parts-apart.ts"
 export type Union = (first: CompiledList, others: readonly CompiledList[]) => CompiledList;
 
 /** @param apart knows lists that were compared already */
-export function createUnion(apart: PartsApart = createPartsApart()): Union {
-  const lacking = rememberEach(({ before, after }: Apart): CompiledPart => {
+export function createUnion(apart: DifferingLists = createDifferingLists()): Union {
+  const lacking = memoizeEach(({ before, after }: DifferingPart): CompiledPart => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).filter(({ name }) => !names.has(name));
   });
   const insert = createInserter();
-  const insertAll = rememberPairs((first: CompiledList, second: CompiledList) =>
+  const insertAll = memoizePairs((first: CompiledList, second: CompiledList) =>
     apart(first, second)
       .map(lacking)
       .reduce((list, added) => (added.length === 0 ? list : insert(list, added)), first),
@@ -34,7 +34,7 @@ export function createUnion(apart: PartsApart = createPartsApart()): Union {
  * into parts of its own, as in a list that was read: lists are compared by them.
  */
 function createInserter(): (list: CompiledList, added: CompiledPart) => CompiledList {
-  const merges = rememberPairs((_part: CompiledPart, _added: CompiledPart) => new Map<string, CompiledList>());
+  const merges = memoizePairs((_part: CompiledPart, _added: CompiledPart) => new Map<string, CompiledList>());
   const merge = (part: CompiledPart, added: CompiledPart, from: number, to: number): CompiledList => {
     const results = merges(part, added);
     const key = `${from} ${to}`;

@@ -1,22 +1,25 @@
-import type { Asker } from "../asker.ts";
 import { type LegacyMesh, usesMixer } from "../legacy-world.ts";
 import { egressMixerConfig } from "../listeners/mixer.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "../listeners/tcp-listeners.ts";
+import type { RequestContext } from "../request-context.ts";
 import { destinationRoutes, type RouteTables, tablesOf } from "../routes/outbound-routes.ts";
 import { externalCluster, externalDestinations } from "./external-service.ts";
 
 /** The virtual hosts of HTTP ports outside the mesh. */
-export function externalTables(asker: Asker): RouteTables {
-  const { world } = asker;
+export function externalTables(requestContext: RequestContext): RouteTables {
+  const { world } = requestContext;
   const { connectTimeoutMs } = world.mesh;
   const hosts = externalDestinations(world.v1alpha3?.serviceEntries ?? []).flatMap((external) => {
     const { destination, port, entry } = external;
     if (port.protocol !== "HTTP" && port.protocol !== "HTTP2" && port.protocol !== "GRPC") return [];
-    const routes = destinationRoutes({ hostname: destination, external: false }, port, asker, (hostname, labels) =>
-      externalCluster(external, hostname, labels, connectTimeoutMs),
+    const routes = destinationRoutes(
+      { hostname: destination, external: false },
+      port,
+      requestContext,
+      (hostname, labels) => externalCluster(external, hostname, labels, connectTimeoutMs),
     );
     const name = [entry.meta.name, entry.meta.namespace, entry.meta.domain].join(".");
-    const opaque = usesMixer(world.mesh) ? { opaque_config: egressMixerConfig(name, destination, asker) } : {};
+    const opaque = usesMixer(world.mesh) ? { opaque_config: egressMixerConfig(name, destination, requestContext) } : {};
     const host = {
       name: `${destination}:${port.port}`,
       domains: [destination, `${destination}:${port.port}`],

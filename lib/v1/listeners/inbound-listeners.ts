@@ -14,7 +14,7 @@ import { mixerTcpFilter, routeMixerConfig } from "./mixer.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "./tcp-listeners.ts";
 
 /** A workload, and what runs there. */
-interface InboundAsker {
+interface InboundContext {
   readonly world: LegacyMesh;
   readonly node: NodeId;
   readonly instances: readonly LegacyInstance[];
@@ -25,32 +25,40 @@ interface InboundAsker {
  * cluster only.
  * @see docs/how-istio-does-it/legacy-v1.md#listeners
  */
-export function inboundListeners(asker: InboundAsker): readonly BuiltListener[] {
-  const { world, instances } = asker;
+export function inboundListeners(requestContext: InboundContext): readonly BuiltListener[] {
+  const { world, instances } = requestContext;
   return instances.map((instance) => {
     const cluster = localCluster(instance.port, instance.servicePort.protocol, world.mesh.connectTimeoutMs);
-    return { listener: inboundListener(instance, cluster, asker), clusters: [cluster] };
+    return { listener: inboundListener(instance, cluster, requestContext), clusters: [cluster] };
   });
 }
 
-function inboundListener(instance: LegacyInstance, cluster: BuiltCluster, asker: InboundAsker): Listener | undefined {
-  const { world } = asker;
-  const listener = plainListener(instance, cluster, asker);
+function inboundListener(
+  instance: LegacyInstance,
+  cluster: BuiltCluster,
+  requestContext: InboundContext,
+): Listener | undefined {
+  const { world } = requestContext;
+  const listener = plainListener(instance, cluster, requestContext);
   const tls = inboundTls(effectivePolicy(world, instance.service.hostname, instance.servicePort));
   if (listener === undefined || tls === undefined) return listener;
   const { bind_to_port, ...head } = listener;
   return { ...head, ssl_context: tls, bind_to_port };
 }
 
-function plainListener(instance: LegacyInstance, cluster: BuiltCluster, asker: InboundAsker): Listener | undefined {
-  const { world, node, instances } = asker;
+function plainListener(
+  instance: LegacyInstance,
+  cluster: BuiltCluster,
+  requestContext: InboundContext,
+): Listener | undefined {
+  const { world, node, instances } = requestContext;
   const { protocol } = instance.servicePort;
   if (protocol === "HTTP" || protocol === "HTTP2" || protocol === "GRPC") {
     return httpListener(
       {
         ip: instance.address,
         port: instance.port,
-        routes: inboundRoutes(instance, cluster, asker),
+        routes: inboundRoutes(instance, cluster, requestContext),
         outbound: false,
         operation: "ingress",
         useRemoteAddress: false,
@@ -76,7 +84,7 @@ function plainListener(instance: LegacyInstance, cluster: BuiltCluster, asker: I
 function inboundRoutes(
   instance: LegacyInstance,
   cluster: BuiltCluster,
-  { world, node, instances }: InboundAsker,
+  { world, node, instances }: InboundContext,
 ): RouteConfig {
   const opaque = usesMixer(world.mesh)
     ? { opaque_config: routeMixerConfig(world.mesh, instance.service.hostname, false) }

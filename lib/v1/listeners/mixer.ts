@@ -4,12 +4,12 @@ import type { Quota, QuotaSpec } from "../../config/kinds/legacy/mixer-client.ts
 import { escaped } from "../../legacy/go-json.ts";
 import type { NodeId } from "../../legacy/node-id.ts";
 import { hasHoles, packedHoles } from "../../legacy/template.ts";
-import type { Asker } from "../asker.ts";
 import { type BuiltCluster, http2Settings } from "../clusters/clusters.ts";
 import { endUserSpec } from "../compat/end-user.ts";
 import { httpApiSpecsFor, quotaSpecsFor } from "../config-store.ts";
 import type { HttpFilter, NetworkFilter } from "../documents.ts";
 import type { LegacyInstance, LegacyMesh, LegacyMeshConfig, LegacyService } from "../legacy-world.ts";
+import type { RequestContext } from "../request-context.ts";
 import { withSortedKeys } from "../sorted-keys.ts";
 import { workloadCertificateFiles } from "./authentication.ts";
 
@@ -176,7 +176,7 @@ export function routeMixerConfig(
 export function egressMixerConfig(
   serviceName: string,
   destination: string,
-  { world, node, here }: Asker,
+  { world, node, here }: RequestContext,
 ): Readonly<Record<string, string>> {
   const attributes = {
     ...workloadAttributes("source", node, here.labels),

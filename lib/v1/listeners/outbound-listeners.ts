@@ -4,12 +4,12 @@ import { query } from "../../incremental/query.ts";
 import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { NodeId } from "../../legacy/node-id.ts";
 import { httpProxyTable } from "../../legacy/question.ts";
-import type { Asker } from "../asker.ts";
 import { withPolicy } from "../clusters/cluster-policy.ts";
 import { type BuiltCluster, uniqueClusters } from "../clusters/clusters.ts";
 import { externalTcpListeners } from "../compat/external-routes.ts";
 import type { Cluster, HttpFilter, Listener } from "../documents.ts";
 import { type LegacyMesh, usesMixer } from "../legacy-world.ts";
+import type { RequestContext } from "../request-context.ts";
 import type { BuiltHost, RouteTables } from "../routes/outbound-routes.ts";
 import { outboundTables } from "../routes/rds.ts";
 import type { RunsHere } from "../runs-here.ts";
@@ -33,13 +33,16 @@ export interface Outbound {
 export type OutboundOptions = Omit<HttpListenerOptions, "services">;
 
 /** One object for all nodes of which rules and policies say the same. */
-export const outboundOf = (memo: Memo, { world, node }: Pick<Asker, "world" | "node">, here: RunsHere): Outbound =>
-  outbound(memo, { world, node: routingNode({ world, node }) }, here).value;
+export const outboundOf = (
+  memo: Memo,
+  { world, node }: Pick<RequestContext, "world" | "node">,
+  here: RunsHere,
+): Outbound => outbound(memo, { world, node: routingNode({ world, node }) }, here).value;
 
 const outbound = trackedQuery(
   "outbound listeners and clusters of the v1 API",
   { node: "value" },
-  ({ world, node }: Pick<Asker, "world" | "node">, here: RunsHere, memo: Memo): Outbound => {
+  ({ world, node }: Pick<RequestContext, "world" | "node">, here: RunsHere, memo: Memo): Outbound => {
     const { mesh } = world;
     const tables = outboundTables(memo, { world, node, v2Names: false }, here);
     const isCaptured = node.type === "router" || mesh.proxyListenPort > 0;

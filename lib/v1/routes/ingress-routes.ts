@@ -2,11 +2,11 @@ import { byCodePoint } from "../../base/diagnostic.ts";
 import type { Config } from "../../config/config.ts";
 import type { IngressRule } from "../../config/kinds/legacy/ingress-rule.ts";
 import type { NodeId } from "../../legacy/node-id.ts";
-import type { Asker } from "../asker.ts";
 import { byKey } from "../config-store.ts";
 import type { Route } from "../documents.ts";
 import { type LegacyMesh, type LegacyPort, type LegacyService, usesMixer } from "../legacy-world.ts";
 import { routeMixerConfig } from "../listeners/mixer.ts";
+import type { RequestContext } from "../request-context.ts";
 import { resolveHost } from "../resolve-host.ts";
 import { nothingRuns } from "../runs-here.ts";
 import { type BuiltHost, destinationRoutes } from "./outbound-routes.ts";
@@ -27,12 +27,12 @@ export interface IngressTables {
  */
 export function ingressTables(world: LegacyMesh, node: NodeId, v2Names = false): IngressTables {
   // No source condition holds for what comes from outside.
-  const asker: Asker = { world, node, here: nothingRuns, v2Names };
+  const requestContext: RequestContext = { world, node, here: nothingRuns, v2Names };
   const plain = new Map<string, BuiltRoute[]>();
   const tls = new Map<string, BuiltRoute[]>();
   let hasTls = false;
   for (const rule of [...world.configs.ingressRules].sort(byKey)) {
-    const routes = ingressRoutes(rule, asker);
+    const routes = ingressRoutes(rule, requestContext);
     const host = hostOf(rule.spec);
     if (routes === undefined || host === undefined) continue;
     const secured = rule.spec.tlsSecret !== undefined && rule.spec.tlsSecret !== "";
@@ -71,15 +71,18 @@ function hostOf(rule: IngressRule): string | undefined {
 }
 
 /** The service's own routes, narrowed to the rule's path; undefined for a rule that cannot be served. */
-function ingressRoutes({ meta, spec }: Config<IngressRule>, asker: Asker): readonly BuiltRoute[] | undefined {
-  const { world } = asker;
+function ingressRoutes(
+  { meta, spec }: Config<IngressRule>,
+  requestContext: RequestContext,
+): readonly BuiltRoute[] | undefined {
+  const { world } = requestContext;
   const hostname = resolveHost(meta, spec.destination);
   const service = world.services.find((candidate) => candidate.hostname === hostname);
   const port = service && portOf(service, spec);
   if (service === undefined || port === undefined || !speaksHttp(port)) return undefined;
   const match = routeMatch(spec.match);
   if ((match.headers ?? []).some((header, index) => index > 0 || header.name !== ":authority")) return undefined;
-  const routes = destinationRoutes(service, port, asker);
+  const routes = destinationRoutes(service, port, requestContext);
   const opaque = usesMixer(world.mesh) ? { opaque_config: routeMixerConfig(world.mesh, hostname, true) } : {};
   return routes.flatMap((built): BuiltRoute[] => {
     // With several routes the one for everything else stays inside the mesh.

@@ -2,7 +2,6 @@ import { byCodePoint } from "../../base/diagnostic.ts";
 import { type Memo, noMemo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import type { Labels } from "../../legacy/service-key.ts";
-import type { Asker } from "../asker.ts";
 import { v2ClusterName } from "../clusters/cluster-name.ts";
 import { type BuiltCluster, serviceCluster } from "../clusters/clusters.ts";
 import { virtualServicesFor } from "../compat/v1alpha3.ts";
@@ -11,6 +10,7 @@ import { routeRulesFor } from "../config-store.ts";
 import type { RouteConfig, VirtualHost } from "../documents.ts";
 import type { LegacyPort, LegacyService } from "../legacy-world.ts";
 import { inMemberOrder } from "../member-order.ts";
+import type { RequestContext } from "../request-context.ts";
 import { isCatchAll } from "./route-match.ts";
 import { type BuiltRoute, defaultRoute, ruleRoute } from "./rule-route.ts";
 
@@ -61,11 +61,11 @@ export type ClusterOf = (hostname: string, labels: Labels | undefined) => BuiltC
 export function destinationRoutes(
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
-  asker: Asker,
+  requestContext: RequestContext,
   makeCluster?: ClusterOf,
   memo: Memo = noMemo,
 ): readonly BuiltRoute[] {
-  const { world, node, here } = asker;
+  const { world, node, here } = requestContext;
   const clusterOf: ClusterOf =
     makeCluster ??
     ((hostname, labels) => serviceCluster(hostname, port, labels, service.external, world.mesh.connectTimeoutMs));
@@ -82,7 +82,7 @@ export function destinationRoutes(
   const routes: BuiltRoute[] = [];
   const rules = routeRulesFor(world.configs, service.hostname, here);
   for (const rule of rules) {
-    const built = ruleRoute(rule, service, port, asker);
+    const built = ruleRoute(rule, service, port, requestContext);
     routes.push(built);
     if (isCatchAll(built.route)) return routes;
   }
@@ -100,7 +100,7 @@ export function destinationRoutes(
   }
   const { hostname, external } = service;
   const { connectTimeoutMs } = world.mesh;
-  const plain = { hostname, external, port, v2Names: asker.v2Names, connectTimeoutMs };
+  const plain = { hostname, external, port, v2Names: requestContext.v2Names, connectTimeoutMs };
   return [
     ...routes,
     makeCluster === undefined ? plainRoute(memo, plain) : routeTo(makeCluster(hostname, undefined), plain),

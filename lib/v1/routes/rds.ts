@@ -2,7 +2,6 @@ import { type Memo, noMemo } from "../../incremental/memo.ts";
 import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { NodeId } from "../../legacy/node-id.ts";
 import { httpProxyTable, tableNameError } from "../../legacy/question.ts";
-import type { Asker } from "../asker.ts";
 import { externalTables } from "../compat/external-routes.ts";
 import { gatewayHosts } from "../compat/gateway.ts";
 import type { RouteConfig } from "../documents.ts";
@@ -10,27 +9,29 @@ import { egressTables } from "../egress.ts";
 import { instancesAt } from "../instances.ts";
 import { type JoinedTable, joinedAs, joinedTable } from "../joined-table.ts";
 import type { LegacyMesh, LegacyWorld } from "../legacy-world.ts";
+import type { RequestContext } from "../request-context.ts";
 import { type RunsHere, runsHere } from "../runs-here.ts";
 import { serviceTables } from "../service-tables.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { type BuiltHost, mergeTables, type RouteTables, routeConfig } from "./outbound-routes.ts";
 
 /** The tables of all ports that a node routes HTTP on: one object for all nodes of which the rules say the same. */
-export const outboundTables = (memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables =>
-  tablesAt(memo, asker, here).value;
+export const outboundTables = (memo: Memo, requestContext: Omit<RequestContext, "here">, here: RunsHere): RouteTables =>
+  tablesAt(memo, requestContext, here).value;
 
 const tablesAt = trackedQuery(
   "tables of the v1 API",
   { node: "value" },
-  (asker: Omit<Asker, "here">, here: RunsHere, memo: Memo): RouteTables => makeTables({ ...asker, here }, memo),
+  (requestContext: Omit<RequestContext, "here">, here: RunsHere, memo: Memo): RouteTables =>
+    makeTables({ ...requestContext, here }, memo),
 );
 
-function makeTables(asker: Asker, memo: Memo): RouteTables {
-  const services = serviceTables(asker, memo);
-  if (asker.v2Names) return services;
+function makeTables(requestContext: RequestContext, memo: Memo): RouteTables {
+  const services = serviceTables(requestContext, memo);
+  if (requestContext.v2Names) return services;
   // Routers ignore egress rules.
-  const inside = asker.node.type === "router" ? services : mergeTables(services, egressTables(asker));
-  return mergeTables(inside, externalTables(asker));
+  const inside = requestContext.node.type === "router" ? services : mergeTables(services, egressTables(requestContext));
+  return mergeTables(inside, externalTables(requestContext));
 }
 
 /**
@@ -119,9 +120,9 @@ export function routerTables(world: LegacyMesh, node: NodeId): NamedTables | { r
   return new Map([...new Set(ports)].map((port) => [String(port), gatewayHosts(world, configs, node, port)]));
 }
 
-function tablesFor(memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables {
-  if (asker.node.type !== "ingress") return outboundTables(memo, asker, here);
-  const { plain, tls } = ingressTables(asker.world, asker.node, asker.v2Names);
+function tablesFor(memo: Memo, requestContext: Omit<RequestContext, "here">, here: RunsHere): RouteTables {
+  if (requestContext.node.type !== "ingress") return outboundTables(memo, requestContext, here);
+  const { plain, tls } = ingressTables(requestContext.world, requestContext.node, requestContext.v2Names);
   return new Map([
     [80, plain],
     [443, tls],

@@ -1,12 +1,12 @@
 import { durationMs } from "../../base/duration.ts";
 import type { Config } from "../../config/config.ts";
 import type { LegacyCorsPolicy, RouteRule } from "../../config/kinds/legacy/route-rule.ts";
-import type { Asker } from "../asker.ts";
 import { v2ClusterName } from "../clusters/cluster-name.ts";
 import { type BuiltCluster, serviceCluster } from "../clusters/clusters.ts";
 import type { Cors, HttpFilter, Route } from "../documents.ts";
 import type { LegacyPort, LegacyService } from "../legacy-world.ts";
 import { faultFilter } from "../listeners/fault-filter.ts";
+import type { RequestContext } from "../request-context.ts";
 import { resolveHost } from "../resolve-host.ts";
 import { routeMatch } from "./route-match.ts";
 
@@ -31,15 +31,15 @@ export function ruleRoute(
   config: Config<RouteRule>,
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
-  asker: Asker,
+  requestContext: RequestContext,
 ): BuiltRoute {
   const { spec: rule, meta } = config;
   const match = routeMatch(rule.match);
-  const targets = targetsOf(config, service, port, asker);
+  const targets = targetsOf(config, service, port, requestContext);
   const mirrored =
     rule.mirror === undefined
       ? []
-      : [clusterOf(resolveHost(meta, rule.mirror), rule.mirror.labels, service, port, asker)];
+      : [clusterOf(resolveHost(meta, rule.mirror), rule.mirror.labels, service, port, requestContext)];
   const { headers, ...path } = match;
   const timeout = rule.httpReqTimeout?.simpleTimeout?.timeout;
   const appended = Object.entries(rule.appendHeaders ?? {}).map(([key, value]) => ({ key, value }));
@@ -81,17 +81,17 @@ function targetsOf(
   { spec, meta }: Config<RouteRule>,
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
-  asker: Asker,
+  requestContext: RequestContext,
 ): { readonly route: Pick<Route, "cluster" | "weighted_clusters">; readonly clusters: readonly BuiltCluster[] } {
   const entries = (spec.route ?? []).map((target) => {
     const hostname = target.destination === undefined ? service.hostname : resolveHost(meta, target.destination);
-    return { built: clusterOf(hostname, target.labels, service, port, asker), weight: target.weight ?? 0 };
+    return { built: clusterOf(hostname, target.labels, service, port, requestContext), weight: target.weight ?? 0 };
   });
   const clusters = entries.map(({ built }) => built);
   const [first, ...more] = clusters;
   if (first === undefined) {
-    const own = clusterOf(service.hostname, undefined, service, port, asker);
-    const name = asker.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
+    const own = clusterOf(service.hostname, undefined, service, port, requestContext);
+    const name = requestContext.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
     return { route: { cluster: name }, clusters: [own] };
   }
   if (more.length === 0) return { route: { cluster: first.cluster.name }, clusters };
@@ -104,9 +104,9 @@ function clusterOf(
   labels: Readonly<Record<string, string>> | undefined,
   service: Pick<LegacyService, "external">,
   port: LegacyPort,
-  asker: Asker,
+  requestContext: RequestContext,
 ): BuiltCluster {
-  return serviceCluster(hostname, port, labels, service.external, asker.world.mesh.connectTimeoutMs);
+  return serviceCluster(hostname, port, labels, service.external, requestContext.world.mesh.connectTimeoutMs);
 }
 
 function withoutCluster(route: Pick<Route, "cluster" | "weighted_clusters">): Pick<Route, "weighted_clusters"> {

@@ -18,7 +18,7 @@ import type {
 } from "../../mesh/views/views.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { resolvedHosts } from "../dynamic-dns.ts";
-import { type Sight, sight, sightOf } from "../endpoints/sight.ts";
+import { type EndpointContext, endpointContext, endpointContextInputs } from "../endpoints/endpoint-context.ts";
 import { provenanceOf } from "../provenance.ts";
 import { ownBeside, type Resource, uniqueByName } from "../resource.ts";
 import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
@@ -149,7 +149,7 @@ interface ScopeInputs extends Pick<ServiceContext, "proxies" | "proxyType" | "mo
 const clustersOfScope = query("clusters of a scope", ({ view, proxies, proxyType, mode }: ScopeInputs, memo: Memo) => {
   const { lookups, destinationRule, scope } = view;
   const { serviceAccounts, serviceMtlsMode } = lookups;
-  const seen = sight(memo, sightOf(view, true));
+  const seen = endpointContext(memo, endpointContextInputs(view, true));
   const context = { proxies, proxyType, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
   const services = mode === "default" ? scope.services : scope.services.filter((service) => !service.meshExternal);
   const slot = (): string => `${mode}|${proxyType}|${proxies.preserveHeaderCase}|${proxies.build ?? ""}|${view.key()}`;
@@ -161,7 +161,7 @@ const flat = query("flat clusters", ({ lists }: { readonly lists: Lists }) => li
 interface ServiceContext extends Pick<MeshLookups, "serviceAccounts" | "serviceMtlsMode"> {
   readonly proxies: ClusterClass;
   readonly proxyType: ClassProxy["type"];
-  readonly seen: Sight;
+  readonly seen: EndpointContext;
   readonly destinationRule: RuleLookup;
   readonly mode: OutboundService["mode"];
 }
@@ -180,7 +180,7 @@ const clustersOfServices = mappedList(
       mtlsModes: service.ports.map((port) => context.serviceMtlsMode(service, port)),
       mode,
     };
-    return clustersOfService(memo, inputs, { endpoints, sight: seen, proxyType }).value;
+    return clustersOfService(memo, inputs, { endpoints, endpointContext: seen, proxyType }).value;
   },
 );
 
@@ -201,5 +201,5 @@ const clustersOfService = trackedQuery(
     const clusters = outboundClusters({ service, rule, accounts, mtlsModes, mode, seen }, proxies);
     return clusters.map((json) => ({ name: json.name ?? "", json, from }));
   },
-  { endpoints: true, sight: true, proxyType: true },
+  { endpoints: true, endpointContext: true, proxyType: true },
 );

@@ -193,7 +193,7 @@ function discoveryJson(
       sniDnat: draft.mode === "sniDnat",
       dns: true,
     },
-    draft.seen.sight,
+    draft.seen.endpointContext,
     createMemberPool(draft.seen.endpoints),
   );
   if (assignment.endpoints === undefined) return undefined;

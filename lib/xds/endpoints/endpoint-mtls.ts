@@ -2,7 +2,7 @@ import type { ClientTLSSettings, TrafficPolicy } from "../../config/kinds/destin
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import { subsetOf } from "../clusters/traffic-policy.ts";
-import type { Sight } from "./sight.ts";
+import type { EndpointContext } from "./endpoint-context.ts";
 
 type TlsMode = NonNullable<ClientTLSSettings["mode"]>;
 
@@ -31,7 +31,7 @@ function modeIn(policy: TrafficPolicy | undefined, port: number): TlsMode | unde
  * @see docs/how-istio-does-it/endpoints.md#fields-of-an-endpoint
  */
 export function mtlsDecision(
-  { mesh, workloadMtlsMode }: Pick<Sight, "mesh" | "workloadMtlsMode">,
+  { mesh, workloadMtlsMode }: Pick<EndpointContext, "mesh" | "workloadMtlsMode">,
   rule: MeshDestinationRule | undefined,
   subset: string,
   port: number,

@@ -12,9 +12,9 @@ import { effectivePolicy } from "../clusters/traffic-policy.ts";
 import { parseClusterName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
 import { noResources, ownBeside, type Parted, type Resource } from "../resource.ts";
+import { type EndpointContext, endpointContext, endpointContextInputs } from "./endpoint-context.ts";
 import { type Assignment, loadAssignment } from "./load-assignment.ts";
 import { createMemberPool } from "./locality-group.ts";
-import { type Sight, sight, sightOf } from "./sight.ts";
 
 /** The endpoints of what is not known. */
 const nobody: readonly Endpoint[] = [];
@@ -116,7 +116,7 @@ interface AskingSide {
 const loadAssignments = query("load assignments", ({ view, clusters, side }: AskingSide, memo: Memo) => {
   const { lookups, scope, destinationRule } = view;
   const questions = questionsOf(memo, { clusters, serviceByHostname: scope.serviceByHostname });
-  const context = { seen: sight(memo, sightOf(view, false)), destinationRule };
+  const context = { seen: endpointContext(memo, endpointContextInputs(view, false)), destinationRule };
   return answers(
     memo,
     () => `${side}|${view.key()}`,
@@ -127,7 +127,7 @@ const loadAssignments = query("load assignments", ({ view, clusters, side }: Ask
 });
 
 interface AnswerContext {
-  readonly seen: Sight;
+  readonly seen: EndpointContext;
   readonly destinationRule: RuleLookup;
 }
 
@@ -160,7 +160,7 @@ const emptyAssignment = query(
 );
 
 interface Known {
-  readonly seen: Sight;
+  readonly seen: EndpointContext;
   readonly service: Service;
   readonly rule: MeshDestinationRule | undefined;
   readonly endpoints: readonly Endpoint[];

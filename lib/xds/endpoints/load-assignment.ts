@@ -3,6 +3,7 @@ import type { MeshDestinationRule } from "../../mesh/index/destination-rule-inde
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { type EffectiveTrafficPolicy, subsetOf } from "../clusters/traffic-policy.ts";
 import { distribute } from "./distribute.ts";
+import type { EndpointContext } from "./endpoint-context.ts";
 import { mtlsDecision } from "./endpoint-mtls.ts";
 import { byLabels, byNearness, byRegion } from "./failover.ts";
 import {
@@ -16,7 +17,6 @@ import {
 import { localityRouting, sendsUnhealthyEndpoints } from "./locality-setting.ts";
 import { splitHorizon } from "./network-gateways.ts";
 import { selects } from "./select-endpoints.ts";
-import type { Sight } from "./sight.ts";
 
 /** One cluster's endpoints as one class of proxies sees them. */
 export interface Assignment {
@@ -44,7 +44,7 @@ function mtlsOnly(groups: readonly LocalityGroup[]): readonly LocalityGroup[] {
 function byLocality(
   groups: readonly LocalityGroup[],
   assignment: Assignment,
-  { perspective, mesh }: Sight,
+  { perspective, mesh }: EndpointContext,
 ): readonly LocalityGroup[] {
   const { setting, zones, failover } = localityRouting(assignment.service, assignment.policy, mesh);
   const labelled = (priorities: readonly string[]): readonly LocalityGroup[] =>
@@ -77,7 +77,11 @@ function byLocality(
  * @returns without `endpoints` if nothing is left: that is an answer, and lets Envoy finish warming the cluster
  * @see docs/how-istio-does-it/endpoints.md#load-assignment
  */
-export function loadAssignment(assignment: Assignment, seen: Sight, pool: MemberPool): ClusterLoadAssignmentJson {
+export function loadAssignment(
+  assignment: Assignment,
+  seen: EndpointContext,
+  pool: MemberPool,
+): ClusterLoadAssignmentJson {
   const { service, port, rule, subset, clusterName } = assignment;
   const { perspective, gateways, localityOf } = seen;
   const selected = selects(

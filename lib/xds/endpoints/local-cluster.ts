@@ -9,11 +9,11 @@ import type { Endpoint } from "../../registry/service.ts";
 import { localClusterName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
+import { endpointContext, endpointContextInputs } from "./endpoint-context.ts";
 import { mtlsDecision } from "./endpoint-mtls.ts";
 import { createMemberPool, groupByLocality, groupJson } from "./locality-group.ts";
 import { sendsUnhealthyEndpoints } from "./locality-setting.ts";
 import { selects } from "./select-endpoints.ts";
-import { sight, sightOf } from "./sight.ts";
 
 type Assignments = readonly Resource<ClusterLoadAssignmentJson>[];
 
@@ -54,7 +54,7 @@ const localAssignment = query(
     if (self.target === undefined) return { name: localClusterName, json, from: [] };
     const { service, servicePort: port } = self.target;
     // Of no account is what a rule says of calls to the service: Envoy makes none by this cluster.
-    const seen = sight(memo, sightOf(view, false));
+    const seen = endpointContext(memo, endpointContextInputs(view, false));
     const selected = selects(
       {
         service,

@@ -26,7 +26,7 @@ import { tableRefusals } from "./table-refusals.ts";
 type PortMap = ReadonlyMap<number, ReadonlySet<number>>;
 
 /** Where a route table belongs, as the matches of patches see it. */
-export interface PatchPlace {
+export interface PatchScope {
   readonly context: PatchContext;
   /** Empty for sidecars. */
   readonly ports: PortMap;
@@ -68,7 +68,7 @@ const matchedInTable = query(
 /** The same, of any table. */
 export function matchedInRoutes(
   table: RouteConfigurationJson,
-  place: PatchPlace,
+  place: PatchScope,
   { routeConfigurations, virtualHosts, routes }: Patches,
 ): readonly Patch<unknown>[] {
   const hosts = table.virtualHosts ?? [];
@@ -119,7 +119,7 @@ export interface PatchedTable {
 /** One table; the same object when no patch applies. Patches for which Envoy would refuse the table are left out. */
 export function patchRouteTable(
   table: RouteConfigurationJson,
-  place: PatchPlace,
+  place: PatchScope,
   patches: Patches,
 ): Stage<PatchedTable> {
   const inTable = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] =>
@@ -211,7 +211,7 @@ function patchRoute(route: RouteJson, patches: readonly Patch<RouteJson>[]): Rou
   return patched;
 }
 
-function matchesTable(name: string, { match }: Patch<unknown>, place: PatchPlace): boolean {
+function matchesTable(name: string, { match }: Patch<unknown>, place: PatchScope): boolean {
   const wanted = match.routeConfiguration;
   if (wanted === undefined) return true;
   if (wanted.name && wanted.name !== name) return false;

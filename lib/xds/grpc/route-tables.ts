@@ -7,7 +7,7 @@ import { query } from "../../incremental/query.ts";
 import type { GrpcRouteView } from "../../mesh/views/grpc-views.ts";
 import { outboundClusterName, parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
-import { placedPieces } from "../routes/placed-hosts.ts";
+import { orderedPieces } from "../routes/resolved-hosts.ts";
 import { hostsOfPort } from "../routes/sidecar-tables.ts";
 import { tableContext } from "../routes/table-context.ts";
 import type { VirtualHostPiece } from "../routes/virtual-host.ts";
@@ -41,7 +41,7 @@ export function grpcTables(
     if (known !== undefined) return known;
     const { value: hosts, diagnostics: found } = hostsOfPort(port, "", table);
     diagnostics.push(...found);
-    const pieces = placedPieces(memo, hosts);
+    const pieces = orderedPieces(memo, hosts);
     byPort.set(port, pieces);
     return pieces;
   };

@@ -32,13 +32,13 @@ export interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" 
 export const defaultHosts = query(
   "default virtual hosts",
   ({ domains, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
-    const { atHome, abroad } = domains;
-    const hosts = hostsSeenBy(memo, { ...table, proxy: abroad });
-    if (atHome === abroad) return hosts;
+    const { sameNamespace, otherNamespaces } = domains;
+    const hosts = hostsSeenBy(memo, { ...table, proxy: otherNamespaces });
+    if (sameNamespace === otherNamespaces) return hosts;
     // Most hosts look alike from all namespaces, which have them as objects in common.
     return hosts.map((host) => {
       const proxy = seenAs(host.route.service, domains);
-      return proxy === abroad ? host : { ...host, route: { ...host.route, proxy } };
+      return proxy === otherNamespaces ? host : { ...host, route: { ...host.route, proxy } };
     });
   },
 );
@@ -55,7 +55,7 @@ const hostsSeenBy = query(
       const rule = hashRule(rules, service.hostname);
       const hostname = service.hostname.toLowerCase();
       for (const { port } of httpPorts)
-        hosts.push({ hostname, route: { settings, proxy, abroad: proxy, service, rule, port, isOnlyPort } });
+        hosts.push({ hostname, route: { settings, proxy, otherNamespaces: proxy, service, rule, port, isOnlyPort } });
     }
     return hosts;
   },
@@ -66,7 +66,7 @@ interface DefaultRoute {
   readonly settings: TableSettings;
   readonly proxy: DomainPerspective;
   /** How proxies of other namespaces see the service: as this one does, as a rule. */
-  readonly abroad: DomainPerspective;
+  readonly otherNamespaces: DomainPerspective;
   readonly service: Service;
   readonly rule: MeshDestinationRule | undefined;
   readonly port: number;
@@ -77,13 +77,15 @@ interface DefaultRoute {
 /** Its domains are made for it, and not asked for: few services have a host that a virtual service made with the same. */
 export const defaultHost = query(
   "default virtual host",
-  ({ settings, proxy, abroad, service, rule, port, isOnlyPort }: DefaultRoute): Candidate => {
+  ({ settings, proxy, otherNamespaces, service, rule, port, isOnlyPort }: DefaultRoute): Candidate => {
     const hostname = service.hostname.toLowerCase();
     const name = virtualHostName(hostname, port);
     const suffix = portSuffix(port, isOnlyPort, settings);
     const own = makeDomains({ proxy, service, portSuffix: suffix });
     const domains =
-      proxy === abroad ? own : { ...own, elsewhere: makeDomains({ proxy: abroad, service, portSuffix: suffix }) };
+      proxy === otherNamespaces
+        ? own
+        : { ...own, elsewhere: makeDomains({ proxy: otherNamespaces, service, portSuffix: suffix }) };
     const hash = rule && serviceHash(rule.config.spec, port);
     const route = defaultOutboundRoute(hostname, port, hash, settings.defaultRetry);
     const piece = hostPiece(name, domains.all, [route], provenanceOf(service, rule), settings.headers);

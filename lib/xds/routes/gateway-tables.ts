@@ -10,8 +10,8 @@ import { blackHoleHost, virtualHostName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { serverHostsFor } from "./gateway-hosts.ts";
 import { type GatewayHost, gatewayVirtualHosts, type RoutesAtGateway } from "./gateway-virtual-hosts.ts";
-import { placedRoutes } from "./placed-routes.ts";
-import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
+import { onlyPortOf, type RouteScope, sourceOf } from "./route-scope.ts";
+import { scopedRoutes } from "./scoped-routes.ts";
 import { hashRule, ruleSource, type TableContext } from "./table-context.ts";
 import { emptyTable, keptTable, type VirtualHostPiece } from "./virtual-host.ts";
 
@@ -115,16 +115,16 @@ function rememberedRoutes(
     const present = known?.find(({ gateway }) => gateway === gatewayName);
     if (present !== undefined) return present;
     const { namespace } = virtualService.config.meta;
-    const placed = placedRoutes(virtualService, gatewayPlace(server, gatewayName, namespace, table), table);
-    if (placed.routes.length === 0) return undefined;
-    const part = { gateway: gatewayName, placed };
+    const scoped = scopedRoutes(virtualService, gatewayRouteScope(server, gatewayName, namespace, table), table);
+    if (scoped.routes.length === 0) return undefined;
+    const part = { gateway: gatewayName, scoped };
     if (known === undefined) made.set(virtualService, [part]);
     else known.push(part);
     return part;
   };
 }
 
-function gatewayPlace(server: Server, gateway: string, namespace: string, { view }: TableContext): RoutePlace {
+function gatewayRouteScope(server: Server, gateway: string, namespace: string, { view }: TableContext): RouteScope {
   const rules = ruleSource(view);
   // One host is asked about several things in turn.
   let last: { readonly host: string; readonly service: Service | undefined } | undefined;

@@ -6,8 +6,8 @@ import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import { virtualHostName } from "../names.ts";
 import type { ForwardedHeaders } from "./actions/default-route.ts";
 import { bySpecificity } from "./gateway-hosts.ts";
-import type { PlacedRoutes } from "./placed-routes.ts";
 import { isCatchAll } from "./route-match.ts";
+import type { ScopedRoutes } from "./scoped-routes.ts";
 import type { TableContext } from "./table-context.ts";
 import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
 
@@ -15,7 +15,7 @@ import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
 export interface RoutesAtGateway {
   /** `namespace/name`. */
   readonly gateway: string;
-  readonly placed: PlacedRoutes;
+  readonly scoped: ScopedRoutes;
 }
 
 /** A host that some server has: the routes of every virtual service for it, joined in order. */
@@ -80,14 +80,14 @@ function groupPiece(group: readonly GatewayHost[], { memo, settings }: TableCont
   const [first] = group;
   if (first === undefined) throw new Error("a virtual host has at least one host");
   const { port, requiresTls } = first;
-  const parts = first.parts.map(({ placed }) => placed);
+  const parts = first.parts.map(({ scoped }) => scoped);
   const domains = group.map((member) => member.host);
   const gateways = serversOf(group).map((server) => server.gateway);
   return gatewayHost(memo, { headers: settings.headers, parts, gateways, port, requiresTls, domains });
 }
 
 interface Inputs extends Pick<GatewayHost, "port" | "requiresTls"> {
-  readonly parts: readonly PlacedRoutes[];
+  readonly parts: readonly ScopedRoutes[];
   readonly headers: ForwardedHeaders;
   readonly gateways: readonly Config<Gateway>[];
   /** The first gives the virtual host its name. */
@@ -116,7 +116,7 @@ function serversOf(group: readonly GatewayHost[]): readonly GatewayServer[] {
 }
 
 /** The routes of several virtual services for one host, one after the other. */
-function joined(parts: readonly PlacedRoutes[]): readonly RouteJson[] {
+function joined(parts: readonly ScopedRoutes[]): readonly RouteJson[] {
   const [only] = parts;
   // The routes of one object end with their own catch-all.
   return only !== undefined && parts.length === 1 ? only.routes : catchAllLast(parts.flatMap((part) => part.routes));

@@ -4,12 +4,12 @@ import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { sameElements } from "../../incremental/same-elements.ts";
-import type { SettledHosts } from "./placed-hosts.ts";
-import { type Claim, type ClaimsBrought, isSameClaim, settledClaims } from "./settled-claims.ts";
+import { type Claim, type ClaimsOfVirtualServices, isSameClaim, resolvedDomains } from "./resolved-domains.ts";
+import type { ResolvedHosts } from "./resolved-hosts.ts";
 import type { TableServices } from "./table-services.ts";
 import type { VirtualHostPiece } from "./virtual-host.ts";
 
-/** A virtual host before its name and domains are compared with those of the others. */
+/** A virtual host before its domain conflicts are resolved. */
 export interface Candidate {
   readonly piece: VirtualHostPiece;
   readonly claim: Claim;
@@ -17,65 +17,68 @@ export interface Candidate {
   readonly origin: Origin | undefined;
 }
 
-/** What one virtual service brings to a table. */
-export interface BroughtHosts {
+/** The hosts of one VirtualService in a table. */
+export interface VirtualServiceHosts {
   readonly hosts: readonly Candidate[];
   /** Those of the hosts. */
   readonly claims: readonly Claim[];
 }
 
-export const broughtHosts = (hosts: readonly Candidate[]): BroughtHosts => ({
+export const virtualServiceHosts = (hosts: readonly Candidate[]): VirtualServiceHosts => ({
   hosts,
   claims: hosts.map(({ claim }) => claim),
 });
 
-/** Where virtual hosts meet. */
-export interface TablePlace {
+/** The table that hosts compete for. */
+export interface TableKey {
   readonly services: TableServices;
   /** 0: a table of all ports. */
   readonly port: number;
-  /** Tells the claims of one table and class from those of others when they are found again. */
+  /** Cache slot: one per table and class. */
   readonly slot: string;
 }
 
-/** What the hosts of a table claim; the same lists as long as they say the same, whatever their routes are. */
-export const claimsBrought = (memo: Memo, slot: string, brought: readonly BroughtHosts[]): ClaimsBrought =>
-  keptBrought(memo, slot, claimsOfBrought(memo, slot, brought, {}));
+/** The claims of a table's hosts; the lists keep their identity while the claims stay the same, whatever the routes are. */
+export const claimsOfVirtualServices = (
+  memo: Memo,
+  slot: string,
+  fromVirtualServices: readonly VirtualServiceHosts[],
+): ClaimsOfVirtualServices => keptVirtualServiceClaims(memo, slot, listedClaims(memo, slot, fromVirtualServices, {}));
 
-const claimsOfBrought = mappedList("claims that are brought", ({ claims }: BroughtHosts) => claims);
+const listedClaims = mappedList("claims that are brought", ({ claims }: VirtualServiceHosts) => claims);
 
-const keptBrought = listKeeper<readonly Claim[]>("claims of virtual services", (last, claims) =>
+const keptVirtualServiceClaims = listKeeper<readonly Claim[]>("claims of virtual services", (last, claims) =>
   sameElements(last, claims, isSameClaim),
 );
 
-/** All who would like to be in a table. */
+/** All candidate virtual hosts of a table. */
 export interface Candidates {
-  /** They go before the others. */
-  readonly brought: readonly BroughtHosts[];
-  /** Of `brought`. */
-  readonly claims: ClaimsBrought;
-  /** Those of services alone, whose conflicts are nobody's fault. */
-  readonly others: readonly Candidate[];
+  /** They take precedence over the defaults. */
+  readonly fromVirtualServices: readonly VirtualServiceHosts[];
+  /** Of `fromVirtualServices`. */
+  readonly claims: ClaimsOfVirtualServices;
+  /** Hosts of services without a VirtualService; their conflicts are not reported. */
+  readonly defaults: readonly Candidate[];
 }
 
 /**
- * The virtual hosts with the names and domains that nobody has before them, in places sorted by name.
- * Routes have no say in that, so that a change of routes leaves the decision as it was.
+ * Resolves conflicts of names and domains (the first claim wins) and sorts by name.
+ * Routes are not read, so a change of routes keeps the result.
  */
-export function settledHosts(
-  { brought, claims, others }: Candidates,
-  { services, port, slot }: TablePlace,
+export function resolvedHosts(
+  { fromVirtualServices, claims, defaults }: Candidates,
+  { services, port, slot }: TableKey,
   memo: Memo,
-): Stage<SettledHosts> {
-  const ofOthers = keptClaims(memo, slot, claimsOf(memo, { candidates: others }));
-  const settled = settledClaims(memo, { claims, ofOthers, services, port });
-  const { duplicates } = settled;
-  const candidates = duplicates.length === 0 ? [] : brought.flatMap(({ hosts }) => hosts);
+): Stage<ResolvedHosts> {
+  const ofDefaults = keptClaims(memo, slot, claimsOf(memo, { candidates: defaults }));
+  const resolved = resolvedDomains(memo, { claims, ofDefaults, services, port });
+  const { duplicates } = resolved;
+  const candidates = duplicates.length === 0 ? [] : fromVirtualServices.flatMap(({ hosts }) => hosts);
   const diagnostics = duplicates.flatMap((duplicate) => {
     const { piece, origin } = candidates[duplicate] ?? {};
     return piece === undefined || origin === undefined ? [] : [duplicateHost(piece.name, origin)];
   });
-  return { value: { brought, others, placement: settled, slot }, diagnostics };
+  return { value: { fromVirtualServices, defaults, order: resolved, slot }, diagnostics };
 }
 
 const claimsOf = query("claims of virtual hosts", ({ candidates }: { readonly candidates: readonly Candidate[] }) =>

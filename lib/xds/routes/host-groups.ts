@@ -8,14 +8,14 @@ import { isOfGatewayApi, type MeshVirtualService } from "../../mesh/index/virtua
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
 import type { DefaultHosts } from "./default-hosts.ts";
-import type { PlacedRoutes } from "./placed-routes.ts";
-import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
+import { onlyPortOf, type RouteScope, sourceOf } from "./route-scope.ts";
+import type { ScopedRoutes } from "./scoped-routes.ts";
 import { hashRule, type RuleSource } from "./table-context.ts";
 import type { TableService, TableServices } from "./table-services.ts";
 
 /** All that the hosts of a virtual service depend on beside it. */
 export interface HostContext extends Pick<DefaultHosts, "settings" | "domains" | "services" | "port"> {
-  readonly place: RoutePlace;
+  readonly routeScope: RouteScope;
 }
 
 /** A virtual service on one port: the hosts that it brings, and its routes. */
@@ -24,7 +24,7 @@ export interface HostGroup {
   readonly services: readonly TableService[];
   /** Lower case. */
   readonly plainHosts: readonly string[];
-  readonly placed: PlacedRoutes;
+  readonly scoped: ScopedRoutes;
   readonly origin: Origin;
 }
 
@@ -54,13 +54,13 @@ export interface NamedHosts {
 export function namedHosts(
   virtualService: MeshVirtualService,
   byHost: EgressListener["virtualServiceByHost"] | undefined,
-  { services, place }: Pick<HostContext, "services" | "place">,
+  { services, routeScope }: Pick<HostContext, "services" | "routeScope">,
   memo: Memo,
 ): NamedHosts | undefined {
   const isOfRoute = isOfGatewayApi(virtualService.config);
   if (byHost === undefined && !isOfRoute) return namedAlike(memo, { virtualService, services });
   const named = splitHosts(virtualService, byHost, services);
-  return isOfRoute && !isForCaller(virtualService, named.matched, place) ? undefined : named;
+  return isOfRoute && !isForCaller(virtualService, named.matched, routeScope) ? undefined : named;
 }
 
 /** For all callers alike. */
@@ -74,7 +74,7 @@ const namedAlike = query(
 export function hostGroups(
   { config: { origin } }: MeshVirtualService,
   { matched, plainHosts }: NamedHosts,
-  placed: PlacedRoutes,
+  scoped: ScopedRoutes,
   tablePort: number,
 ): readonly HostGroup[] {
   const byPort = new Map<number, TableService[]>();
@@ -87,14 +87,14 @@ export function hostGroups(
   }
   // Hosts that are no service at all have a place on port 80 only.
   if (byPort.size === 0 && tablePort === 80) byPort.set(80, []);
-  return [...byPort].map(([port, services]) => ({ port, services, plainHosts, placed, origin }));
+  return [...byPort].map(([port, services]) => ({ port, services, plainHosts, scoped, origin }));
 }
 
 /** Routes of the Gateway API hold for services, and for callers in the namespace of the route or of all services of its own. */
 function isForCaller(
   { config }: MeshVirtualService,
   matched: readonly TableService[],
-  { sourceNamespace }: RoutePlace,
+  { sourceNamespace }: RouteScope,
 ): boolean {
   const { namespace } = config.meta;
   return matched.some(({ service }) => service.attributes.namespace === namespace || sourceNamespace === namespace);
@@ -111,10 +111,10 @@ interface SidecarPlace extends RuleSource, Pick<DefaultHosts, "services" | "port
  * Where all virtual services of a table are written. In the table of one port every service has just this port, so only a table of
  * all ports asks which one it has.
  */
-export const sidecarPlace = query(
+export const sidecarRouteScope = query(
   "place of a sidecar's table",
   { labels: "value" },
-  ({ services, port, labels, caller, ...rules }: SidecarPlace): RoutePlace => {
+  ({ services, port, labels, caller, ...rules }: SidecarPlace): RouteScope => {
     const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
     return {
       port,

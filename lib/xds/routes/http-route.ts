@@ -11,7 +11,7 @@ import { appendMutations, type HeaderMutations, translateHeaders } from "./actio
 import { directResponseAction, redirectAction } from "./actions/redirect.ts";
 import { forwarding } from "./actions/route-action.ts";
 import { isCatchAll, routeMatch } from "./route-match.ts";
-import type { RouteContext, RoutePlace } from "./route-place.ts";
+import type { RouteContext, RouteScope } from "./route-scope.ts";
 
 /**
  * All routes of a VirtualService for one port and gateway, in the order of the object: one for each match, or one without.
@@ -31,7 +31,7 @@ export function virtualServiceRoutes(virtualService: MeshVirtualService, context
       return routes;
     }
     for (const match of matches) {
-      if (!applies(match, context.place)) continue;
+      if (!applies(match, context.routeScope)) continue;
       const route = httpRoute(part, match, context);
       routes.push(route);
       if (isCatchAll(route.match ?? {})) return routes;
@@ -41,13 +41,14 @@ export function virtualServiceRoutes(virtualService: MeshVirtualService, context
 }
 
 /** A match that names gateways is decided by them alone: labels and namespace of the source are for the others. */
-function applies(match: HTTPMatchRequest, place: RoutePlace): boolean {
+function applies(match: HTTPMatchRequest, routeScope: RouteScope): boolean {
   const { port = 0, gateways, sourceLabels, sourceNamespace = "" } = match;
-  if (port !== 0 && port !== place.port) return false;
-  if (gateways !== undefined && gateways.length > 0) return gateways.includes(place.gateway);
-  if (sourceNamespace !== "" && sourceNamespace !== place.sourceNamespace) return false;
+  if (port !== 0 && port !== routeScope.port) return false;
+  if (gateways !== undefined && gateways.length > 0) return gateways.includes(routeScope.gateway);
+  if (sourceNamespace !== "" && sourceNamespace !== routeScope.sourceNamespace) return false;
   return (
-    sourceLabels === undefined || Object.entries(sourceLabels).every(([key, value]) => place.sourceLabel(key) === value)
+    sourceLabels === undefined ||
+    Object.entries(sourceLabels).every(([key, value]) => routeScope.sourceLabel(key) === value)
   );
 }
 
@@ -90,7 +91,7 @@ function httpRoute(part: RoutePart, match: HTTPMatchRequest | undefined, context
   const semantics = meta.annotations["internal.istio.io/route-semantics"];
   const envoyMatch = routeMatch(match, semantics === "ingress" || semantics === "gateway");
   const outcome = part.outcome(semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined);
-  const operation = operationOf(envoyMatch, outcome.cluster, meta.name, context.place);
+  const operation = operationOf(envoyMatch, outcome.cluster, meta.name, context.routeScope);
   const name = routeName(http.name, match?.name);
   const route: RouteJson = { match: envoyMatch, ...outcome.action, metadata, decorator: { operation } };
   if (name !== "") route.name = name;
@@ -112,7 +113,7 @@ interface RouteOutcome {
 function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, context: RouteContext): RouteOutcome {
   const { mutations, authority } = translateHeaders(http.headers);
   if (http.redirect !== undefined) {
-    const redirect = redirectAction(http.redirect, context.place);
+    const redirect = redirectAction(http.redirect, context.routeScope);
     return { action: redirect === undefined ? {} : { redirect }, cluster: undefined, mutations };
   }
   if (http.directResponse !== undefined) {
@@ -132,11 +133,11 @@ function operationOf(
   match: RouteMatchJson,
   cluster: RoutedCluster | undefined,
   virtualServiceName: string,
-  place: Pick<RoutePlace, "port">,
+  routeScope: Pick<RouteScope, "port">,
 ): string {
   const path = operationPath(match);
   // The port of the place is read only where it counts: what does not read it serves every place.
-  if (cluster === undefined || cluster.host === "") return operationName(virtualServiceName, place.port, path);
+  if (cluster === undefined || cluster.host === "") return operationName(virtualServiceName, routeScope.port, path);
   return operationName(cluster.host, cluster.port, path);
 }
 

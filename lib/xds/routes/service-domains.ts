@@ -24,12 +24,12 @@ export interface ServiceDomains extends Domains {
 /** What the domains of a service depend on beside the service. */
 export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ipMode" | "autoAllocatedAddresses">;
 
-/** How one proxy sees services, and how it sees those that have no host in its own namespace: as all other namespaces do. */
+/** The perspectives of one proxy: for services with a host in its own namespace, and for all others. */
 export interface DomainPerspectives {
   /** Of Kubernetes, as hosts spell it: `.shop.svc.`; empty for a proxy outside, which has none. */
   readonly namespace: string;
-  readonly atHome: DomainPerspective;
-  readonly abroad: DomainPerspective;
+  readonly sameNamespace: DomainPerspective;
+  readonly otherNamespaces: DomainPerspective;
 }
 
 export function domainPerspectives(proxy: DomainPerspective, memo: Memo): DomainPerspectives {
@@ -37,28 +37,42 @@ export function domainPerspectives(proxy: DomainPerspective, memo: Memo): Domain
   return perspectivesOf(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses });
 }
 
-const perspectivesOf = query("domain perspectives", (atHome: DomainPerspective, memo: Memo): DomainPerspectives => {
-  const { dnsDomain } = atHome;
-  const service = dnsDomain.indexOf(".svc.");
-  if (service <= 0) return { namespace: "", atHome, abroad: atHome };
-  const namespace = `.${dnsDomain.slice(0, service)}.svc.`;
-  // One object for all namespaces.
-  return { namespace, atHome, abroad: internValue(memo, { ...atHome, dnsDomain: dnsDomain.slice(service) }) };
-});
+const perspectivesOf = query(
+  "domain perspectives",
+  (sameNamespace: DomainPerspective, memo: Memo): DomainPerspectives => {
+    const { dnsDomain } = sameNamespace;
+    const service = dnsDomain.indexOf(".svc.");
+    if (service <= 0) return { namespace: "", sameNamespace, otherNamespaces: sameNamespace };
+    const namespace = `.${dnsDomain.slice(0, service)}.svc.`;
+    // One object for all namespaces.
+    return {
+      namespace,
+      sameNamespace,
+      otherNamespaces: internValue(memo, { ...sameNamespace, dnsDomain: dnsDomain.slice(service) }),
+    };
+  },
+);
 
-/** As which of the two a proxy sees a service. */
-export const seenAs = (service: Service, { namespace, atHome, abroad }: DomainPerspectives): DomainPerspective =>
-  atHome === abroad || hasHostIn(service, namespace) ? atHome : abroad;
+/** Which of the two perspectives applies to a service. */
+export const seenAs = (
+  service: Service,
+  { namespace, sameNamespace, otherNamespaces }: DomainPerspectives,
+): DomainPerspective =>
+  sameNamespace === otherNamespaces || hasHostIn(service, namespace) ? sameNamespace : otherNamespaces;
 
-/** The perspectives as far as some services tell them apart: one object for all namespaces that none of them has its host in. */
+/** One object for all namespaces that contain none of the services' hosts. */
 export const seenOf = (services: readonly Service[], domains: DomainPerspectives, memo: Memo): DomainPerspectives =>
-  services.every((service) => seenAs(service, domains) === domains.abroad)
-    ? fromAbroad(memo, { abroad: domains.abroad })
+  services.every((service) => seenAs(service, domains) === domains.otherNamespaces)
+    ? forOtherNamespaces(memo, { otherNamespaces: domains.otherNamespaces })
     : domains;
 
-const fromAbroad = query(
+const forOtherNamespaces = query(
   "domain perspectives from abroad",
-  ({ abroad }: Pick<DomainPerspectives, "abroad">): DomainPerspectives => ({ namespace: "", atHome: abroad, abroad }),
+  ({ otherNamespaces }: Pick<DomainPerspectives, "otherNamespaces">): DomainPerspectives => ({
+    namespace: "",
+    sameNamespace: otherNamespaces,
+    otherNamespaces,
+  }),
 );
 
 /** @param namespace as of `DomainPerspectives` */
@@ -83,20 +97,22 @@ export const serviceDomains = (
   memo: Memo,
   { proxy, service, portSuffix }: Omit<DomainInputs, "proxy"> & { readonly proxy: DomainPerspectives },
 ): ServiceDomains => {
-  const { atHome, abroad } = proxy;
-  return seenAs(service, proxy) === abroad
-    ? domainsSeen(memo, { proxy: abroad, service, portSuffix })
-    : domainsAtHome(memo, { atHome, abroad, service, portSuffix });
+  const { sameNamespace, otherNamespaces } = proxy;
+  return seenAs(service, proxy) === otherNamespaces
+    ? domainsSeen(memo, { proxy: otherNamespaces, service, portSuffix })
+    : domainsInSameNamespace(memo, { sameNamespace, otherNamespaces, service, portSuffix });
 };
 
-interface HomeInputs extends Omit<DomainInputs, "proxy">, Pick<DomainPerspectives, "atHome" | "abroad"> {}
+interface SameNamespaceInputs
+  extends Omit<DomainInputs, "proxy">,
+    Pick<DomainPerspectives, "sameNamespace" | "otherNamespaces"> {}
 
-const domainsAtHome = query(
+const domainsInSameNamespace = query(
   "domains of a service in its own namespace",
-  ({ atHome, abroad, service, portSuffix }: HomeInputs, memo: Memo): ServiceDomains => ({
+  ({ sameNamespace, otherNamespaces, service, portSuffix }: SameNamespaceInputs, memo: Memo): ServiceDomains => ({
     service,
-    ...makeDomains({ proxy: atHome, service, portSuffix }),
-    elsewhere: domainsSeen(memo, { proxy: abroad, service, portSuffix }),
+    ...makeDomains({ proxy: sameNamespace, service, portSuffix }),
+    elsewhere: domainsSeen(memo, { proxy: otherNamespaces, service, portSuffix }),
   }),
 );
 
@@ -156,7 +172,7 @@ function shortForms(host: string, dnsDomain: string): readonly string[] {
   return sharedSuffixForms(host, dnsDomain);
 }
 
-/** `name.ns.svc.suffix` for a proxy in `namespace`, which is empty abroad: the bare name is for its own namespace only. */
+/** `name.ns.svc.suffix` for a proxy in `namespace`, which is empty for other namespaces: the bare name is for its own namespace only. */
 function kubernetesShortForms(host: string, namespace: string): readonly string[] {
   const end = host.indexOf(".svc.");
   const dot = host.indexOf(".");

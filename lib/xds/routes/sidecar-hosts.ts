@@ -9,12 +9,12 @@ import { originKeys } from "../provenance.ts";
 import type { ForwardedHeaders } from "./actions/default-route.ts";
 import { type DefaultHost, defaultHost, defaultHosts } from "./default-hosts.ts";
 import {
-  type BroughtHosts,
-  broughtHosts,
   type Candidate,
-  claimsBrought,
-  settledHosts,
-  type TablePlace,
+  claimsOfVirtualServices,
+  resolvedHosts,
+  type TableKey,
+  type VirtualServiceHosts,
+  virtualServiceHosts,
 } from "./host-claims.ts";
 import {
   type HostContext,
@@ -23,13 +23,13 @@ import {
   type NamedHosts,
   namedHosts,
   namesSomeService,
-  sidecarPlace,
+  sidecarRouteScope,
 } from "./host-groups.ts";
 import { domainsOf, hostPiece } from "./host-piece.ts";
-import type { SettledHosts } from "./placed-hosts.ts";
-import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
+import type { ClaimsOfVirtualServices } from "./resolved-domains.ts";
+import type { ResolvedHosts } from "./resolved-hosts.ts";
+import { type ScopedRoutes, scopedRoutes } from "./scoped-routes.ts";
 import { type ServiceDomains, seenOf } from "./service-domains.ts";
-import type { ClaimsBrought } from "./settled-claims.ts";
 import { ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, tableServices } from "./table-services.ts";
 
@@ -41,37 +41,37 @@ import { type TableService, tableServices } from "./table-services.ts";
  * @returns without the catch-all; places are in the order of names
  * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
-export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): Stage<SettledHosts> {
+export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): Stage<ResolvedHosts> {
   const { memo, settings, domains, view } = table;
   const services = tableServices(memo, { services: listener.services, port, namesPorts: settings.proxyless });
   const slot = `${settings.proxyless ? "grpc|" : ""}${view.key()}|${listener.spec?.bind ?? ""}|${port}`;
   const at = { services, port, slot };
-  const brought = hostsBrought(listener, at, table);
+  const fromVirtualServices = allVirtualServiceHosts(listener, at, table);
   const hosts = defaultHosts(memo, { settings, domains, services, port, ...ruleSource(view) });
-  return hostsTogether(memo, { brought, hosts, ...at });
+  return hostsTogether(memo, { fromVirtualServices, hosts, ...at });
 }
 
-interface Together extends TablePlace {
-  readonly brought: readonly BroughtHosts[];
+interface Together extends TableKey {
+  readonly fromVirtualServices: readonly VirtualServiceHosts[];
   readonly hosts: readonly DefaultHost[];
 }
 
-/** Most changes are of virtual services that bring nothing to most tables. */
+/** Most changed VirtualServices have no host in most tables. */
 const hostsTogether = query(
   "virtual hosts of a sidecar's port",
-  ({ brought, hosts, ...at }: Together, memo: Memo): Stage<SettledHosts> => {
-    const claims = claimsBrought(memo, at.slot, brought);
-    const others = unclaimedHosts(memo, { claims, hosts });
-    return settledHosts({ brought, claims, others }, at, memo);
+  ({ fromVirtualServices, hosts, ...at }: Together, memo: Memo): Stage<ResolvedHosts> => {
+    const claims = claimsOfVirtualServices(memo, at.slot, fromVirtualServices);
+    const defaults = unclaimedHosts(memo, { claims, hosts });
+    return resolvedHosts({ fromVirtualServices, claims, defaults }, at, memo);
   },
 );
 
 interface Unclaimed {
-  readonly claims: ClaimsBrought;
+  readonly claims: ClaimsOfVirtualServices;
   readonly hosts: readonly DefaultHost[];
 }
 
-/** The hosts of the services that no virtual service stands for. */
+/** The default hosts of services without a VirtualService. */
 const unclaimedHosts = query(
   "unclaimed virtual hosts",
   ({ claims, hosts }: Unclaimed, memo: Memo): readonly Candidate[] => {
@@ -80,16 +80,16 @@ const unclaimedHosts = query(
   },
 );
 
-/** What all virtual services of a listener bring. */
-function hostsBrought(
+/** The hosts of all VirtualServices of a listener. */
+function allVirtualServiceHosts(
   { virtualServices, virtualServiceByHost }: EgressListener,
-  { services, port, slot }: TablePlace,
+  { services, port, slot }: TableKey,
   { memo, settings, domains, view }: TableContext,
-): readonly BroughtHosts[] {
-  if (virtualServices.length === 0) return nothingBrought;
+): readonly VirtualServiceHosts[] {
+  if (virtualServices.length === 0) return noVirtualServiceHosts;
   const { sourceLabels: labels, proxy } = view;
-  const place = sidecarPlace(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
-  const context = { settings, domains, services, port, place };
+  const routeScope = sidecarRouteScope(memo, { ...ruleSource(view), services, port, labels, caller: proxy.namespace });
+  const context = { settings, domains, services, port, routeScope };
   const byHost = hasWildcards(memo, { virtualServices })
     ? ({ hasWildcard }: MeshVirtualService) => (hasWildcard ? virtualServiceByHost : undefined)
     : undefined;
@@ -103,8 +103,8 @@ const hasWildcards = query(
     virtualServices.some(({ hasWildcard }) => hasWildcard),
 );
 
-const nothingBrought: readonly BroughtHosts[] = [];
-const noHosts = broughtHosts([]);
+const noVirtualServiceHosts: readonly VirtualServiceHosts[] = [];
+const noHosts = virtualServiceHosts([]);
 
 /**
  * The hosts of all virtual services of a table. Those of one that is what it was are found by where it stands: with the mesh both
@@ -117,10 +117,10 @@ const hostsOfVirtualServices = mappedList(
     byHost: EgressListener["virtualServiceByHost"] | undefined,
     context: HostContext,
     memo: Memo,
-  ): BroughtHosts => {
+  ): VirtualServiceHosts => {
     if (context.port !== 80 && !namesSomeService(virtualService, context.services)) return noHosts;
-    const placed = placedRoutes(virtualService, context.place, { ...context, memo });
-    const named = placed.routes.length === 0 ? undefined : namedHosts(virtualService, byHost, context, memo);
+    const scoped = scopedRoutes(virtualService, context.routeScope, { ...context, memo });
+    const named = scoped.routes.length === 0 ? undefined : namedHosts(virtualService, byHost, context, memo);
     if (named === undefined) return noHosts;
     const { settings, port } = context;
     const domains = seenOf(
@@ -128,23 +128,23 @@ const hostsOfVirtualServices = mappedList(
       context.domains,
       memo,
     );
-    return hostsOfOne(memo, { virtualService, placed, named, settings, domains, port });
+    return hostsOfOne(memo, { virtualService, scoped, named, settings, domains, port });
   },
 );
 
 /** What a virtual service brings to all tables in which it means the same: as a rule to those of most namespaces. */
 interface Bringing extends Pick<HostContext, "settings" | "domains" | "port"> {
   readonly virtualService: MeshVirtualService;
-  readonly placed: PlacedRoutes;
+  readonly scoped: ScopedRoutes;
   readonly named: NamedHosts;
 }
 
 const hostsOfOne = query(
   "virtual hosts of a virtual service",
-  ({ virtualService, placed, named, ...context }: Bringing, memo: Memo): BroughtHosts => {
-    const groups = hostGroups(virtualService, named, placed, context.port);
+  ({ virtualService, scoped, named, ...context }: Bringing, memo: Memo): VirtualServiceHosts => {
+    const groups = hostGroups(virtualService, named, scoped, context.port);
     if (groups.length === 0) return noHosts;
-    return broughtHosts(
+    return virtualServiceHosts(
       groups.flatMap((group) => [
         ...group.plainHosts.map((host) => plainHost(host, group, context, memo)),
         ...group.services.map((service) => serviceHost(service, group, context, memo)),
@@ -156,34 +156,34 @@ const hostsOfOne = query(
 /** What hosts are made with. */
 type Making = Pick<Bringing, "settings" | "domains" | "port">;
 
-function plainHost(host: string, { port, placed, origin }: HostGroup, { settings }: Making, memo: Memo): Candidate {
-  const { name, domains, piece } = hostOfNoService(memo, { settings, placed, host, port });
+function plainHost(host: string, { port, scoped, origin }: HostGroup, { settings }: Making, memo: Memo): Candidate {
+  const { name, domains, piece } = hostOfNoService(memo, { settings, scoped, host, port });
   return { piece, claim: { name, domains, port, hostname: "" }, origin };
 }
 
 interface Routed {
-  readonly placed: PlacedRoutes;
+  readonly scoped: ScopedRoutes;
   readonly port: number;
 }
 
 const hostOfNoService = query(
   "virtual host of no service",
-  ({ settings, placed, host, port }: Routed & { readonly settings: TableSettings; readonly host: string }) => {
+  ({ settings, scoped, host, port }: Routed & { readonly settings: TableSettings; readonly host: string }) => {
     const name = virtualHostName(host, port);
     const all = settings.proxyless ? [bracketed(host), name] : [bracketed(host)];
     return {
       name,
       domains: { all, keys: all, derived: all.map(() => false) },
-      piece: hostPiece(name, all, placed.routes, placed.from, settings.headers),
+      piece: hostPiece(name, all, scoped.routes, scoped.from, settings.headers),
     };
   },
 );
 
 function serviceHost(service: TableService, group: HostGroup, context: Making, memo: Memo): Candidate {
-  const { port, placed, origin } = group;
+  const { port, scoped, origin } = group;
   const domains = domainsOf(service, port, context.port, { ...context, memo });
   const { headers } = context.settings;
-  return { ...hostOfService(memo, { headers, placed, domains, port }), origin };
+  return { ...hostOfService(memo, { headers, scoped, domains, port }), origin };
 }
 
 interface RoutedService extends Routed {
@@ -193,12 +193,12 @@ interface RoutedService extends Routed {
 
 const hostOfService = query(
   "virtual host of a service",
-  ({ headers, placed, domains, port }: RoutedService): Omit<Candidate, "origin"> => {
+  ({ headers, scoped, domains, port }: RoutedService): Omit<Candidate, "origin"> => {
     const hostname = domains.service.hostname.toLowerCase();
     const name = virtualHostName(hostname, port);
-    const from = [...placed.from, ...originKeys(domains.service)];
+    const from = [...scoped.from, ...originKeys(domains.service)];
     return {
-      piece: hostPiece(name, domains.all, placed.routes, from, headers),
+      piece: hostPiece(name, domains.all, scoped.routes, from, headers),
       claim: { name, domains, port, hostname },
     };
   },

@@ -7,7 +7,7 @@ import type { RouteView } from "../../mesh/views/views.ts";
 import { httpProxyRouteTable } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { catchAllVirtualHost, type ForwardedHeaders } from "./actions/default-route.ts";
-import { placedJson, placedOwners, placedPieces, type SettledHosts } from "./placed-hosts.ts";
+import { orderedJson, orderedOwners, orderedPieces, type ResolvedHosts } from "./resolved-hosts.ts";
 import { sidecarHosts } from "./sidecar-hosts.ts";
 import type { TableContext } from "./table-context.ts";
 import { emptyTable, fewPieces, keptTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts";
@@ -30,9 +30,9 @@ export function sidecarTables(
     const key = port === 0 ? bind : String(port);
     const present = hostsByPort.get(key);
     if (present !== undefined) return present;
-    const { value: settled, diagnostics: found } = hostsOfPort(port, bind, table);
+    const { value: resolved, diagnostics: found } = hostsOfPort(port, bind, table);
     diagnostics.push(...found);
-    const made = { settled, byDomain: lazily(() => indexByDomain(placedPieces(table.memo, settled))) };
+    const made = { resolved, byDomain: lazily(() => indexByDomain(orderedPieces(table.memo, resolved))) };
     hostsByPort.set(key, made);
     return made;
   };
@@ -40,7 +40,7 @@ export function sidecarTables(
     const parsed = parseTableName(name);
     if (parsed === undefined) return emptyTable(name);
     const hosts = hostsOf(parsed);
-    if (parsed.sniffedHost === undefined) return wholeTable(name, hosts.settled, table);
+    if (parsed.sniffedHost === undefined) return wholeTable(name, hosts.resolved, table);
     const pieces = sniffedPieces(name, parsed.sniffedHost, hosts, table);
     return keptTable(table.view.key, { name, pieces }, table.memo);
   });
@@ -48,15 +48,15 @@ export function sidecarTables(
 }
 
 /** The table of a port: all of its hosts, and what becomes of others. */
-function wholeTable(name: string, hosts: SettledHosts, table: TableContext): Resource<RouteConfigurationJson> {
+function wholeTable(name: string, hosts: ResolvedHosts, table: TableContext): Resource<RouteConfigurationJson> {
   const { memo } = table;
   const last = catchAll(table);
-  if (hosts.placement.count < fewPieces)
-    return keptTable(table.view.key, { name, pieces: placedPieces(memo, hosts, last) }, memo);
+  if (hosts.order.count < fewPieces)
+    return keptTable(table.view.key, { name, pieces: orderedPieces(memo, hosts, last) }, memo);
   return routeTable(memo, {
     name,
-    hosts: placedJson(memo, hosts, last),
-    owners: placedOwners(memo, hosts),
+    hosts: orderedJson(memo, hosts, last),
+    owners: orderedOwners(memo, hosts),
   });
 }
 
@@ -65,23 +65,23 @@ function wholeTable(name: string, hosts: SettledHosts, table: TableContext): Res
  *
  * @returns none for a port that no egress listener has
  */
-export function hostsOfPort(port: number, bind: string, table: TableContext): Stage<SettledHosts> {
+export function hostsOfPort(port: number, bind: string, table: TableContext): Stage<ResolvedHosts> {
   const listener = egressListenerOf(table.view, port, bind);
   return listener === undefined ? noHosts : sidecarHosts(listener, tablePort(listener, port), table);
 }
 
-const noHosts: Stage<SettledHosts> = {
+const noHosts: Stage<ResolvedHosts> = {
   value: {
-    brought: [],
-    others: [],
-    placement: { count: 0, places: [], placesOfOthers: [], trimmed: new Map() },
+    fromVirtualServices: [],
+    defaults: [],
+    order: { count: 0, indexes: [], indexesOfDefaults: [], trimmed: new Map() },
     slot: "",
   },
   diagnostics: [],
 };
 
 interface PortHosts {
-  readonly settled: SettledHosts;
+  readonly resolved: ResolvedHosts;
   byDomain(): ReadonlyMap<string, readonly VirtualHostPiece[]>;
 }
 

@@ -7,7 +7,7 @@ import { mappedList } from "../../incremental/mapped-list.ts";
 import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { sameElements } from "../../incremental/same-elements.ts";
-import { withListApart } from "../list-apart.ts";
+import { withLazyField } from "../lazy-field.ts";
 import type { Resource } from "../resource.ts";
 
 /** A virtual host and the objects that it was made from. */
@@ -84,7 +84,7 @@ const tableOf = (
 ): Resource<RouteConfigurationJson> => {
   // Its text is cut where the list stands, which is therefore there, though empty.
   if (hosts instanceof ChunkedList)
-    return { name, json: withListApart(tableAround(name, { virtualHosts: [] }), "virtualHosts", hosts), from };
+    return { name, json: withLazyField(tableAround(name, { virtualHosts: [] }), "virtualHosts", hosts), from };
   // Nobody writes into it.
   return { name, json: inlineTable(name, hosts as VirtualHostJson[]), from };
 };

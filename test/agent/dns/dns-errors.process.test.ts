@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { serveDns } from "../../../lib/agent/dns/dns-server.ts";
 import { createNameBook } from "../../../lib/agent/dns/name-book.ts";
 import type { Nameserver } from "../../../lib/agent/dns/upstream.ts";
-import { asker, kubernetes, tableOf } from "./names.ts";
+import { dnsClient, kubernetes, tableOf } from "./names.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 const web = "web.shop.svc.cluster.local";
-const book = createNameBook(tableOf({ [web]: kubernetes("web", "shop", "10.0.0.1") }), asker);
+const book = createNameBook(tableOf({ [web]: kubernetes("web", "shop", "10.0.0.1") }), dnsClient);
 const question = (name: string) => encode({ type: "query", id: 7, flags: 0x100, questions: [{ type: "A", name }] });
 
 /** A DNS server with the sockets that it opened, and the errors that it counted. */

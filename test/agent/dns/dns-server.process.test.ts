@@ -8,7 +8,7 @@ import { serveDns } from "../../../lib/agent/dns/dns-server.ts";
 import { createNameBook, type NameBook } from "../../../lib/agent/dns/name-book.ts";
 import { readResolvConf } from "../../../lib/agent/dns/resolv-conf.ts";
 import { framed } from "../../../lib/agent/dns/upstream.ts";
-import { asker, external, kubernetes, tableOf } from "./names.ts";
+import { dnsClient, external, kubernetes, tableOf } from "./names.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(() => {
@@ -23,7 +23,7 @@ const book = createNameBook(
     "many.shop.svc.cluster.local": kubernetes("many", "shop", ...many),
     "six.example.com": external("2001:db8::6"),
   }),
-  asker,
+  dnsClient,
 );
 
 /** A nameserver that says 198.51.100.7 to whatever it is asked, over UDP, and over TCP at the same port. */

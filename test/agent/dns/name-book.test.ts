@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createNameBook } from "../../../lib/agent/dns/name-book.ts";
-import { asker, external, kubernetes, tableOf } from "./names.ts";
+import { dnsClient, external, kubernetes, tableOf } from "./names.ts";
 
 const book = createNameBook(
   tableOf({
@@ -12,7 +12,7 @@ const book = createNameBook(
     "*.example.com": external("192.0.2.3"),
     "nowhere.example.org": external(),
   }),
-  asker,
+  dnsClient,
 );
 
 const ask = (name: string) => {

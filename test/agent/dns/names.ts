@@ -13,4 +13,4 @@ export const kubernetes = (shortname: string, namespace: string, ...ips: string[
 export const external = (...ips: string[]) => ({ ips, registry: "External" });
 
 /** A workload of the namespace `shop`. */
-export const asker = { namespace: "shop", domain: "svc.cluster.local", search: "shop.svc.cluster.local" } as const;
+export const dnsClient = { namespace: "shop", domain: "svc.cluster.local", search: "shop.svc.cluster.local" } as const;

@@ -13,7 +13,7 @@ describe("settingsFromEnvironment", () => {
       grpcPort: undefined,
       maxHoldMs: 25_000,
       workers: 16,
-      confirmsByStore: false,
+      sharesCdsAcks: false,
     });
   });
 

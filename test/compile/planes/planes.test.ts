@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { blobKey } from "../../../lib/base/blob.ts";
 import { PortolanError } from "../../../lib/base/diagnostic.ts";
 import { writeHeldSources } from "../../../lib/compile/isolation/held-sources.ts";
-import type { Room } from "../../../lib/compile/recompile/recompiled.ts";
+import type { MemoryLimits } from "../../../lib/compile/recompile/recompiled.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout } from "../../../lib/compile/rollout.ts";
 import { collectedSources } from "../../../lib/compile/shards/collect-sources.ts";
@@ -171,8 +171,8 @@ describe("a pin", () => {
   });
 
   it("comes to the same bytes in a process that goes on, in one that starts, and where there is little room", async () => {
-    const roots = async (isCold: boolean, room?: Room) => {
-      const shop = openShop(memoryStore(), "this build", undefined, room);
+    const roots = async (isCold: boolean, memoryLimits?: MemoryLimits) => {
+      const shop = openShop(memoryStore(), "this build", undefined, memoryLimits);
       await shop.publish("1s 10.0.0.1");
       await shop.publish("2s 10.0.0.2");
       await shop.rollout().rollback(1);

@@ -2,7 +2,7 @@
 import { loadAll } from "js-yaml";
 import { fieldsOf } from "../../../lib/base/untyped.ts";
 import { createCollector } from "../../../lib/collect/collector.ts";
-import type { Room } from "../../../lib/compile/recompile/recompiled.ts";
+import type { MemoryLimits } from "../../../lib/compile/recompile/recompiled.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout, type Rollout } from "../../../lib/compile/rollout.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
@@ -111,9 +111,14 @@ export const fillBoth: Fill = async (store, form) => {
 };
 
 /** @param room that whoever compiles has */
-export function openShop(store: ObjectStore, build?: string, fill: Fill = fillFolder, room?: Room): Shop {
+export function openShop(
+  store: ObjectStore,
+  build?: string,
+  fill: Fill = fillFolder,
+  memoryLimits?: MemoryLimits,
+): Shop {
   const publisher = { pace: noPause };
-  const options = { store, publisher, build, room };
+  const options = { store, publisher, build, memoryLimits };
   const warm = createRecompiler(options);
   const head = async (): Promise<Head> => {
     const read = await readHead(store);

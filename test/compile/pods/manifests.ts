@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
 import type { Stage } from "../../../lib/base/diagnostic.ts";
-import { censusOf } from "../../../lib/compile/census.ts";
+import { workloadProxies } from "../../../lib/compile/workload-proxies.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world/world-of.ts";
 import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/incremental/memo.ts";
@@ -68,7 +68,7 @@ export function census(objects: readonly (object | string)[], mesh = ""): Stage<
   if (refused.length > 0) throw new Error(refused.map(({ message }) => message).join("\n"));
   const { registry } = worldOf(loaded, defaultWorldOptions, createMemo()).value;
   const { domain } = defaultWorldOptions;
-  return censusOf(registry.workloads, { ...loaded, domain }, createMemo());
+  return workloadProxies(registry.workloads, { ...loaded, domain }, createMemo());
 }
 
 /** The only proxy of a world. */

@@ -131,8 +131,8 @@ describe("a world that there is little room for", () => {
       for (const seed of seeds) {
         const [whole, small] = [memoryStore(), memoryStore()];
         const compileWhole = createRecompiler({ store: whole, ...way, now: () => 0 });
-        const room = { wholeBytes: 0, sliceBytes: kib * 1024 };
-        const compileSmall = createRecompiler({ store: small, ...way, room, now: () => 0 });
+        const memoryLimits = { wholeBytes: 0, sliceBytes: kib * 1024 };
+        const compileSmall = createRecompiler({ store: small, ...way, memoryLimits, now: () => 0 });
         for (const [round, folder] of foldersFrom(1_000 * kib + seed, materials, 6).entries()) {
           for (const store of [whole, small]) await writeShard(store, "main", filesOf(folder), { allowEmpty: true });
           expect([seed, round, await compileSmall()]).toEqual([seed, round, await compileWhole()]);
@@ -144,7 +144,11 @@ describe("a world that there is little room for", () => {
 
   it("is compiled and published all the same where the newest root is lost or damaged", async () => {
     const store = memoryStore();
-    const recompile = createRecompiler({ store, build: "this one", room: { wholeBytes: 0, sliceBytes: 2_048 } });
+    const recompile = createRecompiler({
+      store,
+      build: "this one",
+      memoryLimits: { wholeBytes: 0, sliceBytes: 2_048 },
+    });
     const [first, second] = foldersFrom(11, materials, 1);
     if (first === undefined || second === undefined) throw new Error("there are two folders");
     for (const harm of ["deleted", "overwritten"]) {
@@ -162,9 +166,9 @@ describe("a world that there is little room for", () => {
     const { stages, observer } = stageNames();
     const files = foldersFiles(syntheticMesh(20).text);
     const bytes = files.reduce((sum, { text }) => sum + text.length, 0);
-    const room = { wholeBytes: 0, sliceBytes: Math.ceil(bytes / 4) };
+    const memoryLimits = { wholeBytes: 0, sliceBytes: Math.ceil(bytes / 4) };
     const compileWhole = createRecompiler({ store: whole, build: "this one", now: () => 0 });
-    const compileSmall = createRecompiler({ store: small, build: "this one", room, observer, now: () => 0 });
+    const compileSmall = createRecompiler({ store: small, build: "this one", memoryLimits, observer, now: () => 0 });
     const edits = [folderEdits["virtual-service"], folderEdits.endpoint];
     for (const [round, edit] of [undefined, ...edits].entries()) {
       const edited = edit === undefined ? files : editedFiles(files, "app-0", (text) => edit(text, round));
@@ -182,8 +186,8 @@ describe("a world that there is little room for", () => {
     const [first, ...more] = foldersFrom(7, materials, 1);
     const files = filesOf(more[0] ?? first ?? { meshConfig: undefined, networks: undefined, objects: [] });
     const bytes = files.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
-    const room = { wholeBytes: bytes, sliceBytes: bytes };
-    const recompile = createRecompiler({ store, room, observer, now: () => 0 });
+    const memoryLimits = { wholeBytes: bytes, sliceBytes: bytes };
+    const recompile = createRecompiler({ store, memoryLimits, observer, now: () => 0 });
     await writeShard(store, "main", files);
     await recompile();
     expect(stages).not.toContain("join");

@@ -29,7 +29,7 @@ const issuer = "https://kubernetes.default.svc.cluster.local";
 const addresses = { client: "10.55.0.11", web: "10.55.0.12", edge: "10.55.0.14" } as const;
 type Pod = keyof typeof addresses;
 const pods = ["client", "web", "edge"] as const;
-const [standInAddress, nameServerAddress, outsideAddress] = ["10.55.0.2", "10.55.0.3", "10.55.0.4"];
+const [templatePodAddress, nameServerAddress, outsideAddress] = ["10.55.0.2", "10.55.0.3", "10.55.0.4"];
 const gatewayPort = 8443;
 
 const app = `require("node:http").createServer((q, r) => r.end("the app")).listen(8080, "0.0.0.0")`;
@@ -178,7 +178,7 @@ describe.skipIf(
     // In place: a file that is gone for a moment would be read as no name.
     writeFileSync(join(folder, "zone.json"), JSON.stringify(names));
   };
-  const toStandIn = () => lead({ "istiod.istio-system.svc": standInAddress });
+  const toStandIn = () => lead({ "istiod.istio-system.svc": templatePodAddress });
   const toPortolan = () =>
     lead({
       "istiod.istio-system.svc": "portolan.portolan.svc.cluster.local.",
@@ -227,7 +227,7 @@ describe.skipIf(
       roots = run(own, "ca", "roots", "--store", "store");
     }
     network = openNetwork();
-    standIn = server("stand-in", network.addPod(standInAddress));
+    standIn = server("stand-in", network.addPod(templatePodAddress));
     portolan = server("portolan", network.hub);
     const names = network.addPod(nameServerAddress);
     const outside = network.addPod(outsideAddress);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dueSecrets } from "../../../lib/front/ads/due-secrets.ts";
 import type { SecretFeed } from "../../../lib/front/secrets/secrets.ts";
-import { askedSecrets, type SecretWatch, toldSecrets } from "../../../lib/streams/secret-watch.ts";
+import { askedSecrets, type SecretWatch, sentSecrets } from "../../../lib/streams/secret-watch.ts";
 import { askedDelta, type DeltaRequest } from "../../../lib/streams/watch.ts";
 
 const many = 500;
@@ -38,7 +38,7 @@ async function told(front: ReturnType<typeof feed>["front"], watch: SecretWatch,
   const due = await dueSecrets(front, { kind: "delta", caller, secrets, nowMs }, watch);
   if (due === undefined) return { watch, changed: [], missing: [] };
   const note = { nonce: "1", names: [], kept: undefined, version: due.version, classId: "c", root: "r" };
-  const after = due.isAnswer ? toldSecrets(due, note) : due.after;
+  const after = due.isAnswer ? sentSecrets(due, note) : due.after;
   return { watch: after, changed: due.changed.map(({ name }) => name), missing: due.missing };
 }
 const none: readonly never[] = [];

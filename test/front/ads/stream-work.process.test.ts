@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { DeltaDiscoveryRequestSchema } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { DeltaQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { frontHost } from "../../../lib/front/ads/front-host.ts";
+import { createReportedNacks, type ReportedNack } from "../../../lib/front/ads/reported-nacks.ts";
 import { deltaRequest } from "../../../lib/front/ads/requests.ts";
-import { createSaidRefusals, type SaidRefusal } from "../../../lib/front/ads/said-refusals.ts";
 import { createBudget } from "../../../lib/limits/budget.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import type { SnapshotReader } from "../../../lib/snapshot/reader/snapshot-reader.ts";
@@ -37,8 +37,8 @@ async function served(requests: readonly StreamRequest[], isLast: (answer: Strea
       return test.front.reader.entries(ref);
     },
   };
-  const refused: SaidRefusal[] = [];
-  const refusals = createSaidRefusals(
+  const refused: ReportedNack[] = [];
+  const refusals = createReportedNacks(
     reader,
     () => 0,
     () => {},

@@ -352,6 +352,6 @@ describe("what nodes have", () => {
     await expect.poll(states).toEqual([["routes synced"]]);
     // The others are forgotten after a quarter of an hour.
     clock.ms += limits.refusalMs;
-    await expect.poll(async () => nodes.standing().length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => nodes.active().length, { timeout: 5_000 }).toBe(1);
   });
 });

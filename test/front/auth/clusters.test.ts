@@ -203,9 +203,9 @@ describe("a pod whose name another cluster has, too", () => {
       expect(await listed(`${node}@${cluster}`)).toEqual(await listed(`db-0.shop@${cluster}`));
       const heard = { seen: new Date(0).toISOString(), isOpen: true, pauseMs: 0 };
       const inForce = { reader: open.reader, head, nowMs: Number.POSITIVE_INFINITY };
-      const [standing] = await nodeStates(inForce, [{ node, cluster, ...heard, resources: [] }], { nowMs: 0 });
-      expect(standing).toMatchObject({ node, cluster, class: byName.kind === "placed" ? byName.classId : "" });
-      classes.push(standing?.class);
+      const [active] = await nodeStates(inForce, [{ node, cluster, ...heard, resources: [] }], { nowMs: 0 });
+      expect(active).toMatchObject({ node, cluster, class: byName.kind === "placed" ? byName.classId : "" });
+      classes.push(active?.class);
     }
     expect(new Set(classes).size).toBe(2);
     // Of no cluster that has it: its namespace's default, as without one.

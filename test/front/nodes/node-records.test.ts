@@ -65,11 +65,11 @@ describe("what nodes have", () => {
       versions.has(who, "1", "poll");
       versions.has(who, "x".repeat(1_000), "poll");
     }
-    const standing = versions.standing();
-    expect(standing.length).toBeLessThan(50);
-    expect(standing.at(-1)?.node).toBe("web-199");
+    const active = versions.active();
+    expect(active.length).toBeLessThan(50);
+    expect(active.at(-1)?.node).toBe("web-199");
     for (let i = 0; i < 200; i += 1) versions.has({ ...web, nodeId: "web-199" }, `${i}`, "poll");
-    expect(versions.standing()).toHaveLength(standing.length);
+    expect(versions.active()).toHaveLength(active.length);
   });
 
   it.each(["-1", "0.5", "none"])("is nothing at a limit of %s", async (limit) => {

@@ -15,7 +15,7 @@ function known() {
     () => {},
     limits,
   );
-  const presence = () => versions.standing().map((one) => presenceOf(one, clock.ms));
+  const presence = () => versions.active().map((one) => presenceOf(one, clock.ms));
   return { clock, versions, presence };
 }
 
@@ -87,7 +87,7 @@ describe("whether a node is heard", () => {
       if (i < 3) versions.has(rds, "1", "poll");
       clock.ms += 5_000;
     }
-    expect(versions.standing().map(({ resources }) => resources.map(({ type }) => type))).toEqual([["clusters"]]);
+    expect(versions.active().map(({ resources }) => resources.map(({ type }) => type))).toEqual([["clusters"]]);
     expect([versions.isAsking(cds), versions.isAsking(rds), versions.isAsking({ ...cds, nodeId: "other" })]).toEqual([
       true,
       false,

@@ -22,40 +22,40 @@ function watch(some: Partial<Limits> = {}) {
     serve: (nodeId: string, version = "2") =>
       refusals.served(poll(nodeId), { kept: "1", version, classId: "c", root: "r" }),
     ask: (nodeId: string, version = "1") => refusals.asked(poll(nodeId), version),
-    standing: () => refusals.standing().map(({ nodeId }) => nodeId),
+    active: () => refusals.active().map(({ nodeId }) => nodeId),
   };
 }
 
 describe("the watch for refusals", () => {
   it("forgets a node that asks no more, and not one that goes on asking", () => {
-    const { serve, ask, pass, standing } = watch({ refusalMs: 1_000 });
+    const { serve, ask, pass, active } = watch({ refusalMs: 1_000 });
     for (const node of ["gone", "there"]) {
       serve(node);
       ask(node);
       ask(node);
     }
-    expect(standing()).toEqual(["there", "gone"]);
+    expect(active()).toEqual(["there", "gone"]);
     pass(900);
     ask("there");
     pass(200);
-    expect(standing()).toEqual(["there"]);
+    expect(active()).toEqual(["there"]);
   });
 
   it("takes a bounded amount of memory, whatever is asked under whatever names", () => {
-    const { serve, ask, standing } = watch({ refusalBytes: 50_000 });
+    const { serve, ask, active } = watch({ refusalBytes: 50_000 });
     for (let i = 0; i < 10_000; i += 1) {
       const node = `${i}${"x".repeat(i % 1_000)}`;
       serve(node);
       ask(node);
       ask(node);
     }
-    expect(standing().length).toBeGreaterThan(5);
-    expect(standing().join("").length).toBeLessThan(50_000);
-    expect(standing()[0]).toMatch(/^9999/);
+    expect(active().length).toBeGreaterThan(5);
+    expect(active().join("").length).toBeLessThan(50_000);
+    expect(active()[0]).toMatch(/^9999/);
   });
 
   it("counts a node that accepts or changes its mind as one, however often", () => {
-    const { serve, ask, standing } = watch({ refusalBytes: 3_000 });
+    const { serve, ask, active } = watch({ refusalBytes: 3_000 });
     serve("first");
     ask("first");
     ask("first");
@@ -63,7 +63,7 @@ describe("the watch for refusals", () => {
       serve("other", String(i));
       ask("other", "accepted");
     }
-    expect(standing()).toEqual(["first"]);
+    expect(active()).toEqual(["first"]);
   });
 });
 

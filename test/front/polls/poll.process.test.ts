@@ -355,7 +355,7 @@ describe("a refusal", () => {
       { suspects: [{ name: "80", from: ["VirtualService/default/80"] }] },
     ]);
     await ask(refused);
-    expect(front.refusals.standing()).toEqual([]);
+    expect(front.refusals.active()).toEqual([]);
   });
 
   it("of a whole type is narrowed down to the resources that are new in it", async () => {

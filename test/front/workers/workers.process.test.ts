@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryGenerations } from "../../../lib/front/heads/believed-generations.ts";
-import { confirmerOf } from "../../../lib/front/heads/confirmations.ts";
-import type { Stranger } from "../../../lib/front/nodes/strangers.ts";
+import { ackSourceOf } from "../../../lib/front/heads/cds-acks.ts";
+import type { UnmatchedNode } from "../../../lib/front/nodes/unmatched-nodes.ts";
 import { createHeadRelay } from "../../../lib/front/workers/head-relay.ts";
 import { createPrimary } from "../../../lib/front/workers/primary.ts";
 import { shareOfLimits } from "../../../lib/front/workers/share-of-limits.ts";
@@ -12,7 +12,7 @@ import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { lines } from "./lines.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const stranger = (nodeId: string, sinceMs = 1): Stranger => ({ nodeId, kind: "unknown", reason: "none", sinceMs });
+const stranger = (nodeId: string, sinceMs = 1): UnmatchedNode => ({ nodeId, kind: "unknown", reason: "none", sinceMs });
 const parts = (more: Partial<OwnParts>): OwnParts => ({
   refusals: () => [],
   strangers: () => [],
@@ -142,7 +142,7 @@ describe("what several processes know of nodes", () => {
   it("is told once, whoever hears of it, and again when it is long ago", async () => {
     const { started, said, clock, close } = openFront(memoryStore(), 2);
     const tell = async () => {
-      for (const { line } of started) line.send({ kind: "stranger", stranger: stranger("my-node") });
+      for (const { line } of started) line.send({ kind: "stranger", unmatched: stranger("my-node") });
       await new Promise((resolve) => setTimeout(resolve, 5));
     };
     await tell();
@@ -156,23 +156,23 @@ describe("what several processes know of nodes", () => {
 });
 
 describe("what a node has confirmed to one process", () => {
-  const by = confirmerOf("sidecar~10.0.0.5~web-0.shop~shop.svc.cluster.local", { kind: "anyone" });
+  const by = ackSourceOf("sidecar~10.0.0.5~web-0.shop~shop.svc.cluster.local", { kind: "anyone" });
   const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
   it("counts in the others once it has let the node through, wakes who waits there, and is soon forgotten", async () => {
     const { workers, clock, close } = openFront(memoryStore(), 2);
-    const [one, other] = workers.map(({ confirmations }) => confirmations);
+    const [one, other] = workers.map(({ cdsAcks }) => cdsAcks);
     let woken = 0;
     other?.watch(by, () => (woken += 1));
     const count = other?.count(by);
-    one?.told(by, "v2");
+    one?.observed(by, "v2");
     expect(await one?.hasOneOf(by, ["v2"])).toBe(true);
     await soon();
     expect(woken).toBe(1);
     expect(other?.count(by)).not.toBe(count);
     expect(await other?.hasOneOf(by, ["v2"])).toBe(true);
     expect(await other?.hasOneOf(by, ["v3"])).toBe(false);
-    expect(await other?.hasOneOf(confirmerOf(by.nodeId, { kind: "operator", subject: "o" }), ["v2"])).toBe(false);
+    expect(await other?.hasOneOf(ackSourceOf(by.nodeId, { kind: "operator", subject: "o" }), ["v2"])).toBe(false);
     clock.nowMs += 2_500;
     expect(await other?.hasOneOf(by, ["v2"])).toBe(false);
     close();
@@ -180,8 +180,8 @@ describe("what a node has confirmed to one process", () => {
 
   it("does not count where two Envoys say that they are the node", async () => {
     const { workers, close } = openFront(memoryStore(), 2);
-    const [one, other] = workers.map(({ confirmations }) => confirmations);
-    one?.told(by, "v2");
+    const [one, other] = workers.map(({ cdsAcks }) => cdsAcks);
+    one?.observed(by, "v2");
     await one?.hasOneOf(by, ["v2"]);
     await soon();
     other?.asks(by, "v1");

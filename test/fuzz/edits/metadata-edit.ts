@@ -6,8 +6,8 @@ import type { Manifest } from "../objects/vocabulary.ts";
 import { fieldsOf } from "./value-pool.ts";
 
 const lib = new URL("../../../lib/", import.meta.url).pathname;
-/** The rooms behind a compile. */
-const rooms = ["config", "registry", "mesh", "xds", "v1", "compile"];
+/** The packages that a compile uses. */
+const packages = ["config", "registry", "mesh", "xds", "v1", "compile"];
 const keyPattern = /"((?:[a-z0-9-]+\.)*(?:istio|kubernetes|k8s)\.io\/[A-Za-z0-9._-]+)"/g;
 /** Ends of texts that are versions or names of kinds. */
 const notAKey = /\/(?:v\d\w*|[A-Z]\w*)$/;
@@ -29,10 +29,10 @@ const plainKeys = [
 export const metadataKeys: readonly string[] = [
   ...new Set([
     ...plainKeys,
-    ...rooms.flatMap((room) =>
-      readdirSync(join(lib, room), { recursive: true, encoding: "utf8" })
+    ...packages.flatMap((packageName) =>
+      readdirSync(join(lib, packageName), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts"))
-        .flatMap((file) => [...readFileSync(join(lib, room, file), "utf8").matchAll(keyPattern)])
+        .flatMap((file) => [...readFileSync(join(lib, packageName, file), "utf8").matchAll(keyPattern)])
         .flatMap(([, key]) => (key === undefined || notAKey.test(key) ? [] : [key])),
     ),
   ]),

@@ -58,7 +58,7 @@ const talking = fc
 function classesOf(of: World) {
   const memo = createMemo();
   const mesh = buildMesh(of, memo).value;
-  return { mesh, census: classify(mesh, of.proxies, memo).value };
+  return { mesh, classified: classify(mesh, of.proxies, memo).value };
 }
 
 const bytes = (mesh: ReturnType<typeof classesOf>["mesh"], proxy: Proxy): string =>
@@ -69,12 +69,12 @@ describe("what is read of nodes", () => {
     fc.assert(
       fc.property(talking, compat, (parts, form) => {
         const of = worldOf(parts, form);
-        const { mesh, census } = classesOf(of);
+        const { mesh, classified } = classesOf(of);
         const seen = new Map<string, string>();
         for (const proxy of of.proxies) {
-          const projection = project(census.classifier, claimsOf(proxy)) ?? "";
+          const projection = project(classified.classifier, claimsOf(proxy)) ?? "";
           // In the table stand those whose class follows from what they say.
-          if (census.classifier.classes[projection] === undefined) continue;
+          if (classified.classifier.classes[projection] === undefined) continue;
           const made = bytes(mesh, proxy);
           expect(seen.get(projection) ?? made).toBe(made);
           seen.set(projection, made);
@@ -92,7 +92,7 @@ describe("what is read of nodes", () => {
         classify(buildMesh(first, memo).value, first.proxies, memo);
         const of = worldOf(after, form);
         const warm = classify(buildMesh(of, memo).value, of.proxies, memo).value;
-        const fresh = classesOf(of).census;
+        const fresh = classesOf(of).classified;
         expect(warm.classifier).toEqual(fresh.classifier);
         expect(warm.nodes).toEqual(fresh.nodes);
         expect(warm.classes.ids).toEqual(fresh.classes.ids);
@@ -104,8 +104,8 @@ describe("what is read of nodes", () => {
   it("gives no two selections of one mesh the same name", () => {
     fc.assert(
       fc.property(talking, compat, (parts, form) => {
-        const { census } = classesOf(worldOf(parts, form));
-        for (const id of census.classes.ids) expect(id).toMatch(/^(sidecar|router)-[0-9a-f]{24}$/);
+        const { classified } = classesOf(worldOf(parts, form));
+        for (const id of classified.classes.ids) expect(id).toMatch(/^(sidecar|router)-[0-9a-f]{24}$/);
       }),
       { numRuns: propertyRuns(60) },
     );
@@ -118,16 +118,16 @@ describe("what is read of nodes", () => {
       metadata: { SERVICE_ACCOUNT: serviceAccount },
     });
     const proxies = [of("a", "one"), of("b", "two")];
-    const { census } = classesOf(worldOf({ services: [], configs: [], proxies }, "shared"));
-    expect(census.classifier.attributes).toContain("metadata:SERVICE_ACCOUNT");
-    expect(Object.keys(census.classifier.classes)).toHaveLength(2);
-    expect(census.nodes.map(({ keys }) => keys.at(-1))).toEqual(["one/a.ns1", "two/b.ns1"]);
+    const { classified } = classesOf(worldOf({ services: [], configs: [], proxies }, "shared"));
+    expect(classified.classifier.attributes).toContain("metadata:SERVICE_ACCOUNT");
+    expect(Object.keys(classified.classifier.classes)).toHaveLength(2);
+    expect(classified.nodes.map(({ keys }) => keys.at(-1))).toEqual(["one/a.ns1", "two/b.ns1"]);
   });
 
   it("begins with what objects ask for: a metadata key that a patch matches, a label that a selector names", () => {
     const proxies = [sidecar("p.ns1", { app: "x", tier: "a" })];
     const read = (configs: RandomWorld["configs"]) =>
-      classesOf(worldOf({ services: [], configs, proxies }, "shared")).census.classifier;
+      classesOf(worldOf({ services: [], configs, proxies }, "shared")).classified.classifier;
     const none = read([]);
     expect(none.attributes).not.toContain("metadata:FLAVOUR");
     expect(none.labels).toEqual({});

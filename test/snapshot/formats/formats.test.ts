@@ -117,7 +117,7 @@ describe("a format to come", () => {
   const old = objects[oldRoot] ?? "";
 
   /** Leads HEAD to a root of the text. */
-  async function lead(store: ObjectStore, text: string): Promise<void> {
+  async function transition(store: ObjectStore, text: string): Promise<void> {
     const root = hashOf(text);
     await store.put(blobKey(root), utf8(text));
     const steps = [{ root, at: new Date(0).toISOString() }];
@@ -138,7 +138,7 @@ describe("a format to come", () => {
     const store = await storeOf(objects);
     const { poll, request } = testFront({ store });
     expect((await poll("clusters", body)).status).toBe(200);
-    await lead(store, text);
+    await transition(store, text);
     expect((await request("/healthz")).status).toBe(200);
     expect((await poll("clusters", body)).status).toBe(200);
     expect((await fsck(store)).problems.join()).toContain(reason);

@@ -2,23 +2,23 @@ import { fromJson } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { ListOfListsSchema } from "../../../gen/portolan/v1/root_pb.ts";
 import { blobsIn } from "../../../lib/snapshot/blob-groups.ts";
-import type { TextRun } from "../../../lib/snapshot/compiled.ts";
+import type { TextChunk } from "../../../lib/snapshot/compiled.ts";
 import { createLongLists, encodeLong } from "../../../lib/snapshot/long/encode-long.ts";
-import { hasRuns, type Long, longResource, textRun } from "../../../lib/snapshot/long/long-resource.ts";
+import { hasChunks, type Long, longResource, textChunk } from "../../../lib/snapshot/long/long-resource.ts";
 import { createLongReader } from "../../../lib/snapshot/long/read-long.ts";
 
-const runs = Array.from({ length: 600 }, (_, at) => textRun(`run ${at}`));
+const runs = Array.from({ length: 600 }, (_, at) => textChunk(`run ${at}`));
 const from = Array.from({ length: 3000 }, (_, at) => `networking.istio.io/VirtualService/team-${at}/app`);
 
-function resource(of: readonly TextRun[], origins: readonly string[] = from): Long {
+function resource(of: readonly TextChunk[], origins: readonly string[] = from): Long {
   const made = longResource({ name: "80", from: origins, runs: of });
-  if (!hasRuns(made)) throw new Error("has no runs");
+  if (!hasChunks(made)) throw new Error("has no runs");
   return made;
 }
 
 /** The same runs, one of them another. */
 const changed = (at: number, text = "another"): Long =>
-  resource(runs.map((run, place) => (place === at ? textRun(text) : run)));
+  resource(runs.map((run, place) => (place === at ? textChunk(text) : run)));
 
 function stored(...resources: readonly Long[]) {
   const lists = createLongLists();
@@ -35,7 +35,7 @@ function stored(...resources: readonly Long[]) {
 const listsIn = (blobs: ReadonlyMap<string, string>) =>
   [...blobs].filter(([, text]) => text.startsWith("{")).map(([hash, text]) => ({ hash, list: JSON.parse(text) }));
 const texts = (list: readonly { readonly text: string }[]) => list.map(({ text }) => text);
-const hashes = (list: readonly TextRun[]) => list.map(({ hash }) => hash);
+const hashes = (list: readonly TextChunk[]) => list.map(({ hash }) => hash);
 
 describe("the lists of a long resource", () => {
   it("are named by few others where they are many, and lead to all runs and objects in their order", async () => {

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { HTTPRoute, VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
 import { noServices } from "../../../lib/xds/routes/actions/destination-cluster.ts";
 import { virtualServiceRoutes } from "../../../lib/xds/routes/http-route.ts";
-import { hashRulesOf } from "../../../lib/xds/routes/placed-routes.ts";
-import type { RoutePlace } from "../../../lib/xds/routes/route-place.ts";
+import type { RouteScope } from "../../../lib/xds/routes/route-scope.ts";
+import { hashRulesOf } from "../../../lib/xds/routes/scoped-routes.ts";
 import type { TableSettings } from "../../../lib/xds/routes/table-context.ts";
 import { destinationRule, virtualService } from "./fixture.ts";
 
-const place: RoutePlace = {
+const routeScope: RouteScope = {
   ...noServices,
   port: 80,
   gateway: "mesh",
@@ -24,7 +24,7 @@ const settings: TableSettings = {
   proxyless: false,
 };
 
-type More = Partial<RoutePlace> & Partial<Pick<TableSettings, "retries">>;
+type More = Partial<RouteScope> & Partial<Pick<TableSettings, "retries">>;
 
 const a = { destination: { host: "a.default.svc.cluster.local" } };
 const b = { destination: { host: "b.default.svc.cluster.local", subset: "v2", port: { number: 8080 } } };
@@ -32,10 +32,10 @@ const b = { destination: { host: "b.default.svc.cluster.local", subset: "v2", po
 function routesOf(http: readonly HTTPRoute[], more: More = {}, annotations = {}) {
   const spec: Partial<VirtualService> = { http };
   const { retries, ...there } = { retries: settings.retries, ...more };
-  const at = { ...place, ...there };
+  const at = { ...routeScope, ...there };
   const hashRules = hashRulesOf(spec, at);
   return virtualServiceRoutes(virtualService("vs", spec, annotations), {
-    place: at,
+    routeScope: at,
     settings: { ...settings, retries },
     hashRules,
   });

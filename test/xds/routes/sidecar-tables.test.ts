@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { predecessorOf } from "../../../lib/incremental/list-delta.ts";
 import { createMemo, noMemo } from "../../../lib/incremental/memo.ts";
-import { listApart } from "../../../lib/xds/list-apart.ts";
+import { lazyFieldOf } from "../../../lib/xds/lazy-field.ts";
 import { generateRoutes } from "../../../lib/xds/routes/generate-routes.ts";
 import { destinationRule, routeView, service, type ViewParts, virtualService } from "./fixture.ts";
 
@@ -227,7 +227,7 @@ describe("the memo of route tables", () => {
     expect(after).toEqual(tableOf(edited, noMemo));
     expect(after?.from).toBe(before?.from);
     const place = after?.json.virtualHosts?.findIndex(({ name }) => name?.startsWith(`${owned[30]?.hostname}:`));
-    const [hosts, hostsBefore] = [after, before].map((table) => table && listApart(table.json)?.elements);
+    const [hosts, hostsBefore] = [after, before].map((table) => table && lazyFieldOf(table.json)?.elements);
     expect(hosts && predecessorOf(hosts)).toEqual({ list: hostsBefore, places: [place] });
     expect(hosts?.toArray()).toEqual(after?.json.virtualHosts);
     const fewer = edited.with(30, virtualService("v30", { hosts: ["elsewhere.example.com"], ...to("new") }));

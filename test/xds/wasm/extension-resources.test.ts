@@ -3,7 +3,7 @@ import { createMemo } from "../../../lib/incremental/memo.ts";
 import { checkResource } from "../../../lib/xds/descriptors.ts";
 import { extensionName } from "../../../lib/xds/names.ts";
 import { wasmResources } from "../../../lib/xds/wasm/extension-resources.ts";
-import { withStandIn } from "../../../lib/xds/wasm/stand-in.ts";
+import { withFallbackFilter } from "../../../lib/xds/wasm/fallback-filter.ts";
 import { listenerView } from "../listeners/small-world.ts";
 
 const sha256 = "a1".repeat(32);
@@ -40,7 +40,7 @@ function made(input: string, module?: string) {
   const { value, diagnostics } = wasmResources({ ...view, policies }, memo);
   for (const resource of value) {
     expect(checkResource("extension_configs", resource)).toBeUndefined();
-    expect(checkResource("extension_configs", withStandIn(resource))).toBeUndefined();
+    expect(checkResource("extension_configs", withFallbackFilter(resource))).toBeUndefined();
   }
   return { value, diagnostics };
 }
@@ -50,7 +50,11 @@ function only(kind: string, spec: string, beside = "", module?: string) {
   const { value, diagnostics } = made(object(kind, "a", spec) + beside, module);
   const [resource, ...more] = value;
   if (resource === undefined || more.length > 0) throw new Error(`${value.length} resources`);
-  return { resource, polled: withStandIn(resource).json, said: diagnostics.map(({ code, path }) => [code, path]) };
+  return {
+    resource,
+    polled: withFallbackFilter(resource).json,
+    said: diagnostics.map(({ code, path }) => [code, path]),
+  };
 }
 
 const wasm = (layer: "http" | "network") => `type.googleapis.com/envoy.extensions.filters.${layer}.wasm.v3.Wasm`;

@@ -1,4 +1,4 @@
-import { createGate } from "../../../limits/gate.ts";
+import { createSemaphore } from "../../../limits/semaphore.ts";
 import { isShort, type PushEvent } from "./push-event.ts";
 
 /** Each fetch may hold `sourceBytes` of text until it is written: four hold as much as `bodiesBytes`, 128 MiB. */
@@ -35,8 +35,8 @@ export type FetchQueue = <T>(
  * again only when its last fetch has ended, behind the other sources: the places go round, and none has two.
  */
 export function createFetchQueue(places: number = maxFetches): FetchQueue {
-  const all = createGate(places);
-  const own = new Map<string, ReturnType<typeof createGate>>();
+  const all = createSemaphore(places);
+  const own = new Map<string, ReturnType<typeof createSemaphore>>();
   const waiting = new Map<string, { readonly delivery: string; readonly events: PushEvent[] }>();
   return async (source, delivery, pushes, fetch) => {
     const joined = waiting.get(source);
@@ -47,9 +47,9 @@ export function createFetchQueue(places: number = maxFetches): FetchQueue {
     }
     const events = [...pushes];
     waiting.set(source, { delivery, events });
-    const gate = own.get(source) ?? createGate(1);
-    own.set(source, gate);
-    const endFetch = await gate.enter(1);
+    const semaphore = own.get(source) ?? createSemaphore(1);
+    own.set(source, semaphore);
+    const endFetch = await semaphore.enter(1);
     const leavePlace = await all.enter(1);
     waiting.delete(source);
     try {

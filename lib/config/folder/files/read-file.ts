@@ -7,14 +7,14 @@ import { type FileState, type FolderState, keyOf, type Placed, type ReadFile } f
  * Reads a text when it is first asked for; objects that read as in the text before are the same objects.
  *
  * @param inPlace the file as it was
- * @param isFaultless as `ReadOptions` has it
+ * @param skipRules as `ReadOptions` has it
  * @param input what other files say of it
  */
 export function readerOf(
   { under, kept }: Pick<FolderState, "under" | "kept">,
   inPlace: FileState | undefined,
   { file, text }: Pick<SourceFile, "file" | "text">,
-  isFaultless = false,
+  skipRules = false,
   input?: ToolInput,
 ): () => ReadFile {
   if (inPlace?.text === text && inPlace.input === input) return inPlace.read;
@@ -29,7 +29,7 @@ export function readerOf(
       const anew = readFiles([{ file, text }], {
         under,
         inputOf: () => input,
-        isFaultless,
+        skipRules,
         inlineSymmetricKeys: "allow",
         acceptUnknownTypes: true,
       });

@@ -131,18 +131,18 @@ const allTargets = query("targets of a proxy", ({ registry, proxy }: Served, mem
   oneTargets(registry.serviceTargets(proxy), memo),
 );
 
-interface Census {
+interface AllProxies {
   readonly registry: RegistryState;
-  readonly census: readonly MeshProxy[];
+  readonly allProxies: readonly MeshProxy[];
 }
 
 /** What each proxy of a census serves; the same list for the same targets. @param slot tells censuses apart */
 export function targetsOfAll(
   memo: Memo,
   slot: string,
-  { registry, census }: Census,
+  { registry, allProxies }: AllProxies,
 ): readonly (readonly ServiceTarget[])[] {
-  const { targets, others } = selectedTargetsOfAll(memo, { selected: registry.selectedTargets, census });
+  const { targets, others } = selectedTargetsOfAll(memo, { selected: registry.selectedTargets, allProxies });
   if (others.length === 0) return targets;
   const all = [...targets];
   for (const { proxy, at } of others) all[at] = allTargets(memo, { registry, proxy });
@@ -155,9 +155,12 @@ const noTargets: readonly ServiceTarget[] = [];
 
 const selectedTargetsOfAll = query(
   "selected targets of a census",
-  ({ selected, census }: Pick<Selected, "selected"> & Pick<Census, "census">, memo: Memo): SelectedOfAll => {
-    const found = census.map((proxy) => selectedTargets(memo, { selected, proxy }));
-    const others = [...census.entries()].flatMap(([at, proxy]) => (found[at] === undefined ? [{ proxy, at }] : []));
+  (
+    { selected, allProxies }: Pick<Selected, "selected"> & Pick<AllProxies, "allProxies">,
+    memo: Memo,
+  ): SelectedOfAll => {
+    const found = allProxies.map((proxy) => selectedTargets(memo, { selected, proxy }));
+    const others = [...allProxies.entries()].flatMap(([at, proxy]) => (found[at] === undefined ? [{ proxy, at }] : []));
     return { targets: found.map((targets) => targets ?? noTargets), others };
   },
 );

@@ -50,7 +50,7 @@ export function podEndpoints(index: ClusterIndex, service: KubernetesService): P
     const base = { ...endpointOfPod(pod, address, index.settings), health: healthOf(pod, service) };
     serve(base, ({ target, transport }) => podPort(pod, target, transport));
   }
-  for (const { pod, template } of index.standIns.get(namespace)?.values() ?? []) {
+  for (const { pod, template } of index.templatePods.get(namespace)?.values() ?? []) {
     if (!selected(pod.workload.labels)) continue;
     const name = template.metadata.name;
     const stated = statedFor(index, "workload", namespace, name);

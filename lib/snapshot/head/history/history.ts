@@ -49,7 +49,7 @@ export async function* readChanges(
 }
 
 /** Whether an entry led all nodes somewhere: what is held is served to none, and a canary to some. */
-export const ledAll = ({ held, canary }: Publication): boolean => held !== true && canary === undefined;
+export const isServedToAll = ({ held, canary }: Publication): boolean => held !== true && canary === undefined;
 
 /** The publication that led to a root, the newest of several; undefined where none of the newest so many did. */
 export async function publicationOf(
@@ -60,7 +60,7 @@ export async function publicationOf(
 ): Promise<HistoryEntry | undefined> {
   let looked = 0;
   for await (const entry of readHistory(reader, publication)) {
-    if (entry.root === served && ledAll(entry)) return entry;
+    if (entry.root === served && isServedToAll(entry)) return entry;
     looked += 1;
     if (looked === maxEntries) return undefined;
   }

@@ -15,12 +15,12 @@ import { limitConnections } from "../connection-settings.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { httpFilters } from "./http-filters.ts";
 import { internalAddressField } from "./internal-address.ts";
-import type { ChainPlace } from "./policy-filters.ts";
+import type { ChainTarget } from "./policy-filters.ts";
 import { gatewayCertificateFields, inboundCertificateFields, serverFields } from "./proxy-headers.ts";
 
 /** What tells one connection manager of a class from another. */
 export interface ConnectionManagerOptions {
-  readonly place: ChainPlace;
+  readonly chainTarget: ChainTarget;
   /** With its final `;`. */
   readonly statPrefix: string;
   readonly routes:
@@ -42,8 +42,8 @@ export function httpConnectionManager(
   options: ConnectionManagerOptions,
   memo: Memo,
 ): FilterJson {
-  const { place, routes, protocol, isHttpProxy = false, forwardProxies = [] } = options;
-  const common = { context, class: place.class, port: place.port, protocol, isHttpProxy };
+  const { chainTarget, routes, protocol, isHttpProxy = false, forwardProxies = [] } = options;
+  const common = { context, class: chainTarget.class, port: chainTarget.port, protocol, isHttpProxy };
   const fields = forwardProxies.length > 0 ? commonFields(common, forwardProxies) : plainFields(memo, common);
   const typedConfig = { ...fields, statPrefix: options.statPrefix };
   if (routes.kind === "inline") typedConfig.routeConfig = routes.table;
@@ -52,7 +52,7 @@ export function httpConnectionManager(
 }
 
 /** What the connection managers of one place have in common. */
-interface Common extends ChainPlace {
+interface Common extends ChainTarget {
   readonly context: ListenerContext;
   readonly protocol: Protocol;
   readonly isHttpProxy: boolean;
@@ -66,27 +66,29 @@ function commonFields(
   common: Common,
   forwardProxies: readonly HttpFilterJson[],
 ): PackedJson<HttpConnectionManagerJson> {
-  const { context, protocol, isHttpProxy, ...place } = common;
+  const { context, protocol, isHttpProxy, ...chainTarget } = common;
   const { proxyConfig } = context.proxy;
   const { idleTimeout } = context.options;
-  const { logs, tracing, useRequestIdForTraceSampling } = telemetryOf(context, place.class);
+  const { logs, tracing, useRequestIdForTraceSampling } = telemetryOf(context, chainTarget.class);
   const http1 = http1Options(common);
-  const gateway = place.class === "gateway";
+  const gateway = chainTarget.class === "gateway";
   const config: PackedJson<HttpConnectionManagerJson> = packAny(
     "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
-    { httpFilters: httpFilters(context, place, { grpcWeb: protocol === "GRPC-Web", isHttpProxy, forwardProxies }) },
+    {
+      httpFilters: httpFilters(context, chainTarget, { grpcWeb: protocol === "GRPC-Web", isHttpProxy, forwardProxies }),
+    },
   );
   // Field by field: of what is left out by an empty spread, each costs as much as a field.
   if (tracing !== undefined) config.tracing = tracing;
   if (idleTimeout !== "") config.commonHttpProtocolOptions = { idleTimeout };
   if (http1 !== undefined) config.httpProtocolOptions = http1;
-  if (place.class === "inbound" && isHttp2(protocol)) config.http2ProtocolOptions = {};
-  Object.assign(config, serverFields(proxyConfig, place.class));
+  if (chainTarget.class === "inbound" && isHttp2(protocol)) config.http2ProtocolOptions = {};
+  Object.assign(config, serverFields(proxyConfig, chainTarget.class));
   config.streamIdleTimeout = "0s";
   if (logs.http.length > 0) config.accessLog = [...logs.http];
   config.useRemoteAddress = gateway;
   if (gateway) Object.assign(config, gatewayFields(context));
-  if (place.class === "inbound") Object.assign(config, inboundCertificateFields(proxyConfig));
+  if (chainTarget.class === "inbound") Object.assign(config, inboundCertificateFields(proxyConfig));
   config.proxy100Continue = true;
   config.upgradeConfigs = [{ upgradeType: "websocket" }];
   Object.assign(config, pathFields(context.mesh.pathNormalization.normalization ?? "DEFAULT"));
@@ -123,12 +125,12 @@ function pathFields(normalization: PathNormalization): HttpConnectionManagerJson
 }
 
 /** Gateways have the message always, others only with something in it. */
-function http1Options({ context, isHttpProxy, ...place }: Common): Http1ProtocolOptionsJson | undefined {
+function http1Options({ context, isHttpProxy, ...chainTarget }: Common): Http1ProtocolOptionsJson | undefined {
   const { options, proxy } = context;
   const fields: Http1ProtocolOptionsJson = {
     ...(isHttpProxy ? { allowAbsoluteUrl: true } : {}),
     ...(options.http10 ? { acceptHttp10: true } : {}),
     ...(proxy.proxyConfig.proxyHeaders?.preserveHttp1HeaderCase === true ? { headerKeyFormat: preserveCase } : {}),
   };
-  return place.class === "gateway" || Object.keys(fields).length > 0 ? fields : undefined;
+  return chainTarget.class === "gateway" || Object.keys(fields).length > 0 ? fields : undefined;
 }

@@ -5,7 +5,7 @@ import { dynamicDnsFilters } from "../../dynamic-dns.ts";
 import { alpnOverride, httpExchange } from "../../istio-proxy/metadata-filters.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { inOrder } from "./in-order.ts";
-import type { ChainPlace } from "./policy-filters.ts";
+import type { ChainTarget } from "./policy-filters.ts";
 
 const grpcWeb: HttpFilterJson = {
   name: "envoy.filters.http.grpc_web",
@@ -39,7 +39,7 @@ const cors: HttpFilterJson = {
  */
 export function httpFilters(
   context: ListenerContext,
-  place: ChainPlace,
+  chainTarget: ChainTarget,
   options: {
     readonly grpcWeb: boolean;
     readonly isHttpProxy: boolean;
@@ -47,23 +47,23 @@ export function httpFilters(
   },
 ): HttpFilterJson[] {
   const { policies, proxy, mesh } = context;
-  const secured = place.class !== "outbound";
+  const secured = chainTarget.class !== "outbound";
   return inOrder(
-    httpExchange(proxy, place.class, options.isHttpProxy),
+    httpExchange(proxy, chainTarget.class, options.isHttpProxy),
     secured ? policies.http.custom : [],
-    policies.httpExtensions("AUTHN", place),
+    policies.httpExtensions("AUTHN", chainTarget),
     secured ? policies.http.authentication : [],
-    policies.httpExtensions("AUTHZ", place),
+    policies.httpExtensions("AUTHZ", chainTarget),
     secured ? policies.http.authorization : [],
-    policies.httpExtensions("STATS", place),
-    policies.httpExtensions("UNSPECIFIED", place),
+    policies.httpExtensions("STATS", chainTarget),
+    policies.httpExtensions("UNSPECIFIED", chainTarget),
     options.grpcWeb ? [grpcWeb] : [],
     [grpcStats],
-    alpnOverride(proxy, place.class),
+    alpnOverride(proxy, chainTarget.class),
     routeConfigured,
-    telemetryOf(context, place.class).stats.http,
+    telemetryOf(context, chainTarget.class).stats.http,
     options.forwardProxies,
-    place.class === "outbound" ? dynamicDnsFilters(proxy, mesh) : [],
+    chainTarget.class === "outbound" ? dynamicDnsFilters(proxy, mesh) : [],
     [router(proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true)],
   );
 }

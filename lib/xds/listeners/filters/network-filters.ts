@@ -2,7 +2,7 @@ import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listen
 import { networkExchange } from "../../istio-proxy/metadata-filters.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { inOrder } from "./in-order.ts";
-import type { ChainPlace, SecurityFilters } from "./policy-filters.ts";
+import type { ChainTarget, SecurityFilters } from "./policy-filters.ts";
 
 /** Of chains that nobody but the other end may judge. */
 export const noSecurity = { custom: [], authorization: [] } as const;
@@ -22,21 +22,21 @@ interface ChainOptions {
  */
 export function tcpChainFilters(
   context: ListenerContext,
-  place: ChainPlace,
+  chainTarget: ChainTarget,
   terminal: readonly FilterJson[],
-  { security, exchanges = place.class === "inbound" }: ChainOptions = {},
+  { security, exchanges = chainTarget.class === "inbound" }: ChainOptions = {},
 ): FilterJson[] {
   const { policies, proxy } = context;
-  const { custom, authorization } = security ?? (place.class === "outbound" ? noSecurity : policies.tcp);
+  const { custom, authorization } = security ?? (chainTarget.class === "outbound" ? noSecurity : policies.tcp);
   return inOrder(
     exchanges ? networkExchange(proxy) : [],
     custom,
-    policies.networkExtensions("AUTHN", place),
-    policies.networkExtensions("AUTHZ", place),
+    policies.networkExtensions("AUTHN", chainTarget),
+    policies.networkExtensions("AUTHZ", chainTarget),
     authorization,
-    policies.networkExtensions("STATS", place),
-    policies.networkExtensions("UNSPECIFIED", place),
-    telemetryOf(context, place.class).stats.tcp,
+    policies.networkExtensions("STATS", chainTarget),
+    policies.networkExtensions("UNSPECIFIED", chainTarget),
+    telemetryOf(context, chainTarget.class).stats.tcp,
     terminal,
   );
 }
@@ -44,15 +44,15 @@ export function tcpChainFilters(
 /** Network filters in front of a connection manager: extensions only, policies stand inside it. */
 export function httpChainFilters(
   { policies, proxy }: ListenerContext,
-  place: ChainPlace,
+  chainTarget: ChainTarget,
   connectionManager: FilterJson,
 ): FilterJson[] {
   return inOrder(
-    place.class === "inbound" ? networkExchange(proxy) : [],
-    policies.networkExtensions("AUTHN", place),
-    policies.networkExtensions("AUTHZ", place),
-    policies.networkExtensions("STATS", place),
-    policies.networkExtensions("UNSPECIFIED", place),
+    chainTarget.class === "inbound" ? networkExchange(proxy) : [],
+    policies.networkExtensions("AUTHN", chainTarget),
+    policies.networkExtensions("AUTHZ", chainTarget),
+    policies.networkExtensions("STATS", chainTarget),
+    policies.networkExtensions("UNSPECIFIED", chainTarget),
     [connectionManager],
   );
 }

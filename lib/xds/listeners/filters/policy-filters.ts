@@ -15,7 +15,7 @@ import { type Extension, type ExtensionPhase, extensionsOf, matchesPlace } from 
 export type ListenerClass = "inbound" | "outbound" | "gateway";
 
 /** Where a filter chain stands, as policies and extensions ask it. */
-export interface ChainPlace {
+export interface ChainTarget {
   readonly class: ListenerClass;
   /** Port that the chain serves, 0 for pass-through chains. */
   readonly port: number;
@@ -42,9 +42,9 @@ export interface PolicyFilters {
   /** The same in front of hosts that are resolved at run time, by namespace of their services where it is a third one. */
   readonly called: ReadonlyMap<string, SecurityFilters<FilterJson>>;
   /** Extensions in connection managers. */
-  httpExtensions(phase: ExtensionPhase, place: ChainPlace): readonly HttpFilterJson[];
+  httpExtensions(phase: ExtensionPhase, chainTarget: ChainTarget): readonly HttpFilterJson[];
   /** Extensions in filter chains, before a connection manager or TCP proxy. */
-  networkExtensions(phase: ExtensionPhase, place: ChainPlace): readonly FilterJson[];
+  networkExtensions(phase: ExtensionPhase, chainTarget: ChainTarget): readonly FilterJson[];
 }
 
 type FilteredView = Pick<OutboundListenerView, "policies" | "calledPolicies" | "proxy" | "options">;
@@ -119,7 +119,7 @@ const filtersOf = query(
   "filters of policies and extensions",
   { namespaces: "value", called: "elements" },
   ({ http, tcp, tokens, extensions, namespaces, called }: Inputs): PolicyFilters => {
-    const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace): readonly Extension[] => {
+    const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainTarget): readonly Extension[] => {
       // Asked four times for each chain, and hardly anybody has any.
       if (extensions.length === 0) return extensions;
       const side = listenerClass === "inbound" ? "SERVER" : "CLIENT";
@@ -133,8 +133,9 @@ const filtersOf = query(
       },
       tcp: withoutTokens(tcp),
       called: new Map(called.map((filters, at) => [namespaces[at] ?? "", withoutTokens(filters)])),
-      httpExtensions: (phase, place) => chosen(phase, place).flatMap((one) => httpExtension(one) ?? []),
-      networkExtensions: (phase, place) => chosen(phase, place).flatMap((one) => networkExtension(one) ?? []),
+      httpExtensions: (phase, chainTarget) => chosen(phase, chainTarget).flatMap((one) => httpExtension(one) ?? []),
+      networkExtensions: (phase, chainTarget) =>
+        chosen(phase, chainTarget).flatMap((one) => networkExtension(one) ?? []),
     };
   },
 );

@@ -149,10 +149,10 @@ interface HttpInputs extends Omit<GatewayHttp, "server"> {
 
 const gatewayHttpChain = query("HTTP chain of a gateway", (inputs: HttpInputs, memo: Memo): GatewayChain => {
   const { context, listener, port, protocol, routeName, server, extended, origin } = inputs;
-  const place = { class: "gateway", port } as const;
+  const chainTarget = { class: "gateway", port } as const;
   const name = server?.name ?? "";
   const options = {
-    place,
+    chainTarget,
     // A named server has its statistics under its own name, and then without the final `;`.
     statPrefix: name === "" ? `outbound_${listener};` : name,
     routes: { kind: "rds", name: routeName },
@@ -163,7 +163,7 @@ const gatewayHttpChain = query("HTTP chain of a gateway", (inputs: HttpInputs, m
     match: { ...matchAll, sniHosts: sniHostsOf(server?.hosts ?? []) },
     origin,
     tls: server?.tls && serverDownstreamContext(server.tls, tlsSide(context), "http"),
-    filters: extended ? httpChainFilters(context, place, connectionManager) : [connectionManager],
+    filters: extended ? httpChainFilters(context, chainTarget, connectionManager) : [connectionManager],
   };
 });
 

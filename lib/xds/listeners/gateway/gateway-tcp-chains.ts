@@ -146,10 +146,10 @@ function chainFilters(
 ): FilterJson[] | undefined {
   const { number, name, protocol } = server.port;
   const port = { port: number, name, protocol: parseProtocol(protocol) };
-  const place = { class: "gateway", port: number } as const;
+  const chainTarget = { class: "gateway", port: number } as const;
   // Only where the gateway itself takes part in the mesh's mutual TLS is a proxy at the other end.
   const exchanges = server.tls?.mode === "ISTIO_MUTUAL";
-  return routeFilters({ context, place, port, destinations, exchanges }, route.route ?? [], virtualService);
+  return routeFilters({ context, chainTarget, port, destinations, exchanges }, route.route ?? [], virtualService);
 }
 
 /** Virtual services of the gateway with a host that the server has, seen from the namespace that it names, if any. */

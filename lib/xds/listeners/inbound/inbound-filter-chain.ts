@@ -130,14 +130,14 @@ function meshSocket({ mesh, options }: ListenerContext, carries: InboundChainKin
 }
 
 function httpFilters(context: ListenerContext, target: InboundTarget, memo: Memo): FilterJson[] {
-  const place = { class: "inbound", port: target.port } as const;
+  const chainTarget = { class: "inbound", port: target.port } as const;
   const options = {
-    place,
+    chainTarget,
     statPrefix: target.httpStatPrefix,
     routes: { kind: "inline", table: inboundRouteConfiguration(target, context.mesh.defaultInboundHttpRetryPolicy) },
     protocol: target.protocol,
   } as const;
-  return httpChainFilters(context, place, httpConnectionManager(context, options, memo));
+  return httpChainFilters(context, chainTarget, httpConnectionManager(context, options, memo));
 }
 
 function tcpFilters(context: ListenerContext, target: InboundTarget): FilterJson[] {

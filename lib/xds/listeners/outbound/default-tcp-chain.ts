@@ -32,12 +32,12 @@ export function defaultTcpFilters(
     protocol: listenerPort.protocol,
     policy: { rule: rule?.config.spec, subset: "", tunnels: true },
   });
-  const place = { class: "outbound", port: listenerPort.port } as const;
-  if (!isDynamicWildcard(service)) return tcpChainFilters(context, place, terminal);
+  const chainTarget = { class: "outbound", port: listenerPort.port } as const;
+  if (!isDynamicWildcard(service)) return tcpChainFilters(context, chainTarget, terminal);
   // Istio looks up policies anew for these services: those of the client workload and of the service stand in its way out.
   const { called, tcp } = context.policies;
   const security = called.get(service.attributes.namespace) ?? tcp;
-  return tcpChainFilters(context, place, [sniForwardProxy(service, listenerPort.port, context), ...terminal], {
+  return tcpChainFilters(context, chainTarget, [sniForwardProxy(service, listenerPort.port, context), ...terminal], {
     security,
   });
 }

@@ -17,10 +17,10 @@ import type { ListenerContext } from "../listener-context.ts";
 export function dynamicDnsChains(context: ListenerContext, memo: Memo): readonly FilterChainJson[] {
   const { proxy, outboundTrafficPolicy, mesh } = context;
   if (proxy.dynamicDns === undefined) return [];
-  const place = { class: "outbound", port: mesh.proxyListenPort } as const;
+  const chainTarget = { class: "outbound", port: mesh.proxyListenPort } as const;
   const host = catchAllVirtualHost(outboundTrafficPolicy, forwardedHeaders(proxy));
   const options = {
-    place,
+    chainTarget,
     statPrefix: httpStatPrefix("outbound", `${virtualOutboundListener}_${dynamicDnsHost}`),
     routes: { kind: "inline", table: inlineTable(dynamicDnsHost, [host]) },
     protocol: "HTTP",
@@ -29,7 +29,7 @@ export function dynamicDnsChains(context: ListenerContext, memo: Memo): readonly
     {
       name: virtualOutboundHttpChain,
       filterChainMatch: { applicationProtocols: [...plainHttpAlpns] },
-      filters: httpChainFilters(context, place, httpConnectionManager(context, options, memo)),
+      filters: httpChainFilters(context, chainTarget, httpConnectionManager(context, options, memo)),
     },
   ];
 }

@@ -30,9 +30,9 @@ interface OutboundHttp {
  */
 export const outboundHttpChain = query("outbound HTTP chain", (listener: OutboundHttp, memo: Memo): OutboundChain => {
   const { context, bind, port, protocol, routeTable, sniffed, resolved, isHttpProxy } = listener;
-  const place = { class: "outbound", port } as const;
+  const chainTarget = { class: "outbound", port } as const;
   const options = {
-    place,
+    chainTarget,
     statPrefix: httpStatPrefix("outbound", listenerName(bind, port)),
     routes: { kind: "rds", name: routeTable },
     protocol,
@@ -41,6 +41,6 @@ export const outboundHttpChain = query("outbound HTTP chain", (listener: Outboun
   } as const;
   return {
     match: sniffed ? { ...matchAll, transportProtocol: "raw_buffer", applicationProtocols: plainHttpAlpns } : matchAll,
-    filters: httpChainFilters(context, place, httpConnectionManager(context, options, memo)),
+    filters: httpChainFilters(context, chainTarget, httpConnectionManager(context, options, memo)),
   };
 });

@@ -61,7 +61,7 @@ function isTls({ protocol }: ChainPort): boolean {
 
 function tlsChains(inputs: Inputs, destinations: Destinations): readonly OutboundChain[] {
   const { context, service, rule, port, virtualServices } = inputs;
-  const chain = { context, place: placeOf(port), port, destinations };
+  const chain = { context, chainTarget: placeOf(port), port, destinations };
   const chains: OutboundChain[] = [];
   const handled = new Set<string>();
   // Subnets of one match stay in force for the matches after it: Istio's quirk, and part of its answers.
@@ -118,7 +118,7 @@ function serverNames({ proxy }: ListenerContext, service: Service): readonly str
 
 function tcpChains(inputs: Inputs, destinations: Destinations): readonly OutboundChain[] {
   const { context, service, rule, port, cidrs, virtualServices } = inputs;
-  const chain = { context, place: placeOf(port), port, destinations };
+  const chain = { context, chainTarget: placeOf(port), port, destinations };
   const chains: OutboundChain[] = [];
   let serviceRangeTaken = false;
   for (const { virtualService, route } of tcpRoutes(virtualServices)) {

@@ -6,9 +6,9 @@ import type { OutboundListenerView } from "../../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../../registry/service.ts";
 import { statName, weightedTcpStatPrefix } from "../../names.ts";
 import { type DestinationContext, destinationCluster } from "../../routes/actions/destination-cluster.ts";
-import { onlyPortOf } from "../../routes/route-place.ts";
+import { onlyPortOf } from "../../routes/route-scope.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";
-import type { ChainPlace } from "../filters/policy-filters.ts";
+import type { ChainTarget } from "../filters/policy-filters.ts";
 import { tcpProxyFilters } from "../filters/tcp-proxy.ts";
 import type { ListenerContext } from "../listener-context.ts";
 
@@ -39,7 +39,7 @@ export function destinationsOf({ scope, destinationRule }: OutboundListenerView)
 /** A chain that a route may claim. */
 interface RoutedChain {
   readonly context: ListenerContext;
-  readonly place: ChainPlace;
+  readonly chainTarget: ChainTarget;
   readonly port: ChainPort;
   readonly destinations: Destinations;
   /** As tcpChainFilters takes it; absent: not. */
@@ -51,7 +51,7 @@ interface RoutedChain {
  * @returns undefined for a route without any weight
  */
 export function routeFilters(
-  { context, place, port, destinations, exchanges = false }: RoutedChain,
+  { context, chainTarget, port, destinations, exchanges = false }: RoutedChain,
   routes: readonly RouteDestination[],
   { config }: MeshVirtualService,
 ): FilterJson[] | undefined {
@@ -80,23 +80,23 @@ export function routeFilters(
             targetPort: 0,
             service,
           });
-    const terminal = tcpProxyFilters(context, place.class, {
+    const terminal = tcpProxyFilters(context, chainTarget.class, {
       statPrefix,
       destination: { kind: "cluster", cluster },
       protocol: port.protocol,
       policy: { rule, subset, tunnels: true },
     });
-    return tcpChainFilters(context, place, terminal, { exchanges });
+    return tcpChainFilters(context, chainTarget, terminal, { exchanges });
   }
   const clusters = routes
     .filter((route) => (route.weight ?? 0) > 0)
     .map(({ destination, weight = 0 }) => ({ name: destinationCluster(destination, targets), weight }));
   if (clusters.length === 0) return undefined;
-  const terminal = tcpProxyFilters(context, place.class, {
+  const terminal = tcpProxyFilters(context, chainTarget.class, {
     statPrefix: weightedTcpStatPrefix(config.meta),
     destination: { kind: "weighted", clusters },
     protocol: port.protocol,
     policy: { rule, subset: "", tunnels: true },
   });
-  return tcpChainFilters(context, place, terminal, { exchanges });
+  return tcpChainFilters(context, chainTarget, terminal, { exchanges });
 }

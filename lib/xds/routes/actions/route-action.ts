@@ -10,7 +10,7 @@ import type {
   HTTPRoute,
   HTTPRouteDestination,
 } from "../../../config/kinds/virtual-service.ts";
-import type { RouteContext } from "../route-place.ts";
+import type { RouteContext } from "../route-scope.ts";
 import {
   type DestinationContext,
   destinationCluster,
@@ -41,14 +41,14 @@ export function forwarding(
   route: HTTPRoute,
   authority: string,
   gatewayApiPrefix: string | undefined,
-  { place, settings, hashRules }: RouteContext,
+  { routeScope, settings, hashRules }: RouteContext,
 ): Forwarding {
   const destinations = route.route ?? [];
   const [only] = destinations;
   const single = destinations.length === 1 && only !== undefined ? only : undefined;
   const headers = translateHeaders(single?.headers);
   const host = route.rewrite?.authority || authority || headers.authority;
-  const requestMirrorPolicies = mirrorPolicies(route, place);
+  const requestMirrorPolicies = mirrorPolicies(route, routeScope);
   const hashPolicies = hashPoliciesOf(destinations, hashRules);
   const hashed = single !== undefined && consistentHash(single.destination, hashRules) !== undefined;
   const retries = retryPolicy(route.retries ?? settings.retries, hashed);
@@ -56,10 +56,10 @@ export function forwarding(
   const longest = settings.proxyless
     ? { maxStreamDuration: { maxStreamDuration: timeout } }
     : { maxGrpcTimeout: timeout };
-  const cluster = single && routedCluster(single.destination, place);
+  const cluster = single && routedCluster(single.destination, routeScope);
   const action: RouteActionJson =
     cluster === undefined
-      ? { weightedClusters: weightedClusters(destinations, place), timeout, ...longest }
+      ? { weightedClusters: weightedClusters(destinations, routeScope), timeout, ...longest }
       : { cluster: cluster.name, timeout, ...longest };
   if (gatewayApiPrefix !== undefined) action.clusterNotFoundResponseCode = "INTERNAL_SERVER_ERROR";
   if (route.rewrite !== undefined) {

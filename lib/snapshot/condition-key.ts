@@ -1,0 +1,4 @@
+import type { ShapeName } from "./resource-type.ts";
+
+/** A class in `StageCondition.classes`. */
+export const conditionKey = (shape: ShapeName, classId: string): string => `${shape}/${classId}`;

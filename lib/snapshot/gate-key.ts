@@ -1,4 +1,0 @@
-import type { ShapeName } from "./resource-type.ts";
-
-/** A class in `Gate.classes`. */
-export const conditionKey = (shape: ShapeName, classId: string): string => `${shape}/${classId}`;
