@@ -21,6 +21,7 @@ import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Pin } from "../../snapshot/root.ts";
 import { type LastCollection, lastCollection } from "../../snapshot/upkeep/gc-ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { sharedText } from "../collect/shared-source.ts";
 import { namedHere } from "../config/placed-messages.ts";
 import { examplesText } from "../examples.ts";
 import { refusalPlaces } from "../inspect/refusal-places.ts";
@@ -171,9 +172,10 @@ const garbageText = ({ at, deleted, doomed }: LastCollection): string =>
   `last collected ${at}: ${deleted} deleted, ${doomed} to be deleted later`;
 
 function failureText(state: ShardState, nowMs: number): string {
-  if (state.failure !== "") return `, cannot be read: ${state.failure}`;
+  const shared = state.otherWriter === undefined ? "" : `, has two collectors: ${sharedText(state.otherWriter)}`;
+  if (state.failure !== "") return `, cannot be read: ${state.failure}${shared}`;
   const why = whyBehind(state, nowMs);
-  return why === undefined ? "" : `, may be behind: ${why}`;
+  return why === undefined ? shared : `, may be behind: ${why}${shared}`;
 }
 
 const maxHeld = 20;
