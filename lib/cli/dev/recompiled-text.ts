@@ -28,6 +28,12 @@ export function recompiledText(
   return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}${followed}; see \`portolan status\``;
 }
 
+/** What a version without any class of proxies means, and what to do. */
+export const noProxiesText =
+  "no proxy is known, so every proxy that asks gets 404: no workload has a sidecar, and no gateway's pods are there. " +
+  "Push the Deployments with their namespaces' label istio-injection: enabled, collect the cluster, or list Envoys " +
+  "under proxies in portolan.yaml (docs/proxies.md)";
+
 /** When a version that is recorded comes to be served. @param canary that runs */
 export function servedFrom(version: string, canary: Canary | undefined): string {
   if (canary === undefined) return "not served until `portolan unpin`";

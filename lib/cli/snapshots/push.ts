@@ -18,7 +18,7 @@ import { analysisOf } from "../config/analysis-report.ts";
 import { messageReport } from "../config/message-report.ts";
 import { placedIn } from "../config/placed-messages.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
-import { tellFilled } from "../dev/recompiled-text.ts";
+import { noProxiesText, tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
 import { ownBuild } from "../own-build.ts";
@@ -79,7 +79,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
-    const { pushed, analysis, gone, summary } = await filled(files, options, publishing, terminal.progress).catch(
+    const { pushed, analysis, gone, summary, hasProxies } = await filled(files, options, publishing, terminal.progress).catch(
       (cause: unknown) => {
         throw withAnalysis(folder, files, cause);
       },
@@ -93,6 +93,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     if (analysis.unrecorded !== undefined) terminal.err(analysis.unrecorded);
     if (options.json !== true) {
       for (const line of goneLines(gone)) terminal.err(line);
+      if (!hasProxies) terminal.err(noProxiesText);
       messageReport(terminal, `analyze -f ${folder}`, "analyzed: ")(messages);
     }
     const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), ...messages };
@@ -114,6 +115,7 @@ const filled = async (
         analysis: { messages: analysisOf(readFiles(files, { inlineSymmetricKeys: "allow" })) },
         gone: [],
         summary: {},
+        hasProxies: true,
       };
 
 /**
@@ -136,6 +138,8 @@ interface Pushed {
   readonly gone: readonly Origin[];
   /** What else JSON tells: numbers of objects and classes, and what was written. */
   readonly summary: object;
+  /** Whether any proxy is known; of what a compile function compiles nothing is known here, and it is taken for granted. */
+  readonly hasProxies: boolean;
 }
 
 async function pushToStore(
@@ -174,7 +178,8 @@ async function pushToStore(
     () => ({ messages }),
     (cause: unknown) => ({ messages, unrecorded: notRecorded(cause) }),
   );
-  return { pushed, analysis, gone, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
+  const hasProxies = compiled.value.classes.length > 0;
+  return { pushed, analysis, gone, hasProxies, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
 }
 
 const changedSettings = ({ primary, binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({
