@@ -20,6 +20,7 @@ import { placedIn } from "../config/placed-messages.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
 import { noProxiesText, tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
 import { ownBuild } from "../own-build.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
@@ -27,6 +28,7 @@ import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { notRecorded } from "../recording-recompiler.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import { type MissingSecret, missingSecrets, missingSecretsText } from "../secrets/missing-secrets.ts";
 import { urlFor } from "../server-url.ts";
 import { oneLine, type Terminal } from "../terminal.ts";
 import { addPublishingOptions, type PublishingOptions, publishingOf } from "./publishing-options.ts";
@@ -79,7 +81,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
-    const { pushed, analysis, gone, summary, hasProxies } = await filled(files, options, publishing, terminal.progress).catch(
+    const { pushed, analysis, gone, summary, hasProxies, secrets } = await filled(files, options, publishing, terminal.progress).catch(
       (cause: unknown) => {
         throw withAnalysis(folder, files, cause);
       },
@@ -93,10 +95,11 @@ export function registerPush(program: Command, terminal: Terminal): void {
     if (analysis.unrecorded !== undefined) terminal.err(analysis.unrecorded);
     if (options.json !== true) {
       for (const line of goneLines(gone)) terminal.err(line);
+      if (secrets.length > 0) terminal.err(`warning: ${missingSecretsText(secrets)}`);
       if (!hasProxies) terminal.err(noProxiesText);
       messageReport(terminal, `analyze -f ${folder}`, "analyzed: ")(messages);
     }
-    const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), ...messages };
+    const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), missingSecrets: secrets, ...messages };
     tellFilled(terminal, { source, share: publishing.share }, pushed, options.json === true ? told : undefined);
   });
 }
@@ -116,6 +119,7 @@ const filled = async (
         gone: [],
         summary: {},
         hasProxies: true,
+        secrets: [],
       };
 
 /**
@@ -140,6 +144,8 @@ interface Pushed {
   readonly summary: object;
   /** Whether any proxy is known; of what a compile function compiles nothing is known here, and it is taken for granted. */
   readonly hasProxies: boolean;
+  /** Secrets that proxies ask for and the store does not have; the same. */
+  readonly secrets: readonly MissingSecret[];
 }
 
 async function pushToStore(
@@ -179,7 +185,8 @@ async function pushToStore(
     (cause: unknown) => ({ messages, unrecorded: notRecorded(cause) }),
   );
   const hasProxies = compiled.value.classes.length > 0;
-  return { pushed, analysis, gone, hasProxies, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
+  const secrets = await missingSecrets(store, createSnapshotReader(store), pushed.version);
+  return { pushed, analysis, gone, hasProxies, secrets, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
 }
 
 const changedSettings = ({ primary, binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({

@@ -29,6 +29,7 @@ import { unreadRecords } from "../inspect/unread-records.ts";
 import { openPlaceThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
+import { missingSecrets, missingSecretsText } from "../secrets/missing-secrets.ts";
 import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
@@ -79,6 +80,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
       const lookups = await lookupReports(store);
+      const missing = await missingSecrets(store, reader, status.newest);
       // Whoever may read what is served need not be let to read the ledger.
       const garbage = await lastCollection(store).catch(() => undefined);
       const asked = server === undefined ? undefined : await troubleAt(server, tokenFile);
@@ -86,7 +88,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       if (json === true)
         return terminal.out(
           JSON.stringify(
-            { ...status, release, sources, lookups, errors, analysis, notAnalyzed, garbage, warnings, ...trouble },
+            { ...status, release, sources, lookups, missingSecrets: missing, errors, analysis, notAnalyzed, garbage, warnings, ...trouble },
             undefined,
             2,
           ),
@@ -111,6 +113,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
           ),
         );
       for (const one of fails) terminal.out(sourceLine(one));
+      if (missing.length > 0) terminal.out(row("secrets", missingSecretsText(missing)));
       for (const line of failingLookups(lookups)) terminal.out(line);
       for (const line of statusLines(status, newest?.generation)) terminal.out(line);
       if (release !== undefined) terminal.out(row("as", `Istio ${release}`));
