@@ -34,6 +34,10 @@ export interface CollectorOptions {
   readonly filled?: () => void;
   /** Told when something begins to go wrong, or is otherwise wrong than before; "" when all is well again. */
   readonly troubled?: (reason: string) => void;
+  /** Names this process to others that fill the source, for people; absent: nobody finds out that there are two. */
+  readonly writer?: string | undefined;
+  /** Told when another process is found to fill the source at the same time, with its name; "" when none does any more. */
+  readonly shared?: ((other: string) => void) | undefined;
 }
 
 /** How far a collector is; what it says when asked whether it is ready. */

@@ -13,6 +13,7 @@ import { getRequestListener } from "@hono/node-server";
 import { causeText, codeOf } from "../base/cause-text.ts";
 import { PortolanError } from "../base/diagnostic.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
+import { boundHandshakes } from "./handshakes.ts";
 import type { Answer } from "./requests/answer.ts";
 import { nodeAnswers } from "./requests/node-adapter.ts";
 import type { Requests } from "./requests/requests.ts";
@@ -116,7 +117,7 @@ export function serveHttp(
   app: ServedApp,
   port: number,
   hostname = "127.0.0.1",
-  { headerBytes, headersMs, requestMs, idleMs, stallMs, connections }: Limits = defaultLimits,
+  { headerBytes, headersMs, requestMs, idleMs, stallMs, connections, handshakes }: Limits = defaultLimits,
   guard?: RequestGuard,
   onError: OnServerError = printError,
   secure?: Secure,
@@ -140,7 +141,7 @@ export function serveHttp(
     const server =
       secure === undefined
         ? createServer(options, answer)
-        : securely(secure, { ...options, ...secure.options }, answer);
+        : securely(secure, { ...options, handshakeTimeout: idleMs, ...secure.options }, answer, handshakes);
     server.once("listening", () => {
       // As when a connection cannot be accepted, because descriptors are used up.
       server.off("error", reject).on("error", onError);
@@ -177,8 +178,9 @@ export function serveHttp(
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-function securely(secure: Secure, options: ServerOptions, answer: Listener): SecureServer {
+function securely(secure: Secure, options: ServerOptions, answer: Listener, handshakes: number): SecureServer {
   const server = createSecureServer(options, answer);
+  boundHandshakes(server, handshakes);
   secure.onServer(server);
   return server;
 }

@@ -77,6 +77,8 @@ export const limits = {
   stallMs: 120_000,
   /** Connections per server; closed. */
   connections: 8_192,
+  /** Concurrent TLS handshakes of one address, gRPC and webhooks; closed. Others have the other half of the connections. */
+  handshakes: 4_096,
   /** Concurrent calls per HTTP/2 connection; refused. */
   streams: 100,
   /** Concurrent HTTP/2 calls, health streams, reflection; refused. */

@@ -29,14 +29,15 @@ export interface SecretStore {
 /** Far above any chain of certificates. */
 const maxBytes = 256 * 1024;
 
-const root = "secrets/";
+/** Where secrets lie in a store. */
+export const secretsPrefix = "secrets/";
 
 /** What is Portolan's own beside secrets, such as the CA, is under it. No namespace of Kubernetes has a dot, and no secret is in it. */
 export const ownNamespace = "portolan.ca";
 
 /** Where a secret lies in its store. */
 export const objectKey = ({ namespace, name }: SecretKey) =>
-  `${root}${encodeKeyPart(namespace)}/${encodeKeyPart(name)}`;
+  `${secretsPrefix}${encodeKeyPart(namespace)}/${encodeKeyPart(name)}`;
 
 /** Secrets sealed with the keys of a wrapper, in a store. */
 export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStore {
@@ -63,8 +64,8 @@ export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStor
   }
 
   async function* list(): AsyncGenerator<SecretKey> {
-    for await (const { key } of store.list(root)) {
-      const [namespace = "", name = ""] = key.slice(root.length).split("/").map(decodeURIComponent);
+    for await (const { key } of store.list(secretsPrefix)) {
+      const [namespace = "", name = ""] = key.slice(secretsPrefix.length).split("/").map(decodeURIComponent);
       if (namespace !== ownNamespace) yield { namespace, name };
     }
   }

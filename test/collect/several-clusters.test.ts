@@ -47,3 +47,24 @@ describe("two collected clusters", () => {
     expect([found.classifier, found.nodes]).toEqual([expected.classifier, expected.nodes]);
   });
 });
+
+describe("two sources of one cluster", () => {
+  it("give one message with both names and the number of objects, and the later one counts", async () => {
+    const store = memoryStore();
+    const files = (await readFolder(sample)).filter(({ file }) => !file.startsWith("clusters/"));
+    for (const source of ["first", "second"])
+      await createCollector({ store, source, origin: clusterOf("Kubernetes", files) }).once();
+    const { compiled } = await createSourcesCompiler({ store })();
+    const found = compiled.diagnostics.filter(({ code }) => code === "duplicate-object");
+    expect(found.map(({ severity, origin, message, hint }) => [severity, origin.file, message, hint])).toEqual([
+      [
+        "warning",
+        "source second",
+        expect.stringMatching(
+          /^has \d+ objects that the source first has, too: \w+ \w+\/[-\w]+, .* and \d+ more; those of second count$/,
+        ),
+        expect.stringContaining("both are of the cluster Kubernetes"),
+      ],
+    ]);
+  });
+});

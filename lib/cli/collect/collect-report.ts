@@ -8,6 +8,7 @@ import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { recompiledText } from "../dev/recompiled-text.ts";
 import { counted } from "../numbers.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { sharedText } from "./shared-source.ts";
 
 /** Tells what a collector does: for people on standard error, or as JSON lines on standard output. */
 export interface CollectReport {
@@ -19,6 +20,8 @@ export interface CollectReport {
   filled(version: string, files: number): void;
   /** "" when all is well again. */
   troubled(reason: string): void;
+  /** Another process fills the source, too; "" when none does any more. */
+  shared(other: string): void;
   compiled(recompiled: Recompiled): void;
   failed(cause: unknown): void;
   serving(url: string): void;
@@ -59,6 +62,11 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
       if (json) return emit(reason === "" ? "in sync" : "trouble", reason === "" ? {} : { reason });
       if (reason === "") terminal.err(`${label("in sync")}${source}`);
       else terminal.err(`${colours.yellow("trouble".padEnd(10))}${source}: ${reason}; what was collected stays`);
+    },
+    shared(other) {
+      if (json) return emit(other === "" ? "alone" : "shared", other === "" ? {} : { other });
+      if (other === "") terminal.err(`${label("alone")}${source}: no other collector fills it any more`);
+      else terminal.err(`${colours.yellow("shared".padEnd(10))}${source}: ${sharedText(other)}`);
     },
     compiled(recompiled) {
       if (json) return emit(recompiled.kind, { ...recompiled });

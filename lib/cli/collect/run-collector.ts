@@ -17,6 +17,7 @@ import type { Terminal } from "../terminal.ts";
 import type { LiveOptions } from "./collect-options.ts";
 import { type CollectReport, collectReport } from "./collect-report.ts";
 import { readinessApp } from "./readiness.ts";
+import { processName } from "./shared-source.ts";
 
 /** What is written back to an API server. */
 export interface WritesTo {
@@ -68,6 +69,8 @@ export async function runCollector(
     },
     filled: () => report.absent(origin.absent?.() ?? []),
     troubled: report.troubled,
+    writer: processName(),
+    shared: report.shared,
   });
   if (options.once === true) {
     await collector.once(stop);

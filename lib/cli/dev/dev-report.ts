@@ -13,7 +13,7 @@ import { namedFrom } from "../config/placed-messages.ts";
 import { counted } from "../numbers.ts";
 import { refusalLines, unmatchedLines } from "../proxy/node-trouble.ts";
 import type { Terminal } from "../terminal.ts";
-import { servedFrom } from "./recompiled-text.ts";
+import { noProxiesText, servedFrom } from "./recompiled-text.ts";
 
 /** One round of `portolan dev`, as plain data: it comes from the process that compiles. */
 export interface Publication {
@@ -150,6 +150,7 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
         terminal.err(`${" ".repeat(10)}${classLine(one)}`);
         terminal.err(`${" ".repeat(12)}${membersText(one)}`);
       }
+      if (classCount === 0) terminal.err(`${" ".repeat(10)}${noProxiesText}`);
       if (classCount > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classCount - maxClasses} more`);
       const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.generation}`;
       terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);

@@ -28,6 +28,12 @@ export function recompiledText(
   return `pinned${who}: ${short(version)} is recorded, and ${servedFrom(version, canary)}${followed}; see \`portolan status\``;
 }
 
+/** What a version without any class of proxies means, and what to do. */
+export const noProxiesText =
+  "no proxy is known, so every proxy that asks gets 404: no workload has a sidecar, and no gateway's pods are there. " +
+  "Push the Deployments with their namespaces' label istio-injection: enabled, collect the cluster, or list Envoys " +
+  "under proxies in portolan.yaml (docs/proxies.md)";
+
 /** When a version that is recorded comes to be served. @param canary that runs */
 export function servedFrom(version: string, canary: Canary | undefined): string {
   if (canary === undefined) return "not served until `portolan unpin`";
@@ -89,5 +95,7 @@ function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[
   const kept = countOfCode(said, "last-valid-served");
   const closed = countOfCode(said, "security-closed");
   if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as reported above`;
-  return kept === 0 ? "what is refused is left out" : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
+  return kept === 0
+    ? "what is refused is left out"
+    : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
 }

@@ -14,6 +14,7 @@ import type { CollectorSettings } from "../../settings/schema.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { consulOriginFor, defaultConsulFlags, readConsulAddress } from "../collect/collect-consul.ts";
 import { defaultMcpFlags, mcpOriginFor } from "../collect/collect-mcp.ts";
+import { processName, sharedText } from "../collect/shared-source.ts";
 
 /** An origin that is followed. */
 export interface Followed {
@@ -111,6 +112,11 @@ async function collectorFor(
     troubled(reason) {
       if (reason === "") log.info({ source }, "in sync");
       else log.warn({ source, reason }, "the origin cannot be read; what was collected stays");
+    },
+    writer: processName(),
+    shared(other) {
+      if (other === "") log.info({ source }, "no other collector fills the source any more");
+      else log.warn({ source, other }, sharedText(other));
     },
   });
 }

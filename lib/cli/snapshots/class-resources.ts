@@ -68,6 +68,19 @@ export async function nodeClasses(reader: SnapshotReader, loaded: LoadedRoot): P
   return new Map(shards.flat().map(({ name, classId }) => [name, classId]));
 }
 
+/** The namespaces that the nodes of each class run in, by the class's id. */
+export async function nodeNamespaces(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const namespaces = new Map<string, Set<string>>();
+  for (const [name, classId] of await nodeClasses(reader, loaded)) {
+    const namespace = namespaceOfName(name);
+    if (namespace !== "") namespaces.set(classId, (namespaces.get(classId) ?? new Set()).add(namespace));
+  }
+  return namespaces;
+}
+
 const nodeNames = async (reader: SnapshotReader, loaded: LoadedRoot): Promise<readonly string[]> =>
   [...(await nodeClasses(reader, loaded)).keys()].filter((key) => !key.includes("/"));
 

@@ -14,11 +14,12 @@ import { createReadAhead } from "../../config/folder/files/read-ahead.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { analysisOf } from "../config/analysis-report.ts";
 import { messageReport } from "../config/message-report.ts";
 import { placedIn } from "../config/placed-messages.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
-import { tellFilled } from "../dev/recompiled-text.ts";
+import { noProxiesText, tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
 import { ownBuild } from "../own-build.ts";
@@ -27,6 +28,7 @@ import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { notRecorded } from "../recording-recompiler.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import { type MissingSecret, missingSecrets, missingSecretsText } from "../secrets/missing-secrets.ts";
 import { urlFor } from "../server-url.ts";
 import { oneLine, type Terminal } from "../terminal.ts";
 import { addPublishingOptions, type PublishingOptions, publishingOf } from "./publishing-options.ts";
@@ -79,11 +81,14 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
-    const { pushed, analysis, gone, summary } = await filled(files, options, publishing, terminal.progress).catch(
-      (cause: unknown) => {
-        throw withAnalysis(folder, files, cause);
-      },
-    );
+    const { pushed, analysis, gone, summary, hasProxies, secrets } = await filled(
+      files,
+      options,
+      publishing,
+      terminal.progress,
+    ).catch((cause: unknown) => {
+      throw withAnalysis(folder, files, cause);
+    });
     const { source } = options;
     const where = { folder, prefix: (pushed.primary ?? source) === source ? "" : `${source}/` };
     const messages = {
@@ -93,9 +98,18 @@ export function registerPush(program: Command, terminal: Terminal): void {
     if (analysis.unrecorded !== undefined) terminal.err(analysis.unrecorded);
     if (options.json !== true) {
       for (const line of goneLines(gone)) terminal.err(line);
+      if (secrets.length > 0) terminal.err(`warning: ${missingSecretsText(secrets)}`);
+      if (!hasProxies) terminal.err(noProxiesText);
       messageReport(terminal, `analyze -f ${folder}`, "analyzed: ")(messages);
     }
-    const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), ...messages };
+    const told = {
+      ...pushed,
+      files: files.length,
+      ...summary,
+      gone: gone.map(goneJson),
+      missingSecrets: secrets,
+      ...messages,
+    };
     tellFilled(terminal, { source, share: publishing.share }, pushed, options.json === true ? told : undefined);
   });
 }
@@ -114,6 +128,8 @@ const filled = async (
         analysis: { messages: analysisOf(readFiles(files, { inlineSymmetricKeys: "allow" })) },
         gone: [],
         summary: {},
+        hasProxies: true,
+        secrets: [],
       };
 
 /**
@@ -136,6 +152,10 @@ interface Pushed {
   readonly gone: readonly Origin[];
   /** What else JSON tells: numbers of objects and classes, and what was written. */
   readonly summary: object;
+  /** Whether any proxy is known; of what a compile function compiles nothing is known here, and it is taken for granted. */
+  readonly hasProxies: boolean;
+  /** Secrets that proxies ask for and the store does not have; the same. */
+  readonly secrets: readonly MissingSecret[];
 }
 
 async function pushToStore(
@@ -174,7 +194,16 @@ async function pushToStore(
     () => ({ messages }),
     (cause: unknown) => ({ messages, unrecorded: notRecorded(cause) }),
   );
-  return { pushed, analysis, gone, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
+  const hasProxies = compiled.value.classes.length > 0;
+  const secrets = await missingSecrets(store, createSnapshotReader(store), pushed.version);
+  return {
+    pushed,
+    analysis,
+    gone,
+    hasProxies,
+    secrets,
+    summary: json ? { ...compiledSummary(compiled), ...written } : {},
+  };
 }
 
 const changedSettings = ({ primary, binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({

@@ -21,6 +21,7 @@ import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { Pin } from "../../snapshot/root.ts";
 import { type LastCollection, lastCollection } from "../../snapshot/upkeep/gc-ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { sharedText } from "../collect/shared-source.ts";
 import { namedHere } from "../config/placed-messages.ts";
 import { examplesText } from "../examples.ts";
 import { refusalPlaces } from "../inspect/refusal-places.ts";
@@ -28,6 +29,7 @@ import { unreadRecords } from "../inspect/unread-records.ts";
 import { openPlaceThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { refusalLines, unmatchedLines } from "../proxy/node-trouble.ts";
+import { missingSecrets, missingSecretsText } from "../secrets/missing-secrets.ts";
 import { serverUrl } from "../server-url.ts";
 import { printDiagnostics, proseLine, type Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
@@ -78,6 +80,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
       const lookups = await lookupReports(store);
+      const missing = await missingSecrets(store, reader, status.newest);
       // Whoever may read what is served need not be let to read the ledger.
       const garbage = await lastCollection(store).catch(() => undefined);
       const asked = server === undefined ? undefined : await troubleAt(server, tokenFile);
@@ -85,7 +88,19 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       if (json === true)
         return terminal.out(
           JSON.stringify(
-            { ...status, release, sources, lookups, errors, analysis, notAnalyzed, garbage, warnings, ...trouble },
+            {
+              ...status,
+              release,
+              sources,
+              lookups,
+              missingSecrets: missing,
+              errors,
+              analysis,
+              notAnalyzed,
+              garbage,
+              warnings,
+              ...trouble,
+            },
             undefined,
             2,
           ),
@@ -110,6 +125,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
           ),
         );
       for (const one of fails) terminal.out(sourceLine(one));
+      if (missing.length > 0) terminal.out(row("secrets", missingSecretsText(missing)));
       for (const line of failingLookups(lookups)) terminal.out(line);
       for (const line of statusLines(status, newest?.generation)) terminal.out(line);
       if (release !== undefined) terminal.out(row("as", `Istio ${release}`));
@@ -171,9 +187,10 @@ const garbageText = ({ at, deleted, doomed }: LastCollection): string =>
   `last collected ${at}: ${deleted} deleted, ${doomed} to be deleted later`;
 
 function failureText(state: ShardState, nowMs: number): string {
-  if (state.failure !== "") return `, cannot be read: ${state.failure}`;
+  const shared = state.otherWriter === undefined ? "" : `, has two collectors: ${sharedText(state.otherWriter)}`;
+  if (state.failure !== "") return `, cannot be read: ${state.failure}${shared}`;
   const why = whyBehind(state, nowMs);
-  return why === undefined ? "" : `, may be behind: ${why}`;
+  return why === undefined ? shared : `, may be behind: ${why}${shared}`;
 }
 
 const maxHeld = 20;

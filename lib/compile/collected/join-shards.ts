@@ -1,3 +1,4 @@
+import { type Diagnostic, fileOrigin, kindText, type Origin } from "../../base/diagnostic.ts";
 import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { joinFolders } from "../../config/folder/join-folders.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
@@ -27,6 +28,7 @@ export function joinShards(shards: readonly NamedShard[], named: readonly string
   const joined = joinFolders(
     shards.map(({ loaded: { cluster: id, content } }) => (id === first?.cluster ? content : asRemote(id, content))),
     primary?.loaded.content,
+    (earlier, later, shared) => sameCluster(shards[earlier], shards[later], shared),
   );
   const consul = shards.flatMap(({ loaded }) => loaded.consul ?? []);
   const { meshConfig, meshNetworks, unusableSettings: theirs } = cluster?.loaded.content ?? joined;
@@ -47,6 +49,29 @@ export function joinShards(shards: readonly NamedShard[], named: readonly string
     consul,
   };
 }
+
+/** Two sources that collect one cluster share all of its objects, which is one fault and not one for each. */
+function sameCluster(
+  earlier: NamedShard | undefined,
+  later: NamedShard | undefined,
+  shared: readonly Origin[],
+): Diagnostic | undefined {
+  if (earlier?.loaded.cluster === undefined || later?.loaded.cluster === undefined) return undefined;
+  const names = shared.slice(0, maxNamed).map(({ key }) => `${kindText(key)} ${key.namespace}/${key.name}`);
+  const more = shared.length > maxNamed ? ` and ${shared.length - maxNamed} more` : "";
+  const what = shared.length === 1 ? "1 object" : `${shared.length} objects`;
+  return {
+    code: "duplicate-object",
+    severity: "warning",
+    origin: fileOrigin(`source ${later.name}`),
+    path: [],
+    message: `has ${what} that the source ${earlier.name} has, too: ${names.join(", ")}${more}; those of ${later.name} count`,
+    hint: `both are of the cluster ${later.loaded.cluster}: stop the collector of one and delete "sources/${later.name}/" or "sources/${earlier.name}/" in the store; two clusters need ids of their own (--cluster)`,
+  };
+}
+
+/** Objects that are named. */
+const maxNamed = 3;
 
 function asRemote(id: string | undefined, content: LoadedDirectory): LoadedDirectory {
   if (id === undefined) return content;

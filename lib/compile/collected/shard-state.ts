@@ -9,6 +9,10 @@ export interface ShardState {
   readonly asOfMs: number;
   /** Why the origin, or a part of it, cannot be read at the moment; "" while all of it is followed. */
   readonly failure: string;
+  /** The process that has written this, for people; absent: it does not say. */
+  readonly writer?: string | undefined;
+  /** Another process that fills the source at the same time, as the writer has seen it; absent: none. */
+  readonly otherWriter?: string | undefined;
 }
 
 /** @returns `as of …`, in RFC 3339, or that there was no such time */
@@ -17,6 +21,7 @@ export const asOfText = (asOfMs: number): string =>
 
 /** Of a longer reason the beginning is told. */
 const maxFailureBytes = 1_024;
+const maxWriterBytes = 256;
 
 const stateKey = (source: string) => `sources/${encodeKeyPart(source)}/state`;
 
@@ -37,7 +42,14 @@ export async function readShardState(store: ObjectStore, source: string): Promis
 export function readStateText(text: string): ShardState | undefined {
   const json = jsonIn(text);
   if (!isFields(json)) return undefined;
-  const { asOfMs, failure } = json;
+  const { asOfMs, failure, writer, otherWriter } = json;
   if (typeof asOfMs !== "number" || !isTime(asOfMs) || typeof failure !== "string") return undefined;
-  return { asOfMs, failure: cutText(failure, maxFailureBytes) };
+  return {
+    asOfMs,
+    failure: cutText(failure, maxFailureBytes),
+    ...(isWriter(writer) ? { writer: cutText(writer, maxWriterBytes) } : {}),
+    ...(isWriter(otherWriter) ? { otherWriter: cutText(otherWriter, maxWriterBytes) } : {}),
+  };
 }
+
+const isWriter = (value: unknown): value is string => typeof value === "string" && value !== "";

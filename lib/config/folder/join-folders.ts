@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { Diagnostic, Origin } from "../../base/diagnostic.ts";
 import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import type { ResolvedFacts } from "../kinds/resolved-facts.ts";
@@ -11,10 +11,12 @@ import { duplicateObject } from "./sort-objects.ts";
  * What several folders say together; of two objects with one key the later one counts.
  *
  * @param primary whose settings count; undefined: it says nothing, and the defaults count
+ * @param duplicatesOf what is reported of all objects that two folders share; undefined: each object is
  */
 export function joinFolders(
   folders: readonly LoadedDirectory[],
   primary: LoadedDirectory | undefined,
+  duplicatesOf: DuplicatesOf = () => undefined,
 ): LoadedDirectory {
   if (primary !== undefined && folders.length === 1 && folders[0] === primary) return primary;
   const configs = latestOf(folders.map((folder) => folder.configs));
@@ -33,8 +35,30 @@ export function joinFolders(
     meshNetworks: primary?.meshNetworks ?? noMeshNetworks,
     settings: joinedSettings(folders, primary),
     ...(primary?.unusableSettings === undefined ? {} : { unusableSettings: primary.unusableSettings }),
-    diagnostics: [...folders.flatMap(({ diagnostics }) => diagnostics), ...configs.diagnostics, ...objects.diagnostics],
+    diagnostics: [
+      ...folders.flatMap(({ diagnostics }) => diagnostics),
+      ...duplicates([...configs.twice, ...objects.twice], duplicatesOf),
+    ],
   };
+}
+
+/** @param earlier, later indices of two folders @param shared what the later one says of the objects that both have */
+export type DuplicatesOf = (earlier: number, later: number, shared: readonly Origin[]) => Diagnostic | undefined;
+
+/** An object that two folders have. */
+interface Twice {
+  readonly earlier: { readonly folder: number; readonly origin: Origin };
+  readonly later: { readonly folder: number; readonly origin: Origin };
+}
+
+function duplicates(twice: readonly Twice[], duplicatesOf: DuplicatesOf): readonly Diagnostic[] {
+  const pairs = Map.groupBy(twice, ({ earlier, later }) => `${earlier.folder} ${later.folder}`);
+  return [...pairs.values()].flatMap((pair) => {
+    const [one] = pair;
+    const shared = pair.map(({ later }) => later.origin);
+    const joint = one && duplicatesOf(one.earlier.folder, one.later.folder, shared);
+    return joint ?? pair.map(({ earlier, later }) => duplicateObject(earlier.origin, later.origin, "warning"));
+  });
 }
 
 /** Those of the primary, with the proxies that any of them names and what was looked up. */
@@ -62,16 +86,32 @@ const joinedFacts = (facts: readonly ResolvedFacts[]): ResolvedFacts =>
       };
 
 /** The same, of lists that have each key once; what only one of them fills needs no look at its keys. */
-function latestOf<T extends Placed>(lists: readonly (readonly T[])[]): ReturnType<typeof latest<T>> {
+function latestOf<T extends Placed>(
+  lists: readonly (readonly T[])[],
+): { readonly list: readonly T[]; readonly twice: readonly Twice[] } {
   const filled = lists.filter(({ length }) => length > 0);
-  return latest(filled.length > 1 ? filled.flat() : (filled[0] ?? []), filled.length < 2, "warning");
+  if (filled.length < 2) return { list: filled[0] ?? [], twice: [] };
+  const byKey = new Map<string, { readonly object: T; readonly folder: number }>();
+  const twice: Twice[] = [];
+  for (const [folder, list] of lists.entries()) {
+    for (const object of list) {
+      const key = keyOf(object);
+      const earlier = byKey.get(key);
+      if (earlier !== undefined)
+        twice.push({
+          earlier: { folder: earlier.folder, origin: earlier.object.origin },
+          later: { folder, origin: object.origin },
+        });
+      byKey.set(key, { object, folder });
+    }
+  }
+  return { list: [...byKey.values()].map(({ object }) => object), twice };
 }
 
-/** One per key, the later one, at the place of the first. @param severity of one that is there twice */
+/** One per key, the later one, at the place of the first. */
 export function latest<T extends Placed>(
   list: readonly T[],
   areDistinct: boolean,
-  severity: "error" | "warning" = "error",
 ): { readonly list: readonly T[]; readonly diagnostics: readonly Diagnostic[] } {
   if (areDistinct) return { list, diagnostics: [] };
   const byKey = new Map<string, T>();
@@ -79,7 +119,7 @@ export function latest<T extends Placed>(
   for (const object of list) {
     const key = keyOf(object);
     const earlier = byKey.get(key);
-    if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin, severity));
+    if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin));
     byKey.set(key, object);
   }
   return { list: [...byKey.values()], diagnostics };

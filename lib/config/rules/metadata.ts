@@ -4,7 +4,7 @@ import { dryRunAnnotation } from "../dry-run.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import type { KindSchema } from "../kind-schema.ts";
 import { groupVersion } from "../values/group-version.ts";
-import { isLabelKey, isLabelValue } from "./names.ts";
+import { isLabelKey, isLabelValue, longestLabelValue } from "./names.ts";
 
 const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FALSE false False".split(" "));
 
@@ -51,7 +51,6 @@ const nameForms: Readonly<Record<NameRule, { readonly form: RegExp; readonly hin
   },
   pathSegment: { form: /^(?!\.{1,2}$)[^/%]+$/, hint: "use no / and no %" },
 };
-const longestLabelValue = 63;
 
 /** What holds for the metadata of every object that an API server keeps: its name and namespace, labels and annotations. */
 export function objectMetaRules(

@@ -6,6 +6,8 @@ const dns1123Label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
 const wildcardLabel = /^(?:\*|(?:\*-?)?[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)$/;
 const qualifiedName = /^(?:[-a-zA-Z0-9.]{1,253}\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const labelValue = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
+/** Characters of a label's value. */
+export const longestLabelValue = 63;
 const digits = /^\d+$/;
 
 export function isDns1123Label(text: string): boolean {

@@ -1,6 +1,7 @@
 import { error, type Finding, type Path, warning } from "../finding.ts";
 import type { LabelSelector, PolicyTarget, PolicyTargetReference, WorkloadSelector } from "../kinds/selector.ts";
 import type { WorkloadSelector as LabelsSelector } from "../kinds/sidecar.ts";
+import { isLabelKey, isLabelValue, longestLabelValue } from "./names.ts";
 import { each } from "./values.ts";
 
 /** The `matchLabels` form. @see docs/how-istio-does-it/validation.md#single-values */
@@ -29,8 +30,26 @@ function* labelsRules(
     if (value.includes("*")) {
       yield error([...path, key], `wildcards are not supported in label values: ${JSON.stringify(value)}`);
     }
+    yield* matchableRules(key, value, [...path, key]);
   }
 }
+
+/** A label that no workload can have: Istio takes it, and applies the object to nothing. */
+function* matchableRules(key: string, value: string, path: Path): Generator<Finding> {
+  if (key === "" || key.includes("*") || value.includes("*")) return;
+  if (!isLabelKey(key))
+    yield warning(path, `${JSON.stringify(key)} is not a label key: no workload has it`, "correct the key");
+  if (isLabelValue(value) && value.length <= longestLabelValue) return;
+  const meant = value.trim();
+  const hint = isLabelValue(meant) && meant.length <= longestLabelValue ? `write ${JSON.stringify(meant)}` : valueHint;
+  yield warning(
+    path,
+    `${JSON.stringify(value)} is not a label value: no workload has it, and this applies to none`,
+    hint,
+  );
+}
+
+const valueHint = `use letters, digits, -, _ and ., at most ${longestLabelValue}, a letter or digit at both ends`;
 
 /** Kubernetes' label selector, beside the labels that it compares. */
 export function* labelSelectorRules(selector: LabelSelector, path: Path): Generator<Finding> {

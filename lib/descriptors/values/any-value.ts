@@ -64,7 +64,7 @@ function noteType(name: string, at: ValuePath, list: ProblemList): void {
     list.add("unchecked-type", at, `the fields of ${name} are not known here, so the value is passed on unchecked`);
   } else {
     const hint =
-      "check the spelling; if the proxies have this extension, set `acceptUnknownTypes: true` in the folder's portolan.yaml";
+      "check the spelling; if the proxies have this extension, set `acceptUnknownTypes: true` in portolan.yaml of the primary source, a folder that is pushed";
     list.add("unknown-type", at, `${name} is not a known type`, hint);
   }
 }

@@ -96,8 +96,8 @@ function createReader(list: ProblemList): ReadMessage {
         list.add(
           "ignored",
           [...path, name],
-          `has no effect: ${jsonName} is set as well and takes precedence`,
-          "keep one of them",
+          `has no effect: ${jsonName} is set as well, and Istio reads that one`,
+          `remove ${name}, or move what it sets to ${jsonName}`,
         );
       if (value === undefined || (value === null && !isNullable(field))) continue;
       const result = readField(field, value, [...path, written], depth);

@@ -18,6 +18,7 @@ import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { type AdsServices, adsListeners } from "../ads/handlers.ts";
 import type { Front } from "../front.ts";
+import { boundHandshakes } from "../handshakes.ts";
 import { lastAnswersMs, portCloser, type RunningServer } from "../node-server.ts";
 import { nodeAnswers } from "../requests/node-adapter.ts";
 import { nodeCredentials } from "../requests/node-credentials.ts";
@@ -71,6 +72,7 @@ export function serveGrpc(
           },
           listener,
           certificate,
+          limits.handshakes,
         );
   server.maxConnections = limits.connections;
   server.on("session", (session) => {
@@ -112,9 +114,11 @@ function secureServer(
   options: SecureServerOptions,
   listener: Listener,
   certificate: KeptCertificate,
+  handshakes: number,
 ): Http2SecureServer {
   const secrets = ({ certificate: cert, key }: ServerPair) => ({ cert, key, minVersion: "TLSv1.2" as const });
   const server = createSecureServer({ ...options, ...secrets(certificate.first) }, listener);
+  boundHandshakes(server, handshakes);
   certificate.follow((pair) => server.setSecureContext(secrets(pair)));
   return server;
 }

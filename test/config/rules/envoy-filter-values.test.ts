@@ -182,7 +182,7 @@ describe("a value of which a part has no effect", () => {
     [
       "one spelling of two",
       merged("{connect_timeout: 3s, connectTimeout: 4s}"),
-      ["warning no-effect .connect_timeout:"],
+      ["warning no-effect .connect_timeout: has no effect: connectTimeout is set as well, and Istio reads that one"],
     ],
     [
       "a member of a oneof",

@@ -6,6 +6,32 @@ const from = (source: string) => `{rules: [{from: [{source: {${source}}}]}]}`;
 const to = (operation: string) => `{rules: [{to: [{operation: {${operation}}}]}]}`;
 const when = (condition: string) => `{rules: [{when: [{${condition}}]}]}`;
 
+describe("a label that no workload can have", () => {
+  it.each([
+    ["AuthorizationPolicy", "{selector: {matchLabels: {app: 'web '}}}", "selector.matchLabels.app", '"web "'],
+    ["PeerAuthentication", "{selector: {matchLabels: {app: '-'}}}", "selector.matchLabels.app", '"-"'],
+    [
+      "Sidecar",
+      "{workloadSelector: {labels: {app: a b}}, egress: [{hosts: ['*/*']}]}",
+      "workloadSelector.labels.app",
+      '"a b"',
+    ],
+  ])("is a warning in the selector of %s, which Istio takes", (kind, spec, path, value) => {
+    const found = findingsOf(kind, spec);
+    expect(found).toEqual([
+      `warning spec.${path}: ${value} is not a label value: no workload has it, and this applies to none`,
+    ]);
+  });
+
+  it("may be the key, and none of those that workloads have", () => {
+    const found = findingsOf("AuthorizationPolicy", "{selector: {matchLabels: {'a b': c}}}");
+    expect(found).toEqual(['warning spec.selector.matchLabels.a b: "a b" is not a label key: no workload has it']);
+    expect(
+      findingsOf("AuthorizationPolicy", "{selector: {matchLabels: {app.kubernetes.io/name: web, b: ''}}}"),
+    ).toEqual([]);
+  });
+});
+
 describe("AuthorizationPolicy", () => {
   it.each([
     ["{selector: {matchLabels: {a: b}}, targetRef: {kind: Service, name: a}}", "error spec: only one of"],

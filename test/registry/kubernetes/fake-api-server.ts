@@ -45,6 +45,8 @@ export class FakeApiServer {
   readonly #watches = new Map<ReadableStreamDefaultController<Uint8Array>, string>();
   /** Kinds that the server does not have. */
   readonly absent = new Set<string>();
+  /** Kinds whose CRDs are being deleted: they take no new objects. */
+  readonly leaving = new Set<string>();
   /** Answers instead of its own, each once. */
   readonly answers: ((url: URL) => Response | undefined)[] = [];
   /** Whether lists are streamed, as servers with a new etcd do. */
@@ -157,7 +159,8 @@ export class FakeApiServer {
     const path = url.pathname.replace(/\/namespaces\/[^/]+(?=\/)/, "");
     const below = resources.filter((one) => one.path.replace(/\/[^/]+$/, "") === path && !this.absent.has(one.kind));
     if (below.length > 0) {
-      const names = below.map((one) => ({ name: one.path.replace(/.*\//, "") }));
+      const verbs = (kind: string) => ["delete", "get", "list", "watch", ...(this.leaving.has(kind) ? [] : ["create"])];
+      const names = below.map((one) => ({ name: one.path.replace(/.*\//, ""), verbs: verbs(one.kind) }));
       return jsonResponse({ kind: "APIResourceList", resources: names });
     }
     const resource = resources.find((one) => one.path === path);

@@ -234,6 +234,53 @@ describe("a Kubernetes origin", () => {
     await origin.end();
   });
 
+  it("keeps the objects of a kind whose CRD is deleted, which the server deletes one by one, and counts them in the state", async () => {
+    const server = new FakeApiServer();
+    server.put(service("shop/cart"));
+    for (const name of ["shop/v", "shop/w"]) server.put(object("VirtualService", name, { spec: { hosts: ["a"] } }));
+    const store = memoryStore();
+    const stop = new AbortController();
+    const collector = createCollector({ store, source: "cluster", origin: originOf(server), gatherMs: 0, pace: hurry });
+    const running = collector.run(stop.signal);
+    const until = async (holds: () => Promise<boolean>) => {
+      for (let turn = 0; turn < 20_000 && !(await holds()); turn += 1)
+        await new Promise((resolve) => setImmediate(resolve));
+      expect(await holds()).toBe(true);
+    };
+    const keys = async () => [...((await createCollectedReader(store, "cluster")())?.objects.keys() ?? [])].sort();
+    const filled = ["Service/shop/cart", "VirtualService/shop/v", "VirtualService/shop/w"];
+    await until(async () => (await keys()).join() === filled.join());
+    server.leaving.add("VirtualService");
+    server.delete("VirtualService", "shop/v");
+    server.delete("VirtualService", "shop/w");
+    const failure =
+      "VirtualService: no longer served by the API server; its 2 objects are still served as last read, until the kind is there again, or a start with --allow-empty";
+    await until(async () => collector.state().failure === failure);
+    server.absent.add("VirtualService");
+    server.disconnect("end");
+    server.put(service("shop/pay"));
+    await until(async () => (await keys()).includes("Service/shop/pay"));
+    expect(await keys()).toEqual(["Service/shop/cart", "Service/shop/pay", ...filled.slice(1)]);
+    // Installed again, the kind says what there is.
+    server.absent.delete("VirtualService");
+    server.leaving.delete("VirtualService");
+    await until(async () => (await keys()).join() === "Service/shop/cart,Service/shop/pay");
+    await until(async () => collector.state().failure === "");
+    stop.abort();
+    await running;
+  });
+
+  it("takes a single deletion as what it is while the kind is served", async () => {
+    const server = new FakeApiServer();
+    for (const name of ["shop/v", "shop/w"]) server.put(object("VirtualService", name, { spec: { hosts: ["a"] } }));
+    const origin = await held(server);
+    server.delete("VirtualService", "shop/v");
+    await origin.until((one) => one.keys("VirtualService").join() === "VirtualService/shop/w");
+    expect(origin.told).toContain("gone VirtualService/shop/v");
+    expect(origin.failures.size).toBe(0);
+    await origin.end();
+  });
+
   it.each([true, false])(
     "reads everything anew after a 410, deletes nothing in between (streaming: %s)",
     async (streams) => {

@@ -6,22 +6,25 @@ import type { ReadKind } from "./read-kinds.ts";
 import type { ApiResource } from "./resource.ts";
 
 /**
- * Where a server has a kind; undefined where it does not have it.
+ * Where a server has a kind; undefined where it does not have it, or is about to delete it with its CRD.
  *
- * @param isDoubted what was heard a while ago may be wrong by now; false when absent
+ * @param maxAgeMs age in milliseconds up to which an earlier answer counts; 30,000 when absent
  * @throws PortolanError when the server does not say
  */
-export type FindResource = (
-  kind: ReadKind,
-  signal: AbortSignal,
-  isDoubted?: boolean,
-) => Promise<ApiResource | undefined>;
+export type FindResource = (kind: ReadKind, signal: AbortSignal, maxAgeMs?: number) => Promise<ApiResource | undefined>;
 
 /** What was heard holds for so long: whoever installs a kind waits as long for it to be read. */
 const validMs = 30_000;
 
 /** Where it is doubted, for so long: kinds of a group that is gone as a whole ask once. */
-const doubtedMs = 1_000;
+export const doubtedMs = 1_000;
+
+/**
+ * Whether a kind's CRD is being deleted: the server takes no new objects then, and deletes those that there are. It says so in its
+ * verbs before the first object goes.
+ * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
+ */
+const isLeaving = (verbs: unknown): boolean => Array.isArray(verbs) && !verbs.includes("create");
 
 /** The plurals that a group has in a version; none where it has no such version. @throws PortolanError when the server does not say */
 async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
@@ -31,11 +34,11 @@ async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): 
     throw apiError(path, answer.failure);
   }
   const { kind, resources } = fieldsOf(await jsonOf(path, answer.response));
-  const names = Array.isArray(resources) ? resources.map((resource) => textOf(fieldsOf(resource).name)) : [""];
+  const there = Array.isArray(resources) ? resources.map(fieldsOf) : [{}];
   // Whatever else answers with 200 does not say that a kind is not there.
-  if (kind !== "APIResourceList" || names.includes(""))
+  if (kind !== "APIResourceList" || there.some(({ name }) => textOf(name) === ""))
     throw new PortolanError(`the answer to ${path} is no list of what the server has`);
-  return new Set(names);
+  return new Set(there.flatMap(({ name, verbs }) => (isLeaving(verbs) ? [] : [textOf(name)])));
 }
 
 /** So many versions of a group are looked at; no group has as many. */
@@ -73,8 +76,7 @@ export function createDiscovery(client: ApiClient, now: () => number): FindResou
     plurals.catch(() => known.delete(path));
     return plurals;
   };
-  return async (read, signal, isDoubted = false) => {
-    const maxAgeMs = isDoubted ? doubtedMs : validMs;
+  return async (read, signal, maxAgeMs = validMs) => {
     for (const version of read.versions) {
       const path = read.group === "" ? `/api/${version}` : `/apis/${read.group}/${version}`;
       if ((await ask(path, maxAgeMs, signal)).has(read.plural)) return resourceOf(read, version, path);

@@ -4,6 +4,7 @@ import type { Lanes } from "../../origin/lanes.ts";
 import type { OriginSink, PackedObject } from "../../origin/origin.ts";
 import { isAhead } from "./ahead.ts";
 import type { ApiClient } from "./client.ts";
+import { doubtedMs } from "./discovery.ts";
 import type { FailureWaits } from "./failure-waits.ts";
 import type { ApiItem } from "./item.ts";
 import { createListBound, type ListOptions, listItems, patienceMs } from "./list.ts";
@@ -14,8 +15,10 @@ import { usualWatchSeconds, watchEvents } from "./watch.ts";
 export interface FollowOptions extends ListOptions {
   /** Name of the collection among the parts of its origin. */
   readonly part: string;
-  /** Where the server has the collection; undefined where it does not. Asked before each list; what it says may be doubted. */
-  readonly find: (signal: AbortSignal, isDoubted: boolean) => Promise<ApiResource | undefined>;
+  /** Where the server has the collection; undefined where it does not. Asked before each list, for an answer of at most that age. */
+  readonly find: (signal: AbortSignal, maxAgeMs?: number) => Promise<ApiResource | undefined>;
+  /** Its kind comes with a CRD, which may be deleted, and all objects with it. */
+  readonly isOfDefinition: boolean;
   /** Key of an item that is kept, be it gone. */
   readonly keyOf: (item: ApiItem) => string;
   /** Whether the server streams lists, shared by all collections: the first that is refused tells the others. */
@@ -39,6 +42,9 @@ const absentMs = 60_000;
 
 /** The same for one that holds something: it may be missing for seconds only. */
 const missedMs = 5_000;
+
+/** Milliseconds for which one look at whether a kind is still served counts for the deletions that follow: hundreds may come at once. */
+const confirmedMs = 200;
 
 /** Milliseconds that a connection has to last for the next to follow it without a pause. */
 const livedMs = 10_000;
@@ -89,17 +95,25 @@ export async function followCollection(
   /** The server has no such kind any more: it is looked for again within seconds, since what was held stays. */
   let isMissed = false;
   let sinceMs = 0;
+  let confirmedUntilMs = Number.NEGATIVE_INFINITY;
+  /** Whether an object is deleted because its kind is. @throws PortolanError when the server does not say */
+  const isKindLeaving = async (): Promise<boolean> => {
+    if (!options.isOfDefinition || now() < confirmedUntilMs) return false;
+    if ((await options.find(signal, 0)) === undefined) return true;
+    confirmedUntilMs = now() + confirmedMs;
+    return false;
+  };
   /** @returns undefined where the server has no such kind */
   const visit = async (): Promise<ConnectionEnd | undefined> => {
     if (position.kind === "nowhere" || resource === undefined)
-      resource = await options.find(signal, isMissed || failures > 0);
+      resource = await options.find(signal, isMissed || failures > 0 || isTold ? doubtedMs : undefined);
     if (resource === undefined) return undefined;
     if (position.kind === "at" && !isNew && now() > provenUntilMs) {
       if (await isAhead(client, resource, position.version, signal)) position = nowhere;
       else if (options.lanes !== undefined) provenUntilMs = now() + provenMs;
     }
     sinceMs = now();
-    return connect(client, resource, position, options, sink, signal);
+    return connect(client, resource, position, { ...options, isKindLeaving }, sink, signal);
   };
   while (!signal.aborted) {
     try {
@@ -181,7 +195,15 @@ async function connect(
   client: ApiClient,
   resource: ApiResource,
   from: Position,
-  { part, keep, keyOf, streaming, watchSeconds = usualWatchSeconds, ...options }: FollowOptions,
+  {
+    part,
+    keep,
+    keyOf,
+    streaming,
+    isKindLeaving,
+    watchSeconds = usualWatchSeconds,
+    ...options
+  }: FollowOptions & { readonly isKindLeaving: () => Promise<boolean> },
   sink: OriginSink,
   signal: AbortSignal,
 ): Promise<ConnectionEnd> {
@@ -231,6 +253,8 @@ async function connect(
           const key = keyOf(event.object);
           const object = event.type === "put" ? keep(event.object) : undefined;
           if (initial === undefined) {
+            // Objects of a CRD that is deleted go one by one before it does; among them may be the policies that protect.
+            if (event.type === "delete" && (await isKindLeaving())) return { position: nowhere, isAbsent: true };
             if (!sink.changed(part, [{ key, object }])) return untaken;
             if (event.version !== "") position = { kind: "at", version: event.version };
           } else if (object === undefined) initial.delete(key);

@@ -11,7 +11,7 @@ import { createFailureWaits } from "./failure-waits.ts";
 import { namedBundles, namedBundlesPart } from "./follow-bundles.ts";
 import { followCollection } from "./follow-collection.ts";
 import type { ApiItem } from "./item.ts";
-import { otherKinds, pods, type ReadKind, secrets, selectingKinds } from "./read-kinds.ts";
+import { isOfDefinition, otherKinds, pods, type ReadKind, secrets, selectingKinds } from "./read-kinds.ts";
 
 export interface KubernetesOriginOptions {
   /** Id of the cluster. */
@@ -133,13 +133,14 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
         client,
         {
           part: partOf(read),
-          find: async (stop, isDoubted) => {
-            const found = await find(read, stop, isDoubted);
+          find: async (stop, maxAgeMs) => {
+            const found = await find(read, stop, maxAgeMs);
             if (found === undefined) absent.add(read);
             else absent.delete(read);
             return found;
           },
           keyOf: (item) => keyOf(read, item),
+          isOfDefinition: isOfDefinition(read),
           keep: (item) => (isKept(item) ? keep(read, item) : undefined),
           streaming,
           positions,

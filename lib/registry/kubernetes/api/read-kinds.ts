@@ -133,5 +133,8 @@ const configKinds: readonly ReadKind[] = kindSchemas.map(
   }),
 );
 
+/** Whether a kind comes with a CRD, which can be deleted: groups of Kubernetes' own are `apps` or `networking.k8s.io`. */
+export const isOfDefinition = ({ group }: Pick<ReadKind, "group">): boolean => !/^[^.]*(?:\.k8s\.io)?$/.test(group);
+
 /** Everything else that is read, in no order. */
 export const otherKinds: readonly ReadKind[] = [...services, ...configKinds];
