@@ -40,7 +40,9 @@ describe("two collectors of one origin on one source", () => {
     const east = await collecting(store, "process 7 on east");
     const west = await collecting(store, "process 7 on west");
     await until(() => east.told[0] === "process 7 on west" && west.told[0] === "process 7 on east");
-    await until(async () => /process 7 on (east|west)/.test((await readShardState(store, "cluster"))?.otherWriter ?? ""));
+    await until(async () =>
+      /process 7 on (east|west)/.test((await readShardState(store, "cluster"))?.otherWriter ?? ""),
+    );
     await west.end();
     await until(() => east.told.at(-1) === "");
     await until(async () => (await readShardState(store, "cluster"))?.otherWriter === undefined);

@@ -60,7 +60,9 @@ describe("two sources of one cluster", () => {
       [
         "warning",
         "source second",
-        expect.stringMatching(/^has \d+ objects that the source first has, too: \w+ \w+\/[-\w]+, .* and \d+ more; those of second count$/),
+        expect.stringMatching(
+          /^has \d+ objects that the source first has, too: \w+ \w+\/[-\w]+, .* and \d+ more; those of second count$/,
+        ),
         expect.stringContaining("both are of the cluster Kubernetes"),
       ],
     ]);

@@ -95,5 +95,7 @@ function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[
   const kept = countOfCode(said, "last-valid-served");
   const closed = countOfCode(said, "security-closed");
   if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as reported above`;
-  return kept === 0 ? "what is refused is left out" : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
+  return kept === 0
+    ? "what is refused is left out"
+    : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Diagnostic, keyText, type Origin, PortolanError } from "../../base/diagnostic.ts";
-import { recordAnalysis } from "../../compile/analyst.ts";
+import { isAbout, recordAnalysis } from "../../compile/analyst.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { usualPrimary } from "../../compile/shards/primary-source.ts";
@@ -14,13 +14,13 @@ import { createReadAhead } from "../../config/folder/files/read-ahead.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
+import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { analysisOf } from "../config/analysis-report.ts";
 import { messageReport } from "../config/message-report.ts";
 import { placedIn } from "../config/placed-messages.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
 import { noProxiesText, tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
-import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
 import { ownBuild } from "../own-build.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
@@ -81,11 +81,14 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = withoutSecrets(await readFolder(folder));
     const publishing = publishingOf(options);
-    const { pushed, analysis, gone, summary, hasProxies, secrets } = await filled(files, options, publishing, terminal.progress).catch(
-      (cause: unknown) => {
-        throw withAnalysis(folder, files, cause);
-      },
-    );
+    const { pushed, analysis, gone, summary, hasProxies, secrets } = await filled(
+      files,
+      options,
+      publishing,
+      terminal.progress,
+    ).catch((cause: unknown) => {
+      throw withAnalysis(folder, files, cause);
+    });
     const { source } = options;
     const where = { folder, prefix: (pushed.primary ?? source) === source ? "" : `${source}/` };
     const messages = {
@@ -99,7 +102,14 @@ export function registerPush(program: Command, terminal: Terminal): void {
       if (!hasProxies) terminal.err(noProxiesText);
       messageReport(terminal, `analyze -f ${folder}`, "analyzed: ")(messages);
     }
-    const told = { ...pushed, files: files.length, ...summary, gone: gone.map(goneJson), missingSecrets: secrets, ...messages };
+    const told = {
+      ...pushed,
+      files: files.length,
+      ...summary,
+      gone: gone.map(goneJson),
+      missingSecrets: secrets,
+      ...messages,
+    };
     tellFilled(terminal, { source, share: publishing.share }, pushed, options.json === true ? told : undefined);
   });
 }
@@ -179,14 +189,22 @@ async function pushToStore(
   const { loaded } = compiled;
   const there = new Set([...loaded.configs, ...loaded.objects].map(({ origin }) => keyText(origin.key)));
   const gone = replaced.filter(({ key }) => !there.has(keyText(key)));
-  const messages = analysisOf(loaded);
+  // Secrets are in a place of their own: which of them are missing is told apart.
+  const messages = analysisOf(loaded).filter(isAbout(loaded));
   const analysis = await recordAnalysis(store, pushed.version, loaded, () => messages).then(
     () => ({ messages }),
     (cause: unknown) => ({ messages, unrecorded: notRecorded(cause) }),
   );
   const hasProxies = compiled.value.classes.length > 0;
   const secrets = await missingSecrets(store, createSnapshotReader(store), pushed.version);
-  return { pushed, analysis, gone, hasProxies, secrets, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
+  return {
+    pushed,
+    analysis,
+    gone,
+    hasProxies,
+    secrets,
+    summary: json ? { ...compiledSummary(compiled), ...written } : {},
+  };
 }
 
 const changedSettings = ({ primary, binaryForms, pollDelay, securityFailure }: Options): Partial<RecordedSettings> => ({

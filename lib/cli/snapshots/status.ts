@@ -88,7 +88,19 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       if (json === true)
         return terminal.out(
           JSON.stringify(
-            { ...status, release, sources, lookups, missingSecrets: missing, errors, analysis, notAnalyzed, garbage, warnings, ...trouble },
+            {
+              ...status,
+              release,
+              sources,
+              lookups,
+              missingSecrets: missing,
+              errors,
+              analysis,
+              notAnalyzed,
+              garbage,
+              warnings,
+              ...trouble,
+            },
             undefined,
             2,
           ),

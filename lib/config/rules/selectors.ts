@@ -42,7 +42,11 @@ function* matchableRules(key: string, value: string, path: Path): Generator<Find
   if (isLabelValue(value) && value.length <= longestLabelValue) return;
   const meant = value.trim();
   const hint = isLabelValue(meant) && meant.length <= longestLabelValue ? `write ${JSON.stringify(meant)}` : valueHint;
-  yield warning(path, `${JSON.stringify(value)} is not a label value: no workload has it, and this applies to none`, hint);
+  yield warning(
+    path,
+    `${JSON.stringify(value)} is not a label value: no workload has it, and this applies to none`,
+    hint,
+  );
 }
 
 const valueHint = `use letters, digits, -, _ and ., at most ${longestLabelValue}, a letter or digit at both ends`;

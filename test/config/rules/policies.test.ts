@@ -10,7 +10,12 @@ describe("a label that no workload can have", () => {
   it.each([
     ["AuthorizationPolicy", "{selector: {matchLabels: {app: 'web '}}}", "selector.matchLabels.app", '"web "'],
     ["PeerAuthentication", "{selector: {matchLabels: {app: '-'}}}", "selector.matchLabels.app", '"-"'],
-    ["Sidecar", "{workloadSelector: {labels: {app: a b}}, egress: [{hosts: ['*/*']}]}", "workloadSelector.labels.app", '"a b"'],
+    [
+      "Sidecar",
+      "{workloadSelector: {labels: {app: a b}}, egress: [{hosts: ['*/*']}]}",
+      "workloadSelector.labels.app",
+      '"a b"',
+    ],
   ])("is a warning in the selector of %s, which Istio takes", (kind, spec, path, value) => {
     const found = findingsOf(kind, spec);
     expect(found).toEqual([
@@ -21,7 +26,9 @@ describe("a label that no workload can have", () => {
   it("may be the key, and none of those that workloads have", () => {
     const found = findingsOf("AuthorizationPolicy", "{selector: {matchLabels: {'a b': c}}}");
     expect(found).toEqual(['warning spec.selector.matchLabels.a b: "a b" is not a label key: no workload has it']);
-    expect(findingsOf("AuthorizationPolicy", "{selector: {matchLabels: {app.kubernetes.io/name: web, b: ''}}}")).toEqual([]);
+    expect(
+      findingsOf("AuthorizationPolicy", "{selector: {matchLabels: {app.kubernetes.io/name: web, b: ''}}}"),
+    ).toEqual([]);
   });
 });
 

@@ -11,11 +11,7 @@ import type { ApiResource } from "./resource.ts";
  * @param maxAgeMs age in milliseconds up to which an earlier answer counts; 30,000 when absent
  * @throws PortolanError when the server does not say
  */
-export type FindResource = (
-  kind: ReadKind,
-  signal: AbortSignal,
-  maxAgeMs?: number,
-) => Promise<ApiResource | undefined>;
+export type FindResource = (kind: ReadKind, signal: AbortSignal, maxAgeMs?: number) => Promise<ApiResource | undefined>;
 
 /** What was heard holds for so long: whoever installs a kind waits as long for it to be read. */
 const validMs = 30_000;
