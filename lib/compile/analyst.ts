@@ -18,7 +18,7 @@ type Loaded = FilesCompiled["loaded"];
  * Sources may hold no Secret at all, since `portolan secret apply` puts secrets into a place of their own, which no compile reads. Then
  * nothing is known of the credentials that gateways name.
  */
-const isAbout = ({ objects }: Loaded): ((message: Diagnostic) => boolean) =>
+export const isAbout = ({ objects }: Loaded): ((message: Diagnostic) => boolean) =>
   objects.some(isSecret) ? () => true : ({ code, path }) => code !== "IST0101" || path.at(-1) !== "credentialName";
 
 /** Writes the messages about a world beside its root, unless they are there. @throws PortolanError when the store fails */

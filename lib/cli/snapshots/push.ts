@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Diagnostic, keyText, type Origin, PortolanError } from "../../base/diagnostic.ts";
-import { recordAnalysis } from "../../compile/analyst.ts";
+import { isAbout, recordAnalysis } from "../../compile/analyst.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { usualPrimary } from "../../compile/shards/primary-source.ts";
@@ -189,7 +189,8 @@ async function pushToStore(
   const { loaded } = compiled;
   const there = new Set([...loaded.configs, ...loaded.objects].map(({ origin }) => keyText(origin.key)));
   const gone = replaced.filter(({ key }) => !there.has(keyText(key)));
-  const messages = analysisOf(loaded);
+  // Secrets are in a place of their own: which of them are missing is told apart.
+  const messages = analysisOf(loaded).filter(isAbout(loaded));
   const analysis = await recordAnalysis(store, pushed.version, loaded, () => messages).then(
     () => ({ messages }),
     (cause: unknown) => ({ messages, unrecorded: notRecorded(cause) }),
