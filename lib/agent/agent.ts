@@ -8,12 +8,12 @@ import { createEnvoyKeeper, type EnvoyKeeper, oneLine } from "./envoy/envoy-keep
 import type { EnvoyOptions } from "./envoy/envoy-process.ts";
 import { createReadiness } from "./envoy/readiness.ts";
 import { openTakenLog, type TakenTexts, takenName } from "./files/taken-log.ts";
-import type { Holding } from "./held/holding.ts";
-import type { Source } from "./held/source.ts";
 import { createEnvoyStages, type EnvoyStages } from "./rollout/envoy-stages.ts";
 import { type FollowedSource, followSource } from "./rollout/followed-source.ts";
 import { createRefusalReport } from "./rollout/refusal-report.ts";
 import { createTakenWriter } from "./rollout/taken-writer.ts";
+import type { Holding } from "./source/resources.ts";
+import type { Source } from "./source/source.ts";
 import { createWaitSignal } from "./wait-signal.ts";
 import { createEnvoyRollout, type EnvoyRollout, type RefusedResource } from "./xds/envoy-rollout.ts";
 import { extensionSource } from "./xds/extension-polls.ts";

@@ -3,9 +3,9 @@ import { fileTrouble } from "../base/cause-text.ts";
 import { isRecord, type JsonRecord, textOf } from "../base/classifier.ts";
 import { PortolanError } from "../base/diagnostic.ts";
 import { agentCluster, agentResources, clusterOfAgent, streamSource } from "./bootstrap.ts";
-import type { AgentNode } from "./held/node.ts";
 import { localCluster, localClusterFrom } from "./local-cluster.ts";
 import { recordOf } from "./record-of.ts";
+import type { AgentNode } from "./source/node.ts";
 
 /** A bootstrap as the agent uses it. */
 export interface AgentBootstrap {

@@ -3,8 +3,8 @@ import { PortolanError } from "../base/diagnostic.ts";
 import { mapTypes } from "../snapshot/resource-type.ts";
 import { type EnvoyFilesOptions, envoyFiles, putFiles } from "./files/envoy-files.ts";
 import { openTakenLog, takenName } from "./files/taken-log.ts";
-import type { Holding, WholeHoldings } from "./held/holding.ts";
-import type { Source } from "./held/source.ts";
+import type { Holding, WholeHoldings } from "./source/resources.ts";
+import type { Source } from "./source/source.ts";
 
 /**
  * Writes what a source has into a folder: as what an agent there begins with, and as files for an Envoy that has no agent beside it.

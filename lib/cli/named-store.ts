@@ -68,7 +68,7 @@ function storeOfSettings(text: string): string | undefined {
  * @throws PortolanError for a place that can hold none
  */
 export async function openToWrite(option: string | undefined, progress: Progress = noProgress): Promise<ObjectStore> {
-  return progress.counting(await openPlace((await namedStore(option)) ?? defaultStore));
+  return progress.counting(await openTarget((await namedStore(option)) ?? defaultStore));
 }
 
 /**
@@ -91,7 +91,7 @@ export async function openPlaceThere(
     process.stderr.write(`${line}\n`);
   };
   const where = await placeThere(option, say);
-  return { store: progress.counting(await openPlace(where)), where };
+  return { store: progress.counting(await openTarget(where)), where };
 }
 
 /** The same, as a name. @param say told of the one that is taken, of several */
@@ -118,7 +118,7 @@ export async function placeThere(option: string | undefined, say: (line: string)
 }
 
 /** The store at a place, whether there is one or not. @throws PortolanError for a place that can hold none */
-export async function openPlace(where: string): Promise<ObjectStore> {
+export async function openTarget(where: string): Promise<ObjectStore> {
   checkPlace(where);
   if (isFolder(where) && (await stat(where).catch(() => undefined))?.isFile() === true)
     throw new PortolanError(`${where} is a file, and a store is a folder`);

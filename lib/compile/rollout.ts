@@ -21,11 +21,11 @@ import type { Configuration, Share, StoredRoot } from "../snapshot/root.ts";
 import { storedRoot } from "../snapshot/stored-root.ts";
 import { createWorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import { compilerVersion } from "./compile.ts";
-import { everHeldVersions, nothingHeld } from "./isolation/held-sources.ts";
+import { everWithheldVersions, nothingWithheld } from "./isolation/withheld-sources.ts";
 import { createPublishers } from "./recompile/publishers.ts";
 import type { HeldOnly, RecompileOptions } from "./recompile/recompiled.ts";
 import { createReusingCompiler } from "./recompile/reusing-compiler.ts";
-import { SourceNotKept } from "./shards/held-configuration.ts";
+import { SourceNotKept } from "./shards/pinned-configuration.ts";
 import { createUnreadSources } from "./shards/unread-sources.ts";
 import { unwatched } from "./telemetry/observer.ts";
 import { NothingFilled } from "./world/nothing-filled.ts";
@@ -153,13 +153,13 @@ type ConfigurationTransition = (
 function createConfigurationTransition({ store: below, publisher, build }: RolloutOptions): ConfigurationTransition {
   const { store, forget } = readOnce(below);
   const encoder = createWorldEncoder();
-  let heldBack = nothingHeld;
+  let heldBack = nothingWithheld;
   const { compileHeld, reusable } = createReusingCompiler({ store, build, held: () => heldBack }, encoder);
   const publishers = createPublishers(store, encoder, publisher);
   const compile = async (base: ReadHead, configuration: Configuration): Promise<HeldOnly> => {
     try {
       // Nothing is compiled here that has ended a compile process: this one may be a front.
-      heldBack = await everHeldVersions(store, createUnreadSources(store, base).keeping);
+      heldBack = await everWithheldVersions(store, createUnreadSources(store, base).keeping);
       return await compileHeld(unwatched, base, configuration);
     } catch (cause) {
       throw cause instanceof PortolanError ? new NotCompiled(cause) : cause;

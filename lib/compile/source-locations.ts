@@ -2,7 +2,7 @@ import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { RootObjects } from "../xds/explain/root-object.ts";
 import { objectsOfShards, shardsOfRoot } from "./explain/root-objects.ts";
-import { SourceNotKept } from "./shards/held-configuration.ts";
+import { SourceNotKept } from "./shards/pinned-configuration.ts";
 
 /** Object key, as `keyText` writes it, to its source location: `catalog.yaml:106`. */
 export type SourceLocations = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 import { createAnswerCache } from "../legacy/answer-cache.ts";
 import { answerCompiled, type TaggedAnswer } from "../legacy/compiled-legacy.ts";
 import { encodeDocument } from "../legacy/go-json.ts";
-import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../legacy/question.ts";
+import { failure, type ParsedV1Request, parseV1Request, type V1Answer, type V1Request } from "../legacy/v1-request.ts";
 import { isWithin } from "../snapshot/free-text.ts";
 import { type OpenedDocument, openDocument } from "../snapshot/legacy/read-document.ts";
 import type { Front } from "./front.ts";
@@ -23,7 +23,7 @@ export function legacyRoutes(
   let countedRoot = "";
 
   async function answerOf(request: V1Request): Promise<TaggedAnswer> {
-    const { question, answer } = readQuestion(request);
+    const { question, answer } = parseV1Request(request);
     if (question === undefined) return { answer };
     if (question.kind === "statistics") {
       const body = encodeDocument(cache.statistics());
@@ -37,7 +37,7 @@ export function legacyRoutes(
   }
 
   async function compiledAnswer(
-    question: Exclude<V1Question, { readonly kind: "statistics" | "reset-statistics" }>,
+    question: Exclude<ParsedV1Request, { readonly kind: "statistics" | "reset-statistics" }>,
     request: V1Request,
   ): Promise<TaggedAnswer> {
     const served = await front.served({ nodeId: nodeIdOf(question), labels: () => ({}) });
@@ -67,7 +67,7 @@ const paths = ["/v1/*", "/cache_stats", "/cache_stats/", "/cache_stats_delete", 
 const smallBytes = 16 * 1024;
 
 /** What a canary's share is counted by; "" where no node asks. */
-function nodeIdOf(question: V1Question): string {
+function nodeIdOf(question: ParsedV1Request): string {
   if (!("node" in question)) return "";
   const { type, ip, id, domain } = question.node;
   return [type, ip, id, domain].join("~");

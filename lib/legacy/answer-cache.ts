@@ -1,4 +1,4 @@
-import type { V1Answer, V1Request } from "./question.ts";
+import type { V1Answer, V1Request } from "./v1-request.ts";
 
 /**
  * Stored answers and their counters, as the release shows them under `/cache_stats`.

@@ -1,8 +1,8 @@
 import { own } from "../base/classifier.ts";
 import { encodeDocument } from "./go-json.ts";
 import type { NodeId } from "./node-id.ts";
-import { failure, tableNameError, type V1Answer, type V1Question } from "./question.ts";
 import { parseServiceKey } from "./service-key.ts";
+import { failure, type ParsedV1Request, tableNameError, type V1Answer } from "./v1-request.ts";
 
 /** Every answer of the v1 API, made ahead: plain data that goes into a snapshot. */
 export interface CompiledLegacy {
@@ -101,7 +101,7 @@ export function documentsOf(index: LegacyIndex): readonly DocumentRef[] {
 }
 
 /** Says how a question is answered: byte for byte as from the world that the documents were made of. */
-export function answerCompiled(index: LegacyIndex, question: V1Question): TaggedAnswer {
+export function answerCompiled(index: LegacyIndex, question: ParsedV1Request): TaggedAnswer {
   switch (question.kind) {
     case "registrations": {
       const ref = index.registrations;
@@ -141,7 +141,7 @@ function hostsAnswer(index: LegacyIndex, key: string): V1Answer {
 const carries = ({ labels }: LegacyHost, wanted: Readonly<Record<string, string>>): boolean =>
   Object.entries(wanted).every(([key, value]) => own(labels, key) === value);
 
-type NodeQuestion = Extract<V1Question, { readonly kind: "clusters" | "listeners" | "routes" }>;
+type NodeQuestion = Extract<ParsedV1Request, { readonly kind: "clusters" | "listeners" | "routes" }>;
 
 const documentKinds = { clusters: "cds", listeners: "lds", routes: "rds" } as const;
 

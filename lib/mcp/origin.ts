@@ -3,7 +3,7 @@ import { byCodePoint } from "../base/diagnostic.ts";
 import { sameValue } from "../registry/changes/same.ts";
 import type { Origin, OriginObject, OriginSink } from "../registry/origin/origin.ts";
 import { type Bell, createBell, defaultPace, type Pace } from "../registry/origin/retry.ts";
-import { applyPush, type Held, type McpPush } from "./held.ts";
+import { applyPush, type CollectionState, type McpPush } from "./collection-state.ts";
 import type { McpKind } from "./kinds.ts";
 import type { McpStream, Refusal } from "./stream.ts";
 
@@ -53,7 +53,7 @@ export function mcpOrigin(options: McpOriginOptions): Origin {
 
 /** What one origin knows over all of its streams. */
 interface Memory {
-  readonly held: Map<string, Held>;
+  readonly held: Map<string, CollectionState>;
   /** Parts as they were told. */
   readonly told: Map<string, readonly OriginObject[]>;
 }
@@ -66,7 +66,7 @@ async function followMcp(options: McpOriginOptions, sink: OriginSink, signal: Ab
     const round = createRound(options, memory, sink);
     const ended = new AbortController();
     const telling = tellWhenQuiet(round, options, AbortSignal.any([signal, ended.signal]));
-    const held = (subscription: string): Held => memory.held.get(subscription) ?? new Map();
+    const held = (subscription: string): CollectionState => memory.held.get(subscription) ?? new Map();
     let reason = "the source has ended the stream";
     try {
       await stream({ node, subscriptions: [...round.kindOf.keys()], held, onPush: round.take }, signal);

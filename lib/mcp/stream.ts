@@ -1,4 +1,4 @@
-import type { Held, McpPush } from "./held.ts";
+import type { CollectionState, McpPush } from "./collection-state.ts";
 
 /** The answer to a push; absent: it was taken. */
 export interface Refusal {
@@ -13,7 +13,7 @@ export interface StreamOptions {
   readonly node: string;
   readonly subscriptions: readonly string[];
   /** What is held of a subscription already: a source may leave out what it would repeat. */
-  readonly held: (subscription: string) => Held;
+  readonly held: (subscription: string) => CollectionState;
   /** @returns why the push is refused, if it is */
   readonly onPush: (push: McpPush) => Refusal | undefined;
 }

@@ -5,7 +5,7 @@ import { AggregatedDiscoveryService } from "../../gen/envoy/service/discovery/v3
 import type { DiscoveryRequestSchema } from "../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { type Resource, ResourceSchema } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
 import { causeText } from "../base/cause-text.ts";
-import type { McpPush } from "./held.ts";
+import type { McpPush } from "./collection-state.ts";
 import { createOutbox, type McpStream } from "./stream.ts";
 
 type Request = MessageInitShape<typeof DiscoveryRequestSchema>;

@@ -1,4 +1,4 @@
-import { factsFile, heldText } from "../compile/resolved/held-facts.ts";
+import { factsFile, storedText } from "../compile/resolved/stored-facts.ts";
 import { writeShard } from "../compile/shards/write-shard.ts";
 import { type ResolvedFacts, type ResolvedJwks, resolvedSource } from "../config/kinds/resolved-facts.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -23,7 +23,7 @@ export async function fillSource(store: ObjectStore): Promise<string> {
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const [{ state }, allocation] = await Promise.all([readState(store), allocationIn(store)]);
     const text = factsText(state, allocation);
-    const held = await heldText(store);
+    const held = await storedText(store);
     if (held?.text === text) return held.version;
     version = await writeShard(store, resolvedSource, [{ file: factsFile, text }], { allowEmpty: true });
   }

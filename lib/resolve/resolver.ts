@@ -5,7 +5,7 @@
  */
 
 import { PortolanError } from "../base/diagnostic.ts";
-import { heldFacts } from "../compile/resolved/held-facts.ts";
+import { storedFacts } from "../compile/resolved/stored-facts.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { Trust } from "../snapshot/head/signatures.ts";
 import { inParallel } from "../storage/in-parallel.ts";
@@ -216,7 +216,7 @@ async function note(
 /** A state that is lost, or damaged, has what is in force, and asks for all of it anew. */
 async function seeded(store: ObjectStore, read: ReadState, nowMs: number): Promise<ReadState> {
   if (read.state.size > 0) return read;
-  const { jwks = [], hosts = [], modules = [] } = await heldFacts(store);
+  const { jwks = [], hosts = [], modules = [] } = await storedFacts(store);
   const anew = { triedMs: 0, failures: 0, failed: 0, wantedMs: nowMs, sinceMs: nowMs };
   const known = [
     ...jwks.map((fact) => [lookupName(fact), { jwks: fact.jwks, ...anew }] as const),

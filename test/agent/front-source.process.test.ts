@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { createFrontClient } from "../../lib/agent/held/front-client.ts";
-import { frontSource } from "../../lib/agent/held/front-source.ts";
-import { heldTypes, type WholeHoldings } from "../../lib/agent/held/holding.ts";
+import { createFrontClient } from "../../lib/agent/source/front-client.ts";
+import { frontSource } from "../../lib/agent/source/front-source.ts";
+import { heldTypes, type WholeHoldings } from "../../lib/agent/source/resources.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";

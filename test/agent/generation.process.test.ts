@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createGenerationKeeper } from "../../lib/agent/held/generation.ts";
+import { createGenerationKeeper } from "../../lib/agent/source/generation.ts";
 
 let folder = "";
 beforeEach(async () => {

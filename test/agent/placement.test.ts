@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classesFor } from "../../lib/agent/held/placement.ts";
+import { classesFor } from "../../lib/agent/source/placement.ts";
 import { type NodeClaims, project } from "../../lib/base/classifier.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/reader/snapshot-reader.ts";

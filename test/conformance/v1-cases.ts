@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { V1Request } from "../../lib/legacy/question.ts";
+import type { V1Request } from "../../lib/legacy/v1-request.ts";
 import type { RegistryFaults } from "../v1/oracle/answer.ts";
 import type { Json } from "./json.ts";
 import type { CaseFolder } from "./suite.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { durationMs } from "../../lib/base/duration.ts";
-import type { V1Answer } from "../../lib/legacy/question.ts";
+import type { V1Answer } from "../../lib/legacy/v1-request.ts";
 import { type BootstrapSettings, bootstrapDocument, defaultBootstrapSettings } from "../../lib/v1/bootstrap.ts";
 import { createV1Service } from "../v1/oracle/v1-service.ts";
 import { type Difference, fileDifferences } from "./differences.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { heldResource, holdingOf } from "../../lib/agent/held/holding.ts";
+import { heldResource, holdingOf } from "../../lib/agent/source/resources.ts";
 import { hashOf } from "../../lib/base/blob.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";

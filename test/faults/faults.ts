@@ -9,7 +9,7 @@ import { seeded } from "../snapshot/faulty-store.ts";
 import { type ActOf, acts, type Scene } from "./acts.ts";
 import { checkStore, headViolations, type Said } from "./invariants.ts";
 import { pace, textOf } from "./mesh.ts";
-import { openPlace, type Place, type PlaceName } from "./place.ts";
+import { openTarget, type Place, type PlaceName } from "./place.ts";
 import { type Publishers, startPublishers } from "./publishers.ts";
 
 export interface FaultOptions {
@@ -51,7 +51,7 @@ export async function tryFaults({ rounds, seed, places, ...more }: FaultOptions)
   const reports: FaultReport[] = [];
   for (const name of places) {
     if (more.signal?.aborted === true) break;
-    const place = await openPlace(name);
+    const place = await openTarget(name);
     try {
       reports.push(await tryAt(place, rounds, seeded(seed), more));
     } finally {

@@ -26,7 +26,7 @@ export interface Place {
   close(): Promise<void>;
 }
 
-export const openPlace = (name: PlaceName): Promise<Place> => (name === "files" ? openFolder() : openS3());
+export const openTarget = (name: PlaceName): Promise<Place> => (name === "files" ? openFolder() : openS3());
 
 async function openFolder(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "portolan-faults-"));

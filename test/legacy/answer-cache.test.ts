@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createAnswerCache } from "../../lib/legacy/answer-cache.ts";
-import type { V1Answer } from "../../lib/legacy/question.ts";
+import type { V1Answer } from "../../lib/legacy/v1-request.ts";
 
 const answer = (resources: number): { readonly answer: V1Answer } => ({
   answer: { status: 200, body: "{}", document: { kind: "sds", resources } },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { legacyClassKey } from "../../lib/legacy/compiled-legacy.ts";
 import { type NodeId, parseNodeId } from "../../lib/legacy/node-id.ts";
-import { readQuestion, type V1Request } from "../../lib/legacy/question.ts";
+import { parseV1Request, type V1Request } from "../../lib/legacy/v1-request.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import { defaultLegacyMeshConfig, type LegacyWorld } from "../../lib/v1/legacy-world.ts";
 import { casesOf } from "../conformance/suites.ts";
@@ -24,7 +24,7 @@ const cases = casesOf("v1").flatMap((found) => {
 
 /** The body from compiled documents, whatever the question is. */
 async function compiledBody(world: LegacyWorld, request: V1Request, domains?: readonly string[]) {
-  const { question, answer: refused } = readQuestion(request);
+  const { question, answer: refused } = parseV1Request(request);
   return question === undefined ? refused : wholeAnswer(compileLegacy(world, domains), question);
 }
 

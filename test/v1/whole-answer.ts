@@ -1,10 +1,10 @@
 import { answerCompiled, type CompiledLegacy, type DocumentRef } from "../../lib/legacy/compiled-legacy.ts";
 import type { NodeId } from "../../lib/legacy/node-id.ts";
-import type { V1Answer, V1Question } from "../../lib/legacy/question.ts";
+import type { ParsedV1Request, V1Answer } from "../../lib/legacy/v1-request.ts";
 import { openDocument } from "../../lib/snapshot/legacy/read-document.ts";
 
 /** An answer from compiled documents with the body that a front puts together. */
-export async function wholeAnswer(compiled: CompiledLegacy, question: V1Question): Promise<V1Answer> {
+export async function wholeAnswer(compiled: CompiledLegacy, question: ParsedV1Request): Promise<V1Answer> {
   const { answer, stored } = answerCompiled(compiled.index, question);
   if (stored === undefined) return answer;
   return { ...answer, body: await wholeText(compiled, stored.ref, stored.node) };

@@ -1,4 +1,4 @@
-import type { HeldResource } from "../held/holding.ts";
+import type { HeldResource } from "../source/resources.ts";
 
 /** Where a workload asks from: decides which short names are its own. */
 export interface DnsClient {

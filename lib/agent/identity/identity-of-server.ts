@@ -6,7 +6,7 @@ import {
 } from "../../../gen/istio/auth/ca_pb.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import { isFields, jsonIn, textOf } from "../../base/untyped.ts";
-import type { FrontClient } from "../held/front-client.ts";
+import type { FrontClient } from "../source/front-client.ts";
 import type { Identity } from "./identity.ts";
 
 /** A certificate signing request with its private key, PEM. */

@@ -1,7 +1,7 @@
 import { type CoreType, coreTypes, mapTypes } from "../../snapshot/resource-type.ts";
 import { oneLine } from "../envoy/envoy-keeper.ts";
-import type { Holding, WholeHoldings } from "../held/holding.ts";
-import { acceptedBefore, type Source } from "../held/source.ts";
+import type { Holding, WholeHoldings } from "../source/resources.ts";
+import { acceptedBefore, type Source } from "../source/source.ts";
 import type { EnvoyRollout } from "../xds/envoy-rollout.ts";
 import type { MadeOffer, ResourceTexts } from "../xds/local-resources.ts";
 

@@ -1,6 +1,6 @@
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { oneLine } from "../envoy/envoy-keeper.ts";
-import type { Source } from "../held/source.ts";
+import type { Source } from "../source/source.ts";
 import type { EnvoyRollout, RefusedResource } from "../xds/envoy-rollout.ts";
 
 /** Reports what Envoy refuses and accepts. */

@@ -7,7 +7,7 @@ import { agentCluster, controlPlaneCluster, restSource } from "../bootstrap.ts";
 import { type FolderBound, keepWithin, noteUse } from "../files/bounded-folder.ts";
 import { leafPath } from "../files/leaf-path.ts";
 import { replaceFile } from "../files/replace-file.ts";
-import type { FrontClient } from "../held/front-client.ts";
+import type { FrontClient } from "../source/front-client.ts";
 
 /** Where an Envoy with an agent asks for configurations of extensions: REST, over the agent's socket. */
 export const extensionSource = restSource(undefined, agentCluster);

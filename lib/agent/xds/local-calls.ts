@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { causeText } from "../../base/cause-text.ts";
 import { createModuleFiles } from "../files/module-files.ts";
-import type { FrontClient } from "../held/front-client.ts";
+import type { FrontClient } from "../source/front-client.ts";
 import { answerExtensions, extensionPath } from "./extension-polls.ts";
 
 /** Answers a call. @returns undefined for one that is none of its own */

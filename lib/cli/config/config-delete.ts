@@ -9,11 +9,11 @@ import type { Register } from "../terminal.ts";
 import { objectsOf, whereElse } from "./config-find.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { namedObjects, needConfig } from "./config-kind.ts";
-import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import type { ShownObject } from "./config-print.ts";
+import { addTargetOptions, type ConfigTarget, openTarget, type TargetOptions } from "./config-target.ts";
 import { refusalText } from "./config-write.ts";
 
-interface DeleteOptions extends InputOptions, PlaceOptions {
+interface DeleteOptions extends InputOptions, TargetOptions {
   readonly json?: boolean;
   readonly kube?: string;
 }
@@ -31,7 +31,7 @@ export const registerDelete: Register = (program, terminal) => {
       "after",
       "\nExamples:\n  portolan delete vs reviews -n bookshop\n  portolan delete vs/reviews dr/reviews -n bookshop\n  portolan delete -f mesh/\n  portolan delete vs/reviews -n bookshop --kube=prod",
     );
-  addPlaceOptions(addInputOptions(command)).action(
+  addTargetOptions(addInputOptions(command)).action(
     async (type: string | undefined, names: readonly string[], options: DeleteOptions) => {
       if ((type === undefined) === (options.filename === undefined)) {
         throw new InvalidArgumentError(
@@ -54,7 +54,7 @@ export const registerDelete: Register = (program, terminal) => {
         if (options.json === true) terminal.out(JSON.stringify({ deleted }));
         return;
       }
-      const place = await openPlace({ ...options, warn: terminal.err });
+      const place = await openTarget({ ...options, warn: terminal.err });
       const { there, missing } = await sorted(place, keys);
       if (there.length > 0) {
         const message = there.length === 1 ? `delete ${there.map(keyText).join()}` : `delete ${there.length} objects`;
@@ -79,7 +79,7 @@ function keysNamed(words: readonly string[], namespace = "default"): readonly Co
 }
 
 /** Why each of them is not deleted, and what to do. */
-async function missingTexts(place: ConfigPlace, missing: readonly ConfigKey[]): Promise<readonly string[]> {
+async function missingTexts(place: ConfigTarget, missing: readonly ConfigKey[]): Promise<readonly string[]> {
   const all = await objectsOf(place, undefined);
   return missing.map((key) => {
     const { group, kind, namespace, name } = key;
@@ -96,7 +96,7 @@ async function missingTexts(place: ConfigPlace, missing: readonly ConfigKey[]): 
   });
 }
 
-async function sorted(place: ConfigPlace, keys: readonly ConfigKey[]) {
+async function sorted(place: ConfigTarget, keys: readonly ConfigKey[]) {
   const { ledger } = place.configs;
   const known = new Map(await ledger.list((await ledger.head()).root));
   const isThere = (key: ConfigKey) => known.has(keyText(key));

@@ -9,15 +9,15 @@ import { type CollectedObject, collectedObject, publishedForms } from "./collect
 import { objectsOf, shownParsed, whereElse } from "./config-find.ts";
 import { printCommits } from "./config-history.ts";
 import { type NamedKind, namedObjects } from "./config-kind.ts";
-import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions, usualSource } from "./config-place.ts";
 import { nameOf, printObjects, printTable, type ShownObject, shownConfig } from "./config-print.ts";
+import { addTargetOptions, type ConfigTarget, openTarget, type TargetOptions, usualSource } from "./config-target.ts";
 import { folderObject, publishedFindings } from "./folder-object.ts";
 import { withStatuses } from "./object-statuses.ts";
 
 /** How far back the writes that touched the object are looked for. */
 const searchedWrites = 200;
 
-interface DescribeOptions extends Omit<PlaceOptions, "source"> {
+interface DescribeOptions extends Omit<TargetOptions, "source"> {
   readonly source?: string;
   readonly namespace: string;
   readonly json?: boolean;
@@ -33,13 +33,13 @@ export const registerDescribe: Register = (program, terminal) => {
     .option("-n, --namespace <name>", "its namespace", "default")
     .option("--json", "the object, its validation messages and its author, as JSON")
     .addHelpText("after", "\nExample:\n  portolan describe vs reviews -n bookshop");
-  addPlaceOptions(command, { anySource: true }).action(
+  addTargetOptions(command, { anySource: true }).action(
     async (type: string, name: string | undefined, options: DescribeOptions) => {
       const [object] = namedObjects(name === undefined ? [type] : [type, name]);
       if (object?.name === undefined) throw new InvalidArgumentError("name the object: describe vs reviews");
       const { kind, others, name: sought } = object;
       const { namespace, source = usualSource } = options;
-      const place = await openPlace({ ...options, source });
+      const place = await openTarget({ ...options, source });
       const all = await objectsOf(place, options.source);
       const isShown = (meant: NamedKind) =>
         all.some(
@@ -69,7 +69,7 @@ const isAt = (one: ShownObject, name: string, namespace: string): boolean =>
 /** @throws PortolanError where there is none, with where there is one of that name */
 async function describeOne(
   terminal: Terminal,
-  place: ConfigPlace,
+  place: ConfigTarget,
   { kind: meant, name: sought }: { readonly kind: NamedKind; readonly name: string },
   options: DescribeOptions & { readonly all: readonly ShownObject[] },
 ): Promise<void> {
@@ -124,7 +124,7 @@ async function describeOne(
 /** Of what a collector has brought the history is what was published. */
 async function describeCollected(
   terminal: Terminal,
-  place: ConfigPlace,
+  place: ConfigTarget,
   key: string,
   { source, from, version, object, findings }: CollectedObject,
   json: boolean,

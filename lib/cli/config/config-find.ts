@@ -7,8 +7,8 @@ import { contentOfShard, nameOf } from "../../compile/shards/source-shard.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
 import { groupVersion } from "../../config/values/group-version.ts";
-import type { ConfigPlace } from "./config-place.ts";
 import { type ShownObject, shownConfig } from "./config-print.ts";
+import type { ConfigTarget } from "./config-target.ts";
 import { refuseUnknownSource } from "./known-source.ts";
 
 /**
@@ -19,7 +19,7 @@ import { refuseUnknownSource } from "./known-source.ts";
  * @throws PortolanError for a source that the store does not have
  */
 export async function objectsOf(
-  place: ConfigPlace,
+  place: ConfigTarget,
   source: string | undefined,
   { served = false }: { readonly served?: boolean } = {},
 ): Promise<readonly ShownObject[]> {
@@ -55,7 +55,7 @@ function contentOf(found: Shard, applied: string, served: boolean): LoadedDirect
 }
 
 /** What was applied, as it was at a revision. @throws PortolanError when the store has no such one */
-export async function objectsAt(place: ConfigPlace, revision: number): Promise<readonly ShownObject[]> {
+export async function objectsAt(place: ConfigTarget, revision: number): Promise<readonly ShownObject[]> {
   const commits = await place.configs.ledger.history(Number.POSITIVE_INFINITY);
   const commit = commits.find((one) => one.revision === revision);
   if (commit === undefined) throw new PortolanError(`the store has no revision ${revision}`);

@@ -7,11 +7,11 @@ import { jsonOption } from "../output-option.ts";
 import type { Register } from "../terminal.ts";
 import { objectsAt, objectsOf, whereElse } from "./config-find.ts";
 import { type NamedObjects, namedObjects } from "./config-kind.ts";
-import { addPlaceOptions, openPlace, type PlaceOptions, usualSource } from "./config-place.ts";
 import { type OutputFormat, outputFormats, printObjects, type ShownObject } from "./config-print.ts";
+import { addTargetOptions, openTarget, type TargetOptions, usualSource } from "./config-target.ts";
 import { withStatuses } from "./object-statuses.ts";
 
-interface GetOptions extends Omit<PlaceOptions, "source"> {
+interface GetOptions extends Omit<TargetOptions, "source"> {
   readonly source?: string;
   readonly namespace?: string;
   readonly allNamespaces?: boolean;
@@ -38,7 +38,7 @@ export const registerGet: Register = (program, terminal) => {
       "after",
       "\nExamples:\n  portolan get vs\n  portolan get httproute shop -o yaml\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml\n  portolan get vs --kube=prod",
     );
-  addPlaceOptions(command, { anySource: true }).action(
+  addTargetOptions(command, { anySource: true }).action(
     async (type: string | undefined, names: readonly string[], options: GetOptions) => {
       if (type === undefined) throw new InvalidArgumentError(`name a type, as in \`get vs\`${takenHint(options.kube)}`);
       const wanted = namedObjects([type, ...names]);
@@ -53,7 +53,7 @@ export const registerGet: Register = (program, terminal) => {
 async function allObjects(wanted: readonly NamedObjects[], options: GetOptions): Promise<readonly ShownObject[]> {
   const { source, at, kube } = options;
   if (kube !== undefined) return objectsInCluster(kube, wanted);
-  const place = await openPlace({ ...options, source: source ?? usualSource });
+  const place = await openTarget({ ...options, source: source ?? usualSource });
   return at === undefined
     ? withStatuses(place, await objectsOf(place, source, { served: true }))
     : objectsAt(place, at);

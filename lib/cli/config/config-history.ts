@@ -3,12 +3,12 @@ import { keyText, PortolanError } from "../../base/diagnostic.ts";
 import type { Commit } from "../../config-store/ledger/ledger.ts";
 import type { Terminal } from "../terminal.ts";
 import { configKindNamed } from "./config-kind.ts";
-import { openPlace, type PlaceOptions, usualSource } from "./config-place.ts";
 import { printTable } from "./config-print.ts";
+import { openTarget, type TargetOptions, usualSource } from "./config-target.ts";
 import { refuseUnknownSource } from "./known-source.ts";
 
 /** Which writes to show. */
-export interface WritesOptions extends Omit<PlaceOptions, "source"> {
+export interface WritesOptions extends Omit<TargetOptions, "source"> {
   /** Absent: the one that is written to where nobody names another. */
   readonly source?: string;
   readonly namespace: string;
@@ -29,7 +29,7 @@ export async function showWrites(
   options: WritesOptions,
 ): Promise<void> {
   const { source } = options;
-  const { objects, isRemote, configs } = await openPlace({ ...options, source: source ?? usualSource });
+  const { objects, isRemote, configs } = await openTarget({ ...options, source: source ?? usualSource });
   // A compile function refuses those that it does not take.
   if (source !== undefined && !isRemote) await refuseUnknownSource(objects, source);
   const { ledger } = configs;

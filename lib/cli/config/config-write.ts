@@ -14,11 +14,11 @@ import { counted } from "../numbers.ts";
 import { jsonOption } from "../output-option.ts";
 import type { Register, Terminal } from "../terminal.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
-import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, type OutputFormat, outputFormats, printObjects, shownConfig } from "./config-print.ts";
+import { addTargetOptions, type ConfigTarget, openTarget, type TargetOptions } from "./config-target.ts";
 import { warnOfFolder } from "./warn-of-folder.ts";
 
-interface WriteOptions extends InputOptions, PlaceOptions {
+interface WriteOptions extends InputOptions, TargetOptions {
   readonly dryRun?: boolean;
   readonly output?: OutputFormat;
   readonly kube?: string;
@@ -62,7 +62,7 @@ function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): v
       `${verb.name} -f - -o json < a.yaml`,
     ]),
   );
-  addPlaceOptions(addInputOptions(command))
+  addTargetOptions(addInputOptions(command))
     .option("--dry-run", "check everything, and write nothing")
     .addOption(new Option("-o, --output <format>", "print the objects").choices(outputFormats))
     .addOption(jsonOption())
@@ -71,13 +71,13 @@ function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): v
       const { kube } = options;
       if (kube !== undefined) return writeToCluster({ ...options, kube }, verb.name, verb.if, terminal);
       const configs = await configInput(options, terminal, verb.name);
-      const place = await openPlace({ ...options, isNew: verb.if !== "present", warn: terminal.err });
+      const place = await openTarget({ ...options, isNew: verb.if !== "present", warn: terminal.err });
       await write(place, configs, options, verb, terminal);
     });
 }
 
 async function write(
-  place: ConfigPlace,
+  place: ConfigTarget,
   configs: readonly Config[],
   options: WriteOptions,
   verb: WriteVerb,

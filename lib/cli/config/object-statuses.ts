@@ -1,14 +1,14 @@
 import { kindText } from "../../base/diagnostic.ts";
 import { newestStatuses } from "../../compile/statuses/newest-statuses.ts";
-import type { ConfigPlace } from "./config-place.ts";
 import type { ShownObject } from "./config-print.ts";
+import type { ConfigTarget } from "./config-target.ts";
 
 /**
  * The objects with the status that the newest compile gives them: what a controller would write to them. Those that have none
  * are as they were.
  */
 export async function withStatuses(
-  place: Pick<ConfigPlace, "objects" | "isRemote">,
+  place: Pick<ConfigTarget, "objects" | "isRemote">,
   objects: readonly ShownObject[],
 ): Promise<readonly ShownObject[]> {
   if (place.isRemote || !objects.some(({ group }) => group.startsWith("gateway.networking."))) return objects;

@@ -32,7 +32,7 @@ import { readConsulAddress } from "../collect/collect-consul.ts";
 import { sourceAddress } from "../collect/collect-mcp.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
 import { noteDevStore } from "../dev-stores.ts";
-import { refusalPlaces } from "../inspect/refusal-places.ts";
+import { refusalLocations } from "../inspect/refusal-locations.ts";
 import { storeCauses } from "../inspect/store-causes.ts";
 import { devStorePrefix, holdsSomething, namedStore, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
@@ -280,7 +280,7 @@ async function openRound(
     onError: report.failed,
   });
   let whenWanted = () => {};
-  const placed = refusalPlaces(store, serving.browsing);
+  const placed = refusalLocations(store, serving.browsing);
   const front: Front = {
     ...serving,
     explainRefusals: async () => placed(await serving.explainRefusals()),

@@ -1,6 +1,6 @@
 import { createAnalysis } from "../../analysis/remembered-analysis.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
-import type { HeldVersions } from "../../compile/isolation/held-sources.ts";
+import type { WithheldVersions } from "../../compile/isolation/withheld-sources.ts";
 import type { Recompiled } from "../../compile/recompile/recompiled.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
@@ -15,7 +15,7 @@ import type { Trust } from "../../snapshot/head/signatures.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { createFieldLines } from "../config/field-lines.ts";
-import { filesOf } from "../config/placed-messages.ts";
+import { filesOf } from "../config/located-messages.ts";
 import { bootstrapFor, bootstrapText, proxiesOf } from "../proxy/bootstrap.ts";
 import { type BootstrapExample, classSummaries, maxClasses, type Publication } from "./dev-report.ts";
 import { type DevSettings, folderSource } from "./dev-settings.ts";
@@ -26,7 +26,7 @@ export interface PublisherOptions {
   readonly observer?: CompileObserver;
   /** As `RecompileOptions` has them. */
   readonly build?: string | undefined;
-  readonly held?: () => HeldVersions;
+  readonly held?: () => WithheldVersions;
 }
 
 /** What came of one round, and what `dev` reports of it. */

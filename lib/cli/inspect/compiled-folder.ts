@@ -4,7 +4,7 @@ import { writeShard } from "../../compile/shards/write-shard.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { placedIn } from "../config/placed-messages.ts";
+import { locatedIn } from "../config/located-messages.ts";
 import { counted } from "../numbers.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 
@@ -18,7 +18,7 @@ export async function compiledFolder(folder: string, terminal: Terminal): Promis
   const files = await readFolder(folder);
   await writeShard(store, "main", files);
   const { diagnostics } = await createWorldRecompiler({ store })({});
-  const errors = placedIn({ folder, prefix: "" }, files, errorsOf(diagnostics));
+  const errors = locatedIn({ folder, prefix: "" }, files, errorsOf(diagnostics));
   printDiagnostics(terminal, errors);
   if (errors.length > 0) throw new PortolanError(`${folder} has ${counted(errors.length, "error")}`);
   return store;

@@ -5,7 +5,7 @@ import type { Refusal } from "../../front/nodes/refusals.ts";
 import { readHistory } from "../../snapshot/head/history/history.ts";
 import { resourceTypes } from "../../snapshot/resource-type.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { refusalPlaces } from "./refusal-places.ts";
+import { refusalLocations } from "./refusal-locations.ts";
 
 /** Publications in which the version that a node keeps is looked for. */
 const searchedPublications = 20;
@@ -37,7 +37,7 @@ export async function recordedRefusals(
     known.set(key, { ...refusal, suspects });
     explained.push({ ...refusal, suspects });
   }
-  return refusalPlaces(store, reader)(explained);
+  return refusalLocations(store, reader)(explained);
 }
 
 async function refusalsOf(inForce: InForce, node: NodeStatus): Promise<readonly Refusal[]> {

@@ -1,7 +1,7 @@
-import { createFrontClient, type FrontAddress } from "../../agent/held/front-client.ts";
 import type { IdentitySource } from "../../agent/identity/identity-files.ts";
 import { identityOfServer } from "../../agent/identity/identity-of-server.ts";
 import { runAgent } from "../../agent/run-agent.ts";
+import { createFrontClient, type FrontAddress } from "../../agent/source/front-client.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import { examplesText } from "../examples.ts";
 import { textOfFile } from "../named-file.ts";

@@ -1,4 +1,4 @@
-import { acceptedBefore } from "../../agent/held/source.ts";
+import { acceptedBefore } from "../../agent/source/source.ts";
 import type { ExplainedRefusal, Suspect } from "../../front/nodes/explain-refusal.ts";
 import type { UnmatchedNode } from "../../front/nodes/unmatched-nodes.ts";
 import { unmatchedRemedy } from "../../front/nodes/unmatched-remedy.ts";

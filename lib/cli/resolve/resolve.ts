@@ -2,7 +2,7 @@ import { PortolanError } from "../../base/diagnostic.ts";
 import type { LookupKind } from "../../resolve/lookup-name.ts";
 import { type LookupReport, lookupReports } from "../../resolve/lookup-reports.ts";
 import { printTable } from "../config/config-print.ts";
-import { namedHere } from "../config/placed-messages.ts";
+import { namedHere } from "../config/located-messages.ts";
 import { tellRecompiled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openPlaceThere, storeOption } from "../named-store.ts";

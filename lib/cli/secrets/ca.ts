@@ -11,7 +11,7 @@ import { caHoursIn } from "../../config/setting-values.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";
 import { signingService } from "../../secrets/wrapping-keys.ts";
 import { examplesText } from "../examples.ts";
-import { namedStore, openPlace, placeThere, storeOption } from "../named-store.ts";
+import { namedStore, openTarget, placeThere, storeOption } from "../named-store.ts";
 import type { Register, Terminal } from "../terminal.ts";
 import { authorityInFolder, authorityInSecret } from "./ca-input.ts";
 import { secretKeys } from "./secret-keys.ts";
@@ -151,7 +151,7 @@ function checkTrustDomain(name: string): void {
 async function bring({ store, trustDomain, next, json }: Options, terminal: Terminal, signer: Signer): Promise<void> {
   // A store is made where one is named: another default one beside those of `portolan dev` would be a mistake.
   const where = (await namedStore(store)) ?? (await placeThere(undefined));
-  const authorities = authorityStore(await openPlace(where), secretKeys(terminal));
+  const authorities = authorityStore(await openTarget(where), secretKeys(terminal));
   const before = await readIn(where, authorities);
   const authority =
     next === true ? addNext(needed(before, where).authority, signer) : newAuthority(before, trustDomain, signer, where);
@@ -176,7 +176,7 @@ async function readAuthority(
   terminal: Terminal,
 ): Promise<{ readonly stored: StoredAuthority; readonly authorities: AuthorityStore }> {
   const where = await placeThere(store, terminal.err);
-  const authorities = authorityStore(await openPlace(where), secretKeys(terminal));
+  const authorities = authorityStore(await openTarget(where), secretKeys(terminal));
   return { stored: needed(await readIn(where, authorities), where), authorities };
 }
 

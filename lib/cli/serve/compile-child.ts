@@ -1,7 +1,7 @@
 import { causeText } from "../../base/cause-text.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import { createAnalyst } from "../../compile/analyst.ts";
-import { type HeldVersions, nothingHeld } from "../../compile/isolation/held-sources.ts";
+import { nothingWithheld, type WithheldVersions } from "../../compile/isolation/withheld-sources.ts";
 import { createRecompiler } from "../../compile/recompile.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { sliceWaitMs } from "../../compile/triggers/pace.ts";
@@ -28,7 +28,7 @@ export function runCompileProcess(): void {
   const tell = (news: CompileNews): void => {
     process.send?.(JSON.stringify(news), () => {});
   };
-  let held: HeldVersions = nothingHeld;
+  let held: WithheldVersions = nothingWithheld;
   let compiler: Promise<CompileOnce> | undefined;
   let answerPublish: (refused: string | undefined) => void = () => {};
   const mayPublish = async (): Promise<void> => {
@@ -73,7 +73,7 @@ export function runCompileProcess(): void {
 
 async function startCompiler(
   { where, s3Endpoint, sources, env }: Start,
-  held: () => HeldVersions,
+  held: () => WithheldVersions,
   tell: (news: CompileNews) => void,
 ): Promise<CompileOnce> {
   const { world, publisher, pace, slicing } = compileSettingsFrom(env);
@@ -105,7 +105,7 @@ async function startCompiler(
 async function startPublisher(
   where: string,
   settings: DevSettings,
-  held: () => HeldVersions,
+  held: () => WithheldVersions,
   tell: (news: CompileNews) => void,
 ): Promise<CompileOnce> {
   const [{ createPublisher }, { openToWrite }, { trustOf }] = await Promise.all([

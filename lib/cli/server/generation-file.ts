@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { readGeneration, writeGeneration } from "../../agent/held/generation.ts";
+import { readGeneration, writeGeneration } from "../../agent/source/generation.ts";
 import { hashOf } from "../../base/blob.ts";
 import { causeText } from "../../base/cause-text.ts";
 import { PortolanError } from "../../base/diagnostic.ts";

@@ -15,7 +15,7 @@ import { restoreWorld } from "../../snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
-import { placedIn } from "../config/placed-messages.ts";
+import { locatedIn } from "../config/located-messages.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { noProgress, type Progress } from "../progress.ts";
@@ -139,8 +139,8 @@ async function compiledFolderSide(
   const where = { folder, prefix: isPrimary ? "" : `${source}/` };
   return {
     ...side,
-    refused: placedIn(where, files, side.refused),
-    diagnostics: placedIn(where, files, side.diagnostics),
+    refused: locatedIn(where, files, side.refused),
+    diagnostics: locatedIn(where, files, side.diagnostics),
   };
 }
 

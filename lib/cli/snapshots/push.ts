@@ -16,8 +16,8 @@ import { withoutSecrets } from "../../config/secrets/without-secrets.ts";
 import { checkBeforeFill, type Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import { analysisOf } from "../config/analysis-report.ts";
+import { locatedIn } from "../config/located-messages.ts";
 import { messageReport } from "../config/message-report.ts";
-import { placedIn } from "../config/placed-messages.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
 import { noProxiesText, tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
@@ -92,8 +92,8 @@ export function registerPush(program: Command, terminal: Terminal): void {
     const { source } = options;
     const where = { folder, prefix: (pushed.primary ?? source) === source ? "" : `${source}/` };
     const messages = {
-      diagnostics: placedIn(where, files, pushed.diagnostics),
-      analysis: placedIn(options.url === undefined ? where : { folder, prefix: "" }, files, analysis.messages),
+      diagnostics: locatedIn(where, files, pushed.diagnostics),
+      analysis: locatedIn(options.url === undefined ? where : { folder, prefix: "" }, files, analysis.messages),
     };
     if (analysis.unrecorded !== undefined) terminal.err(analysis.unrecorded);
     if (options.json !== true) {
@@ -140,7 +140,7 @@ function withAnalysis(folder: string, files: readonly SourceFile[], cause: unkno
   if (!(cause instanceof PortolanError) || cause.diagnostics.length === 0) return cause;
   const analysis = analysisOf(readFiles(files, { inlineSymmetricKeys: "allow" }));
   const messages = [...cause.diagnostics, ...analysis.filter(({ severity }) => severity !== "info")];
-  return new PortolanError(cause.message, placedIn({ folder, prefix: "" }, files, messages), cause.cause);
+  return new PortolanError(cause.message, locatedIn({ folder, prefix: "" }, files, messages), cause.cause);
 }
 
 /** What came of it, and what all sources say together; of a compile function's others nothing is known here. */

@@ -7,10 +7,10 @@ import { type Replicated, replicate } from "../../snapshot/regions/replicate.ts"
 import { isFolder } from "../../storage/store-location.ts";
 import { stopOnSignal } from "../collect/run-collector.ts";
 import { examplesText } from "../examples.ts";
-import { openPlace, openToWrite, placeThere, storeOption } from "../named-store.ts";
+import { openTarget, openToWrite, placeThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import type { Terminal } from "../terminal.ts";
-import { needApart } from "./places-apart.ts";
+import { needDifferentStores } from "./different-stores.ts";
 
 interface Options {
   readonly store?: string;
@@ -39,8 +39,8 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
     .action(async (copy: string, { store, every, prune = false, discard = false, json = false }: Options) => {
       const where = await placeThere(store);
       const places = { original: placeOf(where), copy: placeOf(copy) };
-      await needApart(where, copy);
-      const from = await openPlace(where);
+      await needDifferentStores(where, copy);
+      const from = await openTarget(where);
       const to = await openToWrite(copy, terminal.progress);
       const once = () => replicate(from, to, { places, prunes: prune, discards: discard });
       const tell = (done: Replicated) => terminal.out(json ? JSON.stringify(done) : lineOf(done));

@@ -22,9 +22,9 @@ import type { Pin } from "../../snapshot/root.ts";
 import { type LastCollection, lastCollection } from "../../snapshot/upkeep/gc-ledger.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { sharedText } from "../collect/shared-source.ts";
-import { namedHere } from "../config/placed-messages.ts";
+import { namedHere } from "../config/located-messages.ts";
 import { examplesText } from "../examples.ts";
-import { refusalPlaces } from "../inspect/refusal-places.ts";
+import { refusalLocations } from "../inspect/refusal-locations.ts";
 import { unreadRecords } from "../inspect/unread-records.ts";
 import { openPlaceThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
@@ -84,7 +84,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       // Whoever may read what is served need not be let to read the ledger.
       const garbage = await lastCollection(store).catch(() => undefined);
       const asked = server === undefined ? undefined : await troubleAt(server, tokenFile);
-      const trouble = asked && { ...asked, refusals: await refusalPlaces(store, reader)(asked.refusals) };
+      const trouble = asked && { ...asked, refusals: await refusalLocations(store, reader)(asked.refusals) };
       if (json === true)
         return terminal.out(
           JSON.stringify(

@@ -8,7 +8,7 @@ import { collectGarbage } from "../../snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../snapshot/upkeep/fsck.ts";
 import { repair } from "../../snapshot/upkeep/repair.ts";
 import { examplesText } from "../examples.ts";
-import { openPlace, openThere, storeOption } from "../named-store.ts";
+import { openTarget, openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
@@ -149,7 +149,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         const options = {
           ...auditInfoOf(word),
           ...trust,
-          open: openPlace,
+          open: openTarget,
           forced: force === true,
           ...(above === undefined ? {} : { above }),
         };

@@ -2,8 +2,8 @@ import { PortolanError } from "../../base/diagnostic.ts";
 import type { RecompileOptions } from "../recompile/recompiled.ts";
 import { createRecompiler } from "../recompile.ts";
 import type { Compile } from "../triggers/compile-job.ts";
-import { type HeldVersions, nothingHeld } from "./held-sources.ts";
 import { createIsolatedCompile } from "./isolated-compile.ts";
+import { nothingWithheld, type WithheldVersions } from "./withheld-sources.ts";
 
 /**
  * Compiles in this process. A change that has ended the processes before this one is held back, as `createIsolatedCompile` describes it;
@@ -11,7 +11,7 @@ import { createIsolatedCompile } from "./isolated-compile.ts";
  */
 export function createCompileHere(options: RecompileOptions): Compile {
   const { store, sources = [], now = Date.now } = options;
-  let heldNow: HeldVersions = nothingHeld;
+  let heldNow: WithheldVersions = nothingWithheld;
   const recompile = createRecompiler({ ...options, held: () => heldNow });
   return createIsolatedCompile({
     store,

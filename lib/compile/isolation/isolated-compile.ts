@@ -10,20 +10,20 @@ import { sourceVersions } from "../slices/source-versions.ts";
 import type { Compile } from "../triggers/compile-job.ts";
 import { changesInSource } from "./changes-in-source.ts";
 import {
-  type HeldSource,
-  type HeldVersions,
-  heldDiagnostic,
-  nothingHeld,
-  readHeldSources,
+  nothingWithheld,
+  readWithheldSources,
   untilItsTurn,
-  writeHeldSources,
-} from "./held-sources.ts";
+  type WithheldSource,
+  type WithheldVersions,
+  withheldDiagnostic,
+  writeWithheldSources,
+} from "./withheld-sources.ts";
 
 /** One compile in a process that may end. */
 export interface Attempt {
   readonly publishing: Publishing | undefined;
   readonly mayPublish: () => Promise<void>;
-  readonly held: HeldVersions;
+  readonly held: WithheldVersions;
   /** Aborted when the compile has taken too long: the process is ended. */
   readonly signal: AbortSignal;
 }
@@ -77,15 +77,15 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
    * @param isSuspecting whether the sources are looked at although nothing is held
    */
   async function heldNow(isSuspecting: boolean): Promise<Held> {
-    const [known, head] = await Promise.all([readHeldSources(store), isSuspecting ? readHead(store) : undefined]);
+    const [known, head] = await Promise.all([readWithheldSources(store), isSuspecting ? readHead(store) : undefined]);
     if (known.length === 0 && !isSuspecting)
-      return { known, applying: [], versions: [], inForce: undefined, map: nothingHeld };
+      return { known, applying: [], versions: [], inForce: undefined, map: nothingWithheld };
     // What cannot be read is reported by the process that compiles.
     const { keeping } = createUnreadSources(store, isSuspecting ? head : await readHead(store));
     const versions = await sourceVersions(store, [], keeping);
     const current = known.filter((one) => isAmong(versions, one));
     const applying = current.filter(({ retryMs }) => now() < retryMs);
-    if (applying.length === 0) return { known: current, applying, versions, inForce: undefined, map: nothingHeld };
+    if (applying.length === 0) return { known: current, applying, versions, inForce: undefined, map: nothingWithheld };
     const inForce = await keeping.published();
     const map = new Map(applying.map(({ name }) => [name, inForce.get(name)]));
     return { known: current, applying, versions, inForce, map };
@@ -97,13 +97,13 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
     const suspects = held.versions.filter(({ name, version }) => !held.map.has(name) && inForce.get(name) !== version);
     const [first, ...others] = suspects;
     if (first === undefined) return false;
-    const heldAs = (source: CompiledSource, deaths: number, retryMs: number): HeldSource => {
+    const heldAs = (source: CompiledSource, deaths: number, retryMs: number): WithheldSource => {
       const instead = inForce.get(source.name);
       return { ...source, ...(instead === undefined ? {} : { instead }), reason, deaths, retryMs };
     };
     if (others.length > 0) {
       const rest = held.known.filter((one) => !isAmong(others, one));
-      await writeHeldSources(store, [...rest, ...others.map((one) => heldAs(one, 0, untilItsTurn))]);
+      await writeWithheldSources(store, [...rest, ...others.map((one) => heldAs(one, 0, untilItsTurn))]);
       return true;
     }
     const strike = `${first.name} ${first.version}`;
@@ -115,13 +115,13 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
     const retryMs = now() + Math.min(longestRetryMs, firstRetryMs * 2 ** (deaths - 1));
     const rest = held.known.filter(({ name }) => name !== first.name);
     const one = await withChanges(heldAs(first, deaths, retryMs));
-    await writeHeldSources(store, [...withNextTurn(rest), one]);
+    await writeWithheldSources(store, [...withNextTurn(rest), one]);
     slowOnce.clear();
     return true;
   }
 
   /** With what is to be looked at first; where that cannot be read, the source is held all the same. */
-  async function withChanges(held: HeldSource): Promise<HeldSource> {
+  async function withChanges(held: WithheldSource): Promise<WithheldSource> {
     if (held.instead === undefined) return held;
     const changes = await changesInSource(store, held.name, held.instead, held.version).catch(() => undefined);
     return changes === undefined ? held : { ...held, changes };
@@ -138,7 +138,7 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
     if (deaths > (isTrying ? 0 : deathsOfChance) && (await suspect(held, deathsText(deaths), false)))
       held = await heldNow(true);
     for (;;) {
-      const reports = held.applying.map(heldDiagnostic);
+      const reports = held.applying.map(withheldDiagnostic);
       const isLeftOut = (name: string): boolean => held.map.has(name) && held.map.get(name) === undefined;
       if (primary !== undefined && isLeftOut(primary))
         throw new PortolanError(
@@ -149,7 +149,7 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
       if (outcome.kind === "compiled") {
         const next = withNextTurn(held.applying);
         const isNextTried = next.some(({ retryMs }) => retryMs === 0);
-        if (isNextTried || held.known.length > held.applying.length) await writeHeldSources(store, next);
+        if (isNextTried || held.known.length > held.applying.length) await writeWithheldSources(store, next);
         if (isNextTried) onWaiting();
         return { ...outcome.told, diagnostics: [...outcome.told.diagnostics, ...reports] };
       }
@@ -173,19 +173,19 @@ export function createIsolatedCompile(options: IsolationOptions): Compile {
 
 interface Held {
   /** All that are noted, of versions as they are now. */
-  readonly known: readonly HeldSource[];
+  readonly known: readonly WithheldSource[];
   /** Those of them that are not to be tried now. */
-  readonly applying: readonly HeldSource[];
+  readonly applying: readonly WithheldSource[];
   readonly versions: readonly CompiledSource[];
   readonly inForce: ReadonlyMap<string, string> | undefined;
-  readonly map: HeldVersions;
+  readonly map: WithheldVersions;
 }
 
 const isAmong = (sources: readonly CompiledSource[], { name, version }: CompiledSource): boolean =>
   sources.some((one) => one.name === name && one.version === version);
 
 /** The next one that waits is tried now. */
-function withNextTurn(held: readonly HeldSource[]): readonly HeldSource[] {
+function withNextTurn(held: readonly WithheldSource[]): readonly WithheldSource[] {
   const next = held.find(({ retryMs }) => retryMs === untilItsTurn);
   return held.map((one) => (one === next ? { ...one, retryMs: 0 } : one));
 }

@@ -15,7 +15,7 @@ import { fillRegistered } from "../shards/registered-shard.ts";
 import { fillWanted } from "../shards/wanted-shard.ts";
 import { type CompileReport, countOf, countOfCode, noObserver, stagedBy } from "../telemetry/observer.ts";
 import { refuseClosed } from "../world/closed-world.ts";
-import { holdWorlds } from "./hold-worlds.ts";
+import { pinnedWorlds } from "./pinned-worlds.ts";
 import { createPublishers } from "./publishers.ts";
 import type { Compiling, Published, Recompiled, RecompiledWorld, RecompileOptions } from "./recompiled.ts";
 
@@ -118,7 +118,7 @@ function compileOnce<C extends Published>(
         ({ pollDelayMs } = settings);
         const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
-        const held = await holdWorlds(store, { base, publishing, newest: compiled.value }, made.withConfiguration);
+        const held = await pinnedWorlds(store, { base, publishing, newest: compiled.value }, made.withConfiguration);
         const prewritten = prewrittenOf([
           made.prewritten ?? made.early?.then(({ blobs }) => blobs),
           ...held.prewritten,

@@ -8,7 +8,7 @@ import type { Canary, Configuration, Pin } from "../../snapshot/root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Analyst } from "../analyst.ts";
 import type { FilesCompiled } from "../compile-files.ts";
-import type { HeldVersions } from "../isolation/held-sources.ts";
+import type { WithheldVersions } from "../isolation/withheld-sources.ts";
 import type { ReusableKeeper } from "../reuse/keep-reusable.ts";
 import type { TextsByHash } from "../shards/source-shard.ts";
 import type { FanOut } from "../slices/fan-out.ts";
@@ -76,7 +76,7 @@ export interface RecompileOptions {
   /** What that writer has read of the primary source. Absent: nothing. */
   readonly ahead?: ReadAhead | undefined;
   /** Versions of sources that are not to be compiled, asked before each compile; absent: none. */
-  readonly held?: () => HeldVersions;
+  readonly held?: () => WithheldVersions;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
   readonly now?: () => number;
 }

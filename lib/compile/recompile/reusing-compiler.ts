@@ -3,12 +3,12 @@ import type { ReadHead } from "../../snapshot/head/head.ts";
 import type { Configuration } from "../../snapshot/root.ts";
 import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "../compile-files.ts";
-import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
+import { nothingWithheld, versionsBesideWithheld } from "../isolation/withheld-sources.ts";
 import { prewriteLists } from "../prewrite-lists.ts";
 import { createReusableKeeper } from "../reuse/keep-reusable.ts";
 import { reuseKey } from "../reuse/open-reusable.ts";
 import type { ReusableResults } from "../reuse/reusable.ts";
-import { createConfigurationHolder } from "../shards/held-configuration.ts";
+import { createPinnedConfigurations } from "../shards/pinned-configuration.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import type { Shard } from "../shards/shard.ts";
@@ -49,11 +49,11 @@ export function createReusingCompiler(
   encoder: WorldEncoder,
 ): Compiling<ReusingCompiled> {
   const { store, world = defaultWorldOptions, build, looksInto = false, texts, ahead } = options;
-  const { held = () => nothingHeld } = options;
+  const { held = () => nothingWithheld } = options;
   // Later compiles make little.
   let { startPrewrite } = options;
   const readSources = createSourcesReader(store, texts);
-  const holdConfiguration = createConfigurationHolder(store);
+  const holdConfiguration = createPinnedConfigurations(store);
   const reusable = createReusableKeeper(store, readSources);
   const compilerFor = createCompilers(world, ahead);
   const looks = build !== undefined && !looksInto;
@@ -64,7 +64,7 @@ export function createReusingCompiler(
       const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
       const without = held();
       const versions =
-        without.size === 0 ? undefined : await versionsBesideHeld(store, settings.sources, without, unread.keeping);
+        without.size === 0 ? undefined : await versionsBesideWithheld(store, settings.sources, without, unread.keeping);
       return { settings, shards: await readSources(settings.sources, versions, unread.keeping) };
     });
     if (shards.length === 0) throw unread.nothingRead() ?? new NothingFilled();

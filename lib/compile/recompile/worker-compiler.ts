@@ -1,8 +1,8 @@
 import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
 import type { Configuration } from "../../snapshot/root.ts";
 import { compilerVersion } from "../compile.ts";
-import { nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
-import { holdingVersions } from "../shards/held-configuration.ts";
+import { nothingWithheld, versionsBesideWithheld } from "../isolation/withheld-sources.ts";
+import { pinnedVersions } from "../shards/pinned-configuration.ts";
 import { createUnreadSources, worldWithUnread } from "../shards/unread-sources.ts";
 import { compileInMemoryLimit, type MadeInMemoryLimit } from "../slices/compile-in-memory-limit.ts";
 import { noMemoUse, type Staged } from "../telemetry/observer.ts";
@@ -13,12 +13,12 @@ import { givenSettings } from "./reusing-compiler.ts";
 
 /** Compiles a world that is too large to be held, and keeps nothing of it. @param of how many slices its answers are made in */
 export function createWorkerCompiler(options: RecompileOptions, of: number): Compiling<Published> {
-  const { store, build, held = () => nothingHeld } = options;
+  const { store, build, held = () => nothingWithheld } = options;
   let readsAll = false;
   const prepare = async (base: ReadHead | undefined, staged: Staged, filled: Promise<unknown>) => {
     const [settings] = await Promise.all([settleSettings(store, givenSettings(options)), filled]);
     const unread = createUnreadSources(store, base);
-    const sources = await staged("read", () => versionsBesideHeld(store, settings.sources, held(), unread.keeping));
+    const sources = await staged("read", () => versionsBesideWithheld(store, settings.sources, held(), unread.keeping));
     if (sources.length === 0) throw unread.nothingRead() ?? new NothingFilled();
     const known = build === undefined ? {} : { build };
     const newest = base && newestRoot(base.head);
@@ -29,7 +29,7 @@ export function createWorkerCompiler(options: RecompileOptions, of: number): Com
         { newest, readsAll, staged },
       );
     const withConfiguration = async (configuration: Configuration): Promise<HeldCompiled> => {
-      const { world, prewritten } = await make(holdingVersions(sources, configuration.sources));
+      const { world, prewritten } = await make(pinnedVersions(sources, configuration.sources));
       return { world: worldWithUnread(world, unread).value, prewritten };
     };
     return { settings, unread, sources, make, withConfiguration };

@@ -5,14 +5,14 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { createCollectedReader } from "../collected/collected-shard.ts";
 import { readCollected } from "../collected/read-collected.ts";
 import { allocatedTo, statusAddresses, takesAddresses } from "./allocated-addresses.ts";
-import { heldFacts } from "./held-facts.ts";
+import { storedFacts } from "./stored-facts.ts";
 
 /**
  * What is to be written into the statuses of a source's ServiceEntries: the addresses that a resolver has given to hosts which had none. An
  * entry that takes no addresses any more is to have none. No root holds this, since the source of the resolver does.
  */
 export async function addressStatuses(store: ObjectStore, source: string): Promise<readonly CompiledStatus[]> {
-  const { addresses = [] } = await heldFacts(store);
+  const { addresses = [] } = await storedFacts(store);
   if (addresses.length === 0) return [];
   const shard = await createCollectedReader(store, source)();
   if (shard === undefined) return [];

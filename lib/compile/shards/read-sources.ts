@@ -1,7 +1,7 @@
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, createCollectedReader } from "../collected/collected-shard.ts";
-import { createConfigurationHolder, notHere } from "./held-configuration.ts";
+import { createPinnedConfigurations, notHere } from "./pinned-configuration.ts";
 import { usualPrimary } from "./primary-source.ts";
 import { type ReadShard, readShardAgain } from "./read-shard.ts";
 import { emptySource, type Shard, type ShardContent } from "./shard.ts";
@@ -37,7 +37,7 @@ export const orderedSources = async (store: ObjectStore, order: readonly string[
  */
 export function createSourcesReader(store: ObjectStore, written: TextsByHash = new Map()): SourcesReader {
   let before: ReadonlyMap<string, ReadShard> = new Map();
-  const holdConfiguration = createConfigurationHolder(store);
+  const holdConfiguration = createPinnedConfigurations(store);
   let collected: ReadonlyMap<string, CollectedReader> = new Map();
   let namesBefore: readonly string[] = [];
   return async (order, versions, keeping) => {

@@ -7,8 +7,8 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { type Clock, monotonicClock } from "../clock.ts";
 import { compilerVersion } from "../compile.ts";
 import type { FilesCompiled } from "../compile-files.ts";
-import { type HeldVersions, nothingHeld, versionsBesideHeld } from "../isolation/held-sources.ts";
-import { holdingVersions } from "../shards/held-configuration.ts";
+import { nothingWithheld, versionsBesideWithheld, type WithheldVersions } from "../isolation/withheld-sources.ts";
+import { pinnedVersions } from "../shards/pinned-configuration.ts";
 import type { Keeping } from "../shards/unreadable-source.ts";
 import type { Staged } from "../telemetry/observer.ts";
 import type { RecordedSettings } from "../world/recorded-settings.ts";
@@ -74,7 +74,7 @@ export interface FannedCompileOptions {
   /** Tells the code of this compiler from that of any other. */
   readonly build?: string | undefined;
   /** Versions of sources that are not to be compiled, asked before each compile; absent: none. */
-  readonly held?: (() => HeldVersions) | undefined;
+  readonly held?: (() => WithheldVersions) | undefined;
 }
 
 /** @param encoder the publisher's, so that nothing is encoded twice */
@@ -82,17 +82,17 @@ export function createFannedCompile(
   store: ObjectStore,
   fanOut: FanOut,
   encoder: WorldEncoder,
-  { build, held = () => nothingHeld }: FannedCompileOptions = {},
+  { build, held = () => nothingWithheld }: FannedCompileOptions = {},
 ): FannedCompile {
   const { most, compilesToo = false, sliceBytes = usualSliceBytes, onTrouble = () => {} } = fanOut;
   const make = createSliceMaker(store, encoder, { build });
   let last: CompiledWorld | undefined;
   return async (settings, staged, keeping, heldConfiguration) => {
     const { of, sources } = await staged("read", async () => {
-      const newest = await versionsBesideHeld(store, settings.sources, held(), keeping);
+      const newest = await versionsBesideWithheld(store, settings.sources, held(), keeping);
       return {
         of: Math.min(most, Math.ceil((await sourceBytes(store, sliceBytes)) / sliceBytes)),
-        sources: heldConfiguration === undefined ? newest : holdingVersions(newest, heldConfiguration),
+        sources: heldConfiguration === undefined ? newest : pinnedVersions(newest, heldConfiguration),
       };
     });
     const [primary] = sources;

@@ -22,7 +22,7 @@ export interface Call {
   readonly caller: Caller;
   readonly signal: AbortSignal;
   /** Waits until there is room for an answer of so many bytes; the room is kept until the answer is with its reader. */
-  room(bytes: number): Promise<void>;
+  capacity(bytes: number): Promise<void>;
 }
 
 /** What Fetch calls in binary are answered from. */
@@ -69,7 +69,7 @@ export async function fetchType(
 const copies = 3;
 
 export function roomFor(values: readonly Uint8Array[], call: Call): Promise<void> {
-  return call.room(copies * values.reduce((sum, { length }) => sum + length, 0));
+  return call.capacity(copies * values.reduce((sum, { length }) => sum + length, 0));
 }
 
 /** Who asks. @throws ConnectError */

@@ -30,12 +30,12 @@ export interface DiscoveryCall {
   readonly maxBytes: number;
   /** Answers a message with a message. @throws ConnectError */
   answer(message: Uint8Array, call: Call): Promise<Uint8Array<ArrayBuffer>>;
-  /** Adds the method to a router for gRPC and gRPC-Web, which has to bring `readOptions`, `maxBytes` and `roomKey`. */
+  /** Adds the method to a router for gRPC and gRPC-Web, which has to bring `readOptions`, `maxBytes` and `capacityKey`. */
   addTo(router: ConnectRouter): void;
 }
 
-/** `Call.room` of a call that comes by a router. */
-export const roomKey = createContextKey<Call["room"]>(() => Promise.resolve());
+/** `Call.capacity` of a call that comes by a router. */
+export const capacityKey = createContextKey<Call["capacity"]>(() => Promise.resolve());
 
 /** `Call.caller` of a call that comes by a router; nobody before somebody has asked. */
 export const callerKey = createContextKey<Caller | undefined>(undefined);
@@ -93,7 +93,7 @@ export function callOf<I extends DescMessage, O extends DescMessage>(
         async (questions: AsyncIterable<MessageShape<I>>, { signal, values }): Promise<MessageInitShape<O>> => {
           const caller = values.get(callerKey);
           if (caller === undefined) throw new ConnectError("the caller was not authenticated", Code.Unauthenticated);
-          return guarded(await onlyOne(questions), { caller, signal, room: values.get(roomKey) });
+          return guarded(await onlyOne(questions), { caller, signal, capacity: values.get(capacityKey) });
         },
       );
     },

@@ -9,7 +9,7 @@ import { binaryResources } from "../../streams/binary-resources.ts";
 import { servedTypeOf } from "../../streams/served-type.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type DeltaAsked, readDeltaQuestion } from "../delta/delta-request.ts";
-import type { HeldTreeServices, TreeQuestion } from "../delta/held-tree.ts";
+import type { KnownTreeServices, TreeQuestion } from "../delta/known-tree.ts";
 import { nonceOf } from "../delta/nonce.ts";
 import { deltaNow, hear, type PlaceServices, treeInForce } from "../delta/tree-in-force.ts";
 import { shown } from "../excess.ts";
@@ -23,7 +23,7 @@ import { connectErrorOf } from "./connect-error.ts";
 /** What `DeltaFetch` in binary is answered from. */
 export type DeltaFetchServices = SecretSources &
   PlaceServices &
-  HeldTreeServices &
+  KnownTreeServices &
   HearServices &
   Pick<Front, "limits" | "served" | "differences">;
 
@@ -86,7 +86,7 @@ async function secretParts(
 }
 
 async function resourceParts(
-  front: PlaceServices & HeldTreeServices & HearServices & Pick<Front, "differences">,
+  front: PlaceServices & KnownTreeServices & HearServices & Pick<Front, "differences">,
   { loaded, apart }: Served,
   request: DeltaAsked,
   question: TreeQuestion,

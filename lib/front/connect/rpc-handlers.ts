@@ -4,12 +4,12 @@ import { bytesOf, readChunks } from "../../limits/read-body.ts";
 import { admit } from "../auth/admit.ts";
 import { identified } from "../auth/authentication.ts";
 import type { Front } from "../front.ts";
-import { callerKey, credentialsOf, type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
+import { callerKey, capacityKey, credentialsOf, type DiscoveryCall, readOptions } from "./calls.ts";
+import { type CapacityServices, capacityIn } from "./capacity.ts";
 import { connectErrorOf } from "./connect-error.ts";
-import { type RoomServices, roomIn } from "./room.ts";
 
 /** What lets calls in, and bounds them. */
-export type RpcServices = RoomServices & Pick<Front, "authentication">;
+export type RpcServices = CapacityServices & Pick<Front, "authentication">;
 
 /** Length and flags of the one message of a call. */
 const frameBytes = 5;
@@ -42,11 +42,11 @@ function limited(front: RpcServices, handler: UniversalHandler, maxBytes: number
     // gRPC's own codes follow from HTTP's: 401 is unauthenticated, 403 permission denied.
     if (found.kind === "refused") return { status: found.status };
     const chunks = isChunks(request.body) ? request.body : undefined;
-    const { room, asked, leave } = roomIn(front, request.signal);
+    const { capacity, asked, leave } = capacityIn(front, request.signal);
     const response = await handler({
       ...request,
       body: wholeBody(front, chunks, maxBytes + frameBytes, asked),
-      contextValues: createContextValues().set(roomKey, room).set(callerKey, found.caller),
+      contextValues: createContextValues().set(capacityKey, capacity).set(callerKey, found.caller),
     });
     return { ...response, body: untilEnd(response.body ?? createAsyncIterable([]), leave) };
   }, handler);

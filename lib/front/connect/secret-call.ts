@@ -55,7 +55,7 @@ async function fetchSecret(
   const version = wireVersion(hashOf(JSON.stringify([found.resource])));
   if (version === versionInfo) throw new ConnectError("the version is current", Code.AlreadyExists);
   const value = secretBinary(found.resource);
-  await call.room(value.length);
+  await call.capacity(value.length);
   return create(DiscoveryResponseSchema, {
     versionInfo: version,
     typeUrl: secretTypeUrl,

@@ -19,7 +19,7 @@ import { requestIn } from "../polls/read-request.ts";
 import type { Sender } from "../polls/sender.ts";
 import { answerSecretDelta, type SecretServices, type SecretsNow } from "../secrets/secret-delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
-import type { HeldTreeServices, TreeQuestion } from "./held-tree.ts";
+import type { KnownTreeServices, TreeQuestion } from "./known-tree.ts";
 import { nonceOf } from "./nonce.ts";
 import { deltaNow, hear, type PlaceServices, type TreeInForce, treeInForce } from "./tree-in-force.ts";
 
@@ -29,7 +29,7 @@ export type DeltaServices = ResourceServices & SecretServices & HoldBounds & Pic
 type ResourceServices = HoldServices &
   SwitchServices &
   PlaceServices &
-  HeldTreeServices &
+  KnownTreeServices &
   Pick<Front, "served" | "said" | "differences" | "answers">;
 
 /** A delta request in JSON, but for its body. */

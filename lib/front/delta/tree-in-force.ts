@@ -6,7 +6,7 @@ import type { Front } from "../front.ts";
 import { requestingNodeOf } from "../nodes/requesting-node.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
 import type { DeltaRequest } from "./delta-request.ts";
-import { type HeldTreeServices, heldTree, type TreeQuestion } from "./held-tree.ts";
+import { type KnownTreeServices, knownTree, type TreeQuestion } from "./known-tree.ts";
 
 /** What a reader of a type should have. */
 export interface TreeInForce {
@@ -44,13 +44,13 @@ type Told = Pick<DeltaRequest, "names" | "known" | "held">;
  * only what differs is read.
  */
 export async function deltaNow(
-  front: HeldTreeServices & Pick<Front, "differences">,
+  front: KnownTreeServices & Pick<Front, "differences">,
   { tree }: TreeInForce,
   question: TreeQuestion,
   { names, known, held }: Told,
 ): Promise<DeltaAnswer | Refused> {
   if (held === undefined || known.size > 0) return deltaByNames(front.reader, tree, { names, known });
-  const older = await heldTree(front, held, question);
+  const older = await knownTree(front, held, question);
   return older === undefined
     ? refuse(
         410,

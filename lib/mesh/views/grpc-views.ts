@@ -18,10 +18,10 @@ import { endpointView, outboundClusterView } from "./cluster-views.ts";
 import { selectInbound } from "./listeners/inbound-view.ts";
 import { objectNames } from "./object-names.ts";
 import { perspectiveOf } from "./perspective.ts";
-import type { AskedWorkload } from "./proxies/asked-proxy.ts";
 import { grpcProxyOf } from "./proxies/class-proxy.ts";
 import type { ProxyAnswers } from "./proxies/proxy-answers.ts";
 import { sourceLabelsOf } from "./proxies/source-labels.ts";
+import type { TrackedWorkload } from "./proxies/tracked-workload.ts";
 import { routeView } from "./route-view.ts";
 import { selectRules } from "./rule-selection.ts";
 import { type InputNames, itself, sameForAll, viewKey } from "./view-key.ts";
@@ -79,7 +79,7 @@ export interface GrpcViews {
 interface Found {
   readonly labels: Labels;
   readonly scope: SidecarScope;
-  readonly workload: AskedWorkload;
+  readonly workload: TrackedWorkload;
 }
 
 export function grpcViews(mesh: Mesh, node: ProxyAnswers, { labels, scope, workload }: Found, memo: Memo): GrpcViews {

@@ -8,9 +8,9 @@ import { type GatewaySelection, selectGateways } from "./gateway-view.ts";
 import { type CalledPolicies, selectCalledPolicies } from "./listeners/called-policies.ts";
 import { listenerLookupsOf } from "./listeners/listener-lookups.ts";
 import { ownAddressesFor } from "./listeners/listener-options.ts";
-import { AskedWorkload } from "./proxies/asked-proxy.ts";
 import { labelsOf, type ProxyAnswers } from "./proxies/proxy-answers.ts";
 import { sourceLabelsOf } from "./proxies/source-labels.ts";
+import { TrackedWorkload } from "./proxies/tracked-workload.ts";
 import type { ListenerLookups } from "./views.ts";
 
 /**
@@ -39,7 +39,7 @@ export const scopeContextOf = trackedQuery(
     const labels = labelsOf(node);
     const gateway = isGateway ? selectGateways(mesh, node, labels, memo) : undefined;
     const { rootNamespace } = mesh.config;
-    const workload = () => new AskedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
+    const workload = () => new TrackedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
     return scopeContext(memo, {
       gateway,
       sourceLabels: sourceLabelsOf(scope, gateway, labels, memo),

@@ -11,10 +11,10 @@ import { tracingViewOf } from "./listeners/tracing-view.ts";
 import { onePolicies } from "./listeners/workload-policies.ts";
 import { selectPatches } from "./patch-selection.ts";
 import { perspectiveOf } from "./perspective.ts";
-import { AskedWorkload, PatchedNode } from "./proxies/asked-proxy.ts";
 import { classProxyOf, forTables } from "./proxies/class-proxy.ts";
 import { labelsOf, type ProxyAnswers } from "./proxies/proxy-answers.ts";
 import { readSelectorLabels } from "./proxies/selector-labels.ts";
+import { PatchedNode, TrackedWorkload } from "./proxies/tracked-workload.ts";
 import { type RuleSelection, selectRules } from "./rule-selection.ts";
 import { selfDiscoveryOf } from "./self-discovery.ts";
 import type {
@@ -129,7 +129,7 @@ export const selectionOf = trackedQuery(
     // A pod with the same labels that nobody knows yet backs the same services.
     readSelectorLabels(lasting, node, memo);
     const { rootNamespace } = lasting.config;
-    const workload = new AskedWorkload(node, { labels, rootNamespace, sidecar: services.sidecar });
+    const workload = new TrackedWorkload(node, { labels, rootNamespace, sidecar: services.sidecar });
     const policies = onePolicies(lasting.policies(workload), memo);
     const proxy = classProxyOf(lasting, node, services, memo);
     const rules = selectRules(services, labels, memo);

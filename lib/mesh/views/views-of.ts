@@ -20,10 +20,10 @@ import { type ProxyKey, scopeFor } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { askedOf, viewsOfEnvoys } from "./envoy-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
-import { AskedWorkload } from "./proxies/asked-proxy.ts";
 import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxies/proxy-answers.ts";
 import { proxyKeyOf } from "./proxies/proxy-key.ts";
 import { readSelectorLabels } from "./proxies/selector-labels.ts";
+import { TrackedWorkload } from "./proxies/tracked-workload.ts";
 import { eachOf, type ProxyViews, type ViewColumns } from "./view-columns.ts";
 
 /** Whether clusters are made from the same: views of them are put together anew where one of two sides is. */
@@ -151,7 +151,7 @@ const viewsOfProxyless = trackedQuery(
     // A pod with the same labels that nobody knows yet backs the same services.
     readSelectorLabels(mesh, node, memo);
     const { rootNamespace } = mesh.config;
-    const workload = new AskedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
+    const workload = new TrackedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
     return grpcViews(mesh, node, { labels, scope, workload }, memo);
   },
 );

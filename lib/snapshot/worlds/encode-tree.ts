@@ -5,10 +5,10 @@ import { nameHash } from "../../base/name-hash.ts";
 import { changedIndexes } from "../../incremental/list-delta.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
-import { cutAgain } from "../long/cut-again.ts";
 import { createLongLists, encodeLong } from "../long/encode-long.ts";
 import { contentOf, type LongPart, longPart } from "../long/listed-part.ts";
 import { hasChunks } from "../long/long-resource.ts";
+import { recut } from "../long/recut.ts";
 import { splitBetween } from "../long/split-between.ts";
 import { memoizeChunks } from "../memoize/memoize-chunks.ts";
 import { memoizeEach } from "../memoize/memoize-each.ts";
@@ -90,14 +90,14 @@ export function createTreeEncoder(): TreeEncoder {
     const inParts = before?.parts.map((part) => part.segments) ?? [];
     const segmentsBefore = inParts.flat();
     const others = changedIndexes(before?.resources ?? [], resources);
-    const runs = cutAgain(
+    const runs = recut(
       segmentsBefore.map((segment) => segment.resources),
       resources,
       cutSegments,
       others,
     );
     const segments = runs.map(segmentOf);
-    return cutAgain(inParts, segments, cutParts, changedIndexes(segmentsBefore, segments)).map(partOf);
+    return recut(inParts, segments, cutParts, changedIndexes(segmentsBefore, segments)).map(partOf);
   };
   const runOf = memoizeEach((resources: CompiledPart): EncodedRun => {
     const stored = storedForm(resources);

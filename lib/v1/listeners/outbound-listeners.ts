@@ -3,7 +3,7 @@ import type { Memo } from "../../incremental/memo.ts";
 import { query } from "../../incremental/query.ts";
 import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { NodeId } from "../../legacy/node-id.ts";
-import { httpProxyTable } from "../../legacy/question.ts";
+import { httpProxyTable } from "../../legacy/v1-request.ts";
 import { withPolicy } from "../clusters/cluster-policy.ts";
 import { type BuiltCluster, uniqueClusters } from "../clusters/clusters.ts";
 import { externalTcpListeners } from "../compat/external-routes.ts";

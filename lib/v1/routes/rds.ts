@@ -1,7 +1,7 @@
 import { type Memo, noMemo } from "../../incremental/memo.ts";
 import { trackedQuery } from "../../incremental/tracked-query.ts";
 import type { NodeId } from "../../legacy/node-id.ts";
-import { httpProxyTable, tableNameError } from "../../legacy/question.ts";
+import { httpProxyTable, tableNameError } from "../../legacy/v1-request.ts";
 import { externalTables } from "../compat/external-routes.ts";
 import { gatewayHosts } from "../compat/gateway.ts";
 import type { RouteConfig } from "../documents.ts";

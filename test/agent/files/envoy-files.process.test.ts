@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { envoyFiles, maxWatchedFiles, putFiles } from "../../../lib/agent/files/envoy-files.ts";
 import { leafPath } from "../../../lib/agent/files/leaf-path.ts";
-import { heldResource, holdingOf, type WholeHoldings } from "../../../lib/agent/held/holding.ts";
+import { heldResource, holdingOf, type WholeHoldings } from "../../../lib/agent/source/resources.ts";
 import { type CoreType, typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { createTreeEncoder } from "../../../lib/snapshot/worlds/encode-tree.ts";
 

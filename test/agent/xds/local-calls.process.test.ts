@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFrontClient } from "../../../lib/agent/held/front-client.ts";
+import { createFrontClient } from "../../../lib/agent/source/front-client.ts";
 import { createLocalCalls } from "../../../lib/agent/xds/local-calls.ts";
 import { createLocalState } from "../../../lib/agent/xds/local-host.ts";
 import { type LocalServer, serveLocal } from "../../../lib/agent/xds/local-server.ts";

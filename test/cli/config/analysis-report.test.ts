@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../../lib/base/diagnostic.ts";
 import { analysisOf } from "../../../lib/cli/config/analysis-report.ts";
 import { createFieldLines } from "../../../lib/cli/config/field-lines.ts";
+import { locatedIn } from "../../../lib/cli/config/located-messages.ts";
 import { messageReport } from "../../../lib/cli/config/message-report.ts";
-import { placedIn } from "../../../lib/cli/config/placed-messages.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 
 const virtualService = (name: string, host: string) => `apiVersion: networking.istio.io/v1
@@ -54,18 +54,18 @@ spec: { selector: { istio: gone }, servers: [{ hosts: ["*"], port: { number: 80,
     const text = virtualService("a", "gone");
     const files = [{ file: "routes/a.yaml", text }];
     const where = { folder: "mesh", prefix: "" };
-    const placed = placedIn(where, files, analysisOf(readFiles(files)));
+    const placed = locatedIn(where, files, analysisOf(readFiles(files)));
     expect(placed.map(({ origin, path }) => `${origin.file}:${origin.line} ${path.join(".")}`)).toEqual([
       "mesh/routes/a.yaml:6 spec.gateways.0",
       "mesh/routes/a.yaml:7 spec.http.0.route.0.destination.host",
     ]);
     const elsewhere = analysisOf(readFiles([{ file: "b.yaml", text }]));
-    expect(placedIn(where, files, elsewhere)).toEqual(elsewhere);
+    expect(locatedIn(where, files, elsewhere)).toEqual(elsewhere);
   });
 
   it("has this line too where the folder fills a source that is not the primary one", () => {
     const files = [{ file: "a.yaml", text: virtualService("a", "gone") }];
-    const placed = placedIn(
+    const placed = locatedIn(
       { folder: "mesh", prefix: "shop/" },
       files,
       analysisOf(readFiles(files, { under: "shop/" })),

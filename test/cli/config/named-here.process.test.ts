@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Diagnostic, fileOrigin } from "../../../lib/base/diagnostic.ts";
-import { namedHere } from "../../../lib/cli/config/placed-messages.ts";
+import { namedHere } from "../../../lib/cli/config/located-messages.ts";
 import { noteDevStore } from "../../../lib/cli/dev-stores.ts";
 
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createDevCompiler } from "../../../lib/cli/dev/dev-compiler.ts";
-import { readHeldSources } from "../../../lib/compile/isolation/held-sources.ts";
+import { readWithheldSources } from "../../../lib/compile/isolation/withheld-sources.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { noObserver } from "../../../lib/compile/telemetry/observer.ts";
 import { openStore } from "../../../lib/storage/open-store.ts";
@@ -41,6 +41,6 @@ describe("the compile process of portolan dev", () => {
       onWaiting: () => {},
     });
     await expect(compiler.publish()).rejects.toThrow("dev is ending");
-    expect(await readHeldSources(store)).toEqual([]);
+    expect(await readWithheldSources(store)).toEqual([]);
   }, 60_000);
 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createCollector } from "../../../lib/collect/collector.ts";
 import { readHeadOf } from "../../../lib/compile/collected/collected-shard.ts";
 import { changesInSource } from "../../../lib/compile/isolation/changes-in-source.ts";
-import { type HeldVersions, readHeldSources } from "../../../lib/compile/isolation/held-sources.ts";
 import { createIsolatedCompile } from "../../../lib/compile/isolation/isolated-compile.ts";
+import { readWithheldSources, type WithheldVersions } from "../../../lib/compile/isolation/withheld-sources.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { readShard } from "../../../lib/compile/shards/read-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
@@ -35,7 +35,7 @@ function workshop(store: ObjectStore = memoryStore()) {
   let deaths = 0;
   let waits = 0;
   const start = () => {
-    let held: HeldVersions = new Map();
+    let held: WithheldVersions = new Map();
     const recompile = createRecompiler({ store, sources: ["main"], held: () => held });
     return createIsolatedCompile({
       store,
@@ -78,7 +78,7 @@ function workshop(store: ObjectStore = memoryStore()) {
 }
 
 /** What a process would read: the sources as they are, or as they are held. */
-async function holdsBomb(store: ObjectStore, held: HeldVersions): Promise<boolean> {
+async function holdsBomb(store: ObjectStore, held: WithheldVersions): Promise<boolean> {
   const shards = await Promise.all(
     ["main", "a", "b"].map((name) =>
       held.has(name) && held.get(name) === undefined ? undefined : readShard(store, name, held.get(name)),
@@ -176,7 +176,7 @@ describe("a process that compiles itself, after others have ended in the midst o
     let nowMs = 1_000_000;
     const seen: string[] = [];
     const ask = async () => {
-      let held: HeldVersions = new Map();
+      let held: WithheldVersions = new Map();
       const recompile = createRecompiler({ store, sources: ["main"], held: () => held });
       const compile = createIsolatedCompile({
         store,
@@ -242,7 +242,7 @@ describe("a process that compiles itself, after others have ended in the midst o
     // `a` is tried, and ends its process; then `b`, beside which it stays held.
     expect(await compiles(3)).toEqual(["died", "published, error a", "unchanged, error a"]);
     expect(await served()).toEqual(["new", "shop", "good"]);
-    expect((await readHeldSources(store)).map(({ name, deaths }) => [name, deaths])).toEqual([["a", 1]]);
+    expect((await readWithheldSources(store)).map(({ name, deaths }) => [name, deaths])).toEqual([["a", 1]]);
   });
 
   it("reads nothing of the sources where nothing is held", async () => {
@@ -317,7 +317,7 @@ describe("a compile whose process ends", () => {
     await fill("b", "mended");
     expect(await ask()).toMatchObject({ kind: "published", said: [] });
     expect([deaths(), await served()]).toEqual([1, ["shop", "mended"]]);
-    expect(await readHeldSources(store)).toHaveLength(1);
+    expect(await readWithheldSources(store)).toHaveLength(1);
   });
 
   it("tries a version again after ten minutes, and then after twenty", async () => {
@@ -363,7 +363,7 @@ describe("a compile whose process ends", () => {
     await expect(compile(undefined, async () => {})).rejects.toThrow(
       "ended before it was done (killed); HEAD is as it was",
     );
-    expect(await readHeldSources(store)).toEqual([]);
+    expect(await readWithheldSources(store)).toEqual([]);
   });
 
   it("holds back the source of a compile that took too long twice, and of no other", async () => {
@@ -384,7 +384,7 @@ describe("a compile whose process ends", () => {
     });
     const askLate = () => slow(undefined, async () => {}, late.signal);
     await expect(askLate()).rejects.toThrow("it took too long");
-    expect(await readHeldSources(store)).toEqual([]);
+    expect(await readWithheldSources(store)).toEqual([]);
     late = new AbortController();
     await expect(askLate()).rejects.toThrow("it took too long");
     expect((await ask()).said).toEqual(["error b"]);

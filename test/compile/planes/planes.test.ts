@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { blobKey } from "../../../lib/base/blob.ts";
 import { PortolanError } from "../../../lib/base/diagnostic.ts";
-import { writeHeldSources } from "../../../lib/compile/isolation/held-sources.ts";
+import { writeWithheldSources } from "../../../lib/compile/isolation/withheld-sources.ts";
 import type { MemoryLimits } from "../../../lib/compile/recompile/recompiled.ts";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
 import { createRollout } from "../../../lib/compile/rollout.ts";
@@ -132,7 +132,7 @@ describe("a rollback while a version of a source is held back", () => {
     await shop.publish("1s 10.0.0.1");
     await shop.publish("2s 10.0.0.2");
     const version = await writeShard(shop.store, "main", [{ file: "pods.yaml", text: pods("10.0.0.3") }]);
-    await writeHeldSources(shop.store, [{ name: "main", version, reason: "out of memory", deaths: 1, retryMs: 0 }]);
+    await writeWithheldSources(shop.store, [{ name: "main", version, reason: "out of memory", deaths: 1, retryMs: 0 }]);
     expect((await shop.rollout().rollback(1)).stale).toBeUndefined();
     expect(await shop.served()).toBe("1s 10.0.0.2");
   });

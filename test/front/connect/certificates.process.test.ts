@@ -13,9 +13,9 @@ import { SecretDiscoveryService } from "../../../gen/envoy/service/secret/v3/sds
 import { IstioCertificateService } from "../../../gen/istio/auth/ca_pb.ts";
 import { ProxyConfigSchema } from "../../../gen/istio/mesh/v1alpha1/proxy_config_pb.ts";
 import { NameTableSchema } from "../../../gen/istio/networking/nds/v1/nds_pb.ts";
-import { createFrontClient } from "../../../lib/agent/held/front-client.ts";
 import { keepIdentity } from "../../../lib/agent/identity/identity-files.ts";
 import { identityOfServer } from "../../../lib/agent/identity/identity-of-server.ts";
+import { createFrontClient } from "../../../lib/agent/source/front-client.ts";
 import type { Authority } from "../../../lib/ca/authority.ts";
 import { authorityStore } from "../../../lib/ca/authority-store.ts";
 import { type CertificateRecord, certificateAuthority } from "../../../lib/ca/certificate-authority.ts";

@@ -2,12 +2,12 @@ import { encodeDocument } from "../../../lib/legacy/go-json.ts";
 import type { NodeId } from "../../../lib/legacy/node-id.ts";
 import {
   failure,
-  readQuestion,
+  type ParsedV1Request,
+  parseV1Request,
   type V1Answer,
   type V1Document,
-  type V1Question,
   type V1Request,
-} from "../../../lib/legacy/question.ts";
+} from "../../../lib/legacy/v1-request.ts";
 import { clustersDocument } from "../../../lib/v1/clusters/cds.ts";
 import { instancesAt } from "../../../lib/v1/instances.ts";
 import type { LegacyInstance, LegacyWorld } from "../../../lib/v1/legacy-world.ts";
@@ -29,11 +29,11 @@ export interface RegistryFaults {
  * @see docs/how-istio-does-it/legacy-v1.md#questions-and-answers
  */
 export function answer(world: LegacyWorld, request: V1Request, faults: RegistryFaults = {}): V1Answer {
-  const read = readQuestion(request);
+  const read = parseV1Request(request);
   return read.answer ?? answerQuestion(world, read.question, faults);
 }
 
-function answerQuestion(world: LegacyWorld, question: V1Question, faults: RegistryFaults): V1Answer {
+function answerQuestion(world: LegacyWorld, question: ParsedV1Request, faults: RegistryFaults): V1Answer {
   const fault = faultOf(question, faults);
   if (fault !== undefined) return fault;
   switch (question.kind) {
@@ -78,7 +78,7 @@ function found(kind: V1Document["kind"], document: object, resources: number): V
 }
 
 /** What the registry's failures are answered with. */
-function faultOf(question: V1Question, faults: RegistryFaults): V1Answer | undefined {
+function faultOf(question: ParsedV1Request, faults: RegistryFaults): V1Answer | undefined {
   switch (question.kind) {
     case "registrations":
       if (faults.services !== undefined) return failure(503, "registrations", faults.services);

@@ -1,6 +1,6 @@
 import { createAnswerCache } from "../../../lib/legacy/answer-cache.ts";
 import { encodeDocument } from "../../../lib/legacy/go-json.ts";
-import { readQuestion, type V1Answer, type V1Request } from "../../../lib/legacy/question.ts";
+import { parseV1Request, type V1Answer, type V1Request } from "../../../lib/legacy/v1-request.ts";
 import type { LegacyWorld } from "../../../lib/v1/legacy-world.ts";
 import { answer, type RegistryFaults } from "./answer.ts";
 
@@ -29,7 +29,7 @@ export function createV1Service(options: V1ServiceOptions): V1Service {
   const cache = createAnswerCache<{ readonly answer: V1Answer }>(options.now);
   return {
     handle: (request) => {
-      const { question } = readQuestion(request);
+      const { question } = parseV1Request(request);
       if (question?.kind === "statistics") {
         return { status: 200, body: encodeDocument(cache.statistics()), contentType: "application/json" };
       }

@@ -7,7 +7,7 @@ import { isDynamicWildcard, type Service } from "../../../registry/service.ts";
 import type { Mesh } from "../../mesh.ts";
 import type { SidecarScope } from "../../scope/sidecar-scope.ts";
 import { objectNames } from "../object-names.ts";
-import type { AskedWorkload } from "../proxies/asked-proxy.ts";
+import type { TrackedWorkload } from "../proxies/tracked-workload.ts";
 import { type InputNames, itself, viewKey } from "../view-key.ts";
 import type { View } from "../views.ts";
 
@@ -21,7 +21,7 @@ export interface CalledPolicies extends View {
 
 export function selectCalledPolicies(
   mesh: Mesh,
-  workload: () => AskedWorkload,
+  workload: () => TrackedWorkload,
   scope: SidecarScope,
   memo: Memo,
 ): CalledPolicies {

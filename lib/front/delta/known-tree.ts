@@ -9,7 +9,7 @@ import { placeNode } from "../nodes/place-node.ts";
 import type { HeldVersion } from "./nonce.ts";
 
 /** Where the trees of roots are read that were in force before. */
-export type HeldTreeServices = Pick<Front, "reader" | "browsing" | "recentRoots" | "olderRoots">;
+export type KnownTreeServices = Pick<Front, "reader" | "browsing" | "recentRoots" | "olderRoots">;
 
 /** Whose tree is looked for. */
 export interface TreeQuestion {
@@ -25,8 +25,8 @@ export interface TreeQuestion {
  *
  * @returns undefined when the store has it no more, or never led this node to it
  */
-export async function heldTree(
-  front: HeldTreeServices,
+export async function knownTree(
+  front: KnownTreeServices,
   { version, root }: HeldVersion,
   { node, caller, type, shape }: TreeQuestion,
 ): Promise<LoadedTree | undefined> {

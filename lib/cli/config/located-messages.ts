@@ -6,14 +6,14 @@ import { readDevStore } from "../dev-stores.ts";
 import { atFields } from "./field-lines.ts";
 
 /** A folder whose files fill a source, and what the source's name puts before theirs in messages; "" for the primary source. */
-export interface PlacedFolder {
+export interface SourceFolder {
   readonly folder: string;
   readonly prefix: string;
 }
 
 /** Messages with the lines of their fields, in files as they are named from the working directory. */
-export function placedIn(
-  where: PlacedFolder,
+export function locatedIn(
+  where: SourceFolder,
   files: readonly SourceFile[],
   messages: readonly Diagnostic[],
 ): readonly Diagnostic[] {
@@ -23,7 +23,7 @@ export function placedIn(
 
 /** The files of a folder that messages name, without the prefix of their source. */
 export function filesOf(
-  { prefix }: Pick<PlacedFolder, "prefix">,
+  { prefix }: Pick<SourceFolder, "prefix">,
   files: readonly SourceFile[],
   messages: readonly Diagnostic[],
 ): readonly string[] {
@@ -37,7 +37,7 @@ export function filesOf(
 
 /** The same messages, with the folder's path before the names of its files. @param files of the folder, as they are named in it */
 export function namedFrom(
-  { folder, prefix }: PlacedFolder,
+  { folder, prefix }: SourceFolder,
   files: readonly string[],
   messages: readonly Diagnostic[],
 ): readonly Diagnostic[] {

@@ -12,6 +12,8 @@ import { wholeText } from "../../snapshot/whole-text.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { fileStore } from "../../storage/files/files.ts";
 import type { GenerationKeeper } from "./generation.ts";
+import { type AgentNode, claimsOfNode } from "./node.ts";
+import { classesFor } from "./placement.ts";
 import {
   type HeldResource,
   type HeldType,
@@ -21,9 +23,7 @@ import {
   holdingOf,
   isWhole,
   type WholeHoldings,
-} from "./holding.ts";
-import { type AgentNode, claimsOfNode } from "./node.ts";
-import { classesFor } from "./placement.ts";
+} from "./resources.ts";
 import type { Source, SourceSink } from "./source.ts";
 
 export interface FolderSourceOptions {

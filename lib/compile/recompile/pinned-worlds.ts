@@ -5,7 +5,7 @@ import { configurationOf, type HeldWorlds, type Publishing } from "../../snapsho
 import type { Configuration } from "../../snapshot/root.ts";
 import { storedRootIfWhole } from "../../snapshot/stored-root.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { SourceNotKept } from "../shards/held-configuration.ts";
+import { SourceNotKept } from "../shards/pinned-configuration.ts";
 import type { HeldCompiled, Published } from "./recompiled.ts";
 
 /** What is published beside the newest world. */
@@ -27,7 +27,7 @@ interface Publish {
  * The worlds that go with a publish where HEAD holds configuration for everybody or for a canary: the same registries, that configuration.
  * What cannot be compiled stays as it is served, and says so.
  */
-export async function holdWorlds(
+export async function pinnedWorlds(
   store: ObjectStore,
   { base, publishing, newest }: Publish,
   compile: Published["withConfiguration"],

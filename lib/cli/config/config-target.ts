@@ -10,8 +10,8 @@ import { storeOption } from "../named-store.ts";
 import { keyringOption } from "../secrets/keyring.ts";
 import { openObjects } from "./opened-objects.ts";
 
-/** Where `apply` and its like write to. */
-export interface PlaceOptions {
+/** Options that name the store and source that `apply` and similar commands write to. */
+export interface TargetOptions {
   readonly store?: string | undefined;
   readonly source: string;
   /** File with the keys that sign what is published; absent where nothing is. */
@@ -21,7 +21,7 @@ export interface PlaceOptions {
 }
 
 /** A source's configuration, with history. */
-export interface ConfigPlace {
+export interface ConfigTarget {
   readonly objects: ObjectStore;
   readonly source: string;
   /** Behind a compile function, which shows what was applied to this source and nothing else. */
@@ -31,11 +31,11 @@ export interface ConfigPlace {
   publish(): Promise<Recompiled>;
 }
 
-/** What is written to where nobody names a source. */
+/** Default source of writes. */
 export const usualSource = "operators";
 
 /** @param anySource whether all sources are meant where none is named */
-export function addPlaceOptions(command: Command, { anySource = false } = {}): Command {
+export function addTargetOptions(command: Command, { anySource = false } = {}): Command {
   const source = anySource
     ? new Option("--source <name>", "of this source only")
     : new Option("--source <name>", "the source to write to").default(usualSource);
@@ -49,7 +49,7 @@ export function addPlaceOptions(command: Command, { anySource = false } = {}): C
  * @param options.isNew whether a store that is not there yet is made by what is written
  * @throws PortolanError when the store is not there, and for an endpoint without its secret
  */
-export async function openPlace(options: PlaceOptions & { readonly isNew?: boolean }): Promise<ConfigPlace> {
+export async function openTarget(options: TargetOptions & { readonly isNew?: boolean }): Promise<ConfigTarget> {
   const { objects, isRemote, compile } = await openObjects(options);
   const prefix = `sources/${encodeKeyPart(options.source)}/ledger`;
   const configs = createLedgerStore(objects, { prefix, author: actorName(), now: Date.now });

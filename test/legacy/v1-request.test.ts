@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readQuestion } from "../../lib/legacy/question.ts";
+import { parseV1Request } from "../../lib/legacy/v1-request.ts";
 
 const node = "sidecar~10.1.1.0~v0.default~default.svc.cluster.local";
 
-describe("readQuestion", () => {
+describe("parseV1Request", () => {
   it.each([
     { path: "/v1/registration", kind: "registrations" },
     { path: "/v1/registration/", kind: "registrations" },
@@ -16,7 +16,7 @@ describe("readQuestion", () => {
     { path: `/v1/az/c/${node}`, kind: "zone" },
     { path: "/cache_stats", kind: "statistics" },
   ])("reads $path as $kind", ({ path, kind }) => {
-    expect(readQuestion({ method: "GET", path }).question?.kind).toBe(kind);
+    expect(parseV1Request({ method: "GET", path }).question?.kind).toBe(kind);
   });
 
   it.each([
@@ -33,13 +33,13 @@ describe("readQuestion", () => {
     { method: "GET", path: "/v1/az/c/router", status: 404 },
     { method: "GET", path: "/v1/registration", accept: "text/html", status: 406 },
   ])("answers $method $path with $status", ({ status, ...request }) => {
-    expect(readQuestion(request).answer?.status).toBe(status);
+    expect(parseV1Request(request).answer?.status).toBe(status);
   });
 
   it.each(["*/*", "application/json", "text/html, application/json;q=0.5", "application/*"])(
     "takes Accept: %s",
     (accept) => {
-      expect(readQuestion({ method: "GET", path: "/v1/registration", accept }).question).toBeDefined();
+      expect(parseV1Request({ method: "GET", path: "/v1/registration", accept }).question).toBeDefined();
     },
   );
 
@@ -47,7 +47,7 @@ describe("readQuestion", () => {
     const part = fc.oneof(fc.string(), fc.constantFrom("v1", "clusters", "routes", "registration", "%zz", "..", node));
     fc.assert(
       fc.property(fc.array(part), fc.string(), (parts, method) => {
-        const read = readQuestion({ method, path: `/${parts.join("/")}` });
+        const read = parseV1Request({ method, path: `/${parts.join("/")}` });
         expect([read.answer, read.question].filter((each) => each !== undefined)).toHaveLength(1);
       }),
     );

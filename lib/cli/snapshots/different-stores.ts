@@ -9,7 +9,7 @@ import { readStoreLocation } from "../../storage/store-location.ts";
  *
  * @throws PortolanError
  */
-export async function needApart(original: string, copy: string): Promise<void> {
+export async function needDifferentStores(original: string, copy: string): Promise<void> {
   const [from, to] = [await wayTo(original), await wayTo(copy)];
   if (from === to) throw new PortolanError(`the copy is the store itself: ${copy}`);
   const where = to.startsWith(from) ? "lies in" : from.startsWith(to) ? "holds" : undefined;

@@ -7,7 +7,7 @@ import { sourceVersions } from "../slices/source-versions.ts";
 import type { SourceChanges } from "./changes-in-source.ts";
 
 /** A version of a source that is not compiled, because compiling it ended a compile process, or may have. */
-export interface HeldSource extends CompiledSource {
+export interface WithheldSource extends CompiledSource {
   /** Version that is compiled in its place: that of the newest root. Absent: no version was published, and the source is left out. */
   readonly instead?: string;
   /** How the process ended. */
@@ -21,16 +21,16 @@ export interface HeldSource extends CompiledSource {
 }
 
 /** Name of each source that is held back → the version to compile in its place; undefined: none, the source is left out. */
-export type HeldVersions = ReadonlyMap<string, string | undefined>;
+export type WithheldVersions = ReadonlyMap<string, string | undefined>;
 
-export const nothingHeld: HeldVersions = new Map();
+export const nothingWithheld: WithheldVersions = new Map();
 
 /** One object for all: few sources are ever held at a time. */
-const heldSourcesKey = "compile/held-sources";
+const withheldSourcesKey = "compile/held-sources";
 
 /** @returns none where the object is absent, or is no list of held sources */
-export async function readHeldSources(store: ObjectStore): Promise<readonly HeldSource[]> {
-  const found = await store.get(heldSourcesKey);
+export async function readWithheldSources(store: ObjectStore): Promise<readonly WithheldSource[]> {
+  const found = await store.get(withheldSourcesKey);
   if (found.kind !== "found") return [];
   try {
     const json: unknown = JSON.parse(new TextDecoder().decode(found.bytes));
@@ -42,12 +42,12 @@ export async function readHeldSources(store: ObjectStore): Promise<readonly Held
 }
 
 /** Replaces all of them. Only the holder of the compile lease writes here. */
-export async function writeHeldSources(store: ObjectStore, held: readonly HeldSource[]): Promise<void> {
-  if (held.length === 0) await store.delete(heldSourcesKey);
-  else await store.put(heldSourcesKey, new TextEncoder().encode(JSON.stringify(held)));
+export async function writeWithheldSources(store: ObjectStore, held: readonly WithheldSource[]): Promise<void> {
+  if (held.length === 0) await store.delete(withheldSourcesKey);
+  else await store.put(withheldSourcesKey, new TextEncoder().encode(JSON.stringify(held)));
 }
 
-const isHeldSource = (value: unknown): value is HeldSource =>
+const isHeldSource = (value: unknown): value is WithheldSource =>
   isFields(value) &&
   typeof value.name === "string" &&
   typeof value.version === "string" &&
@@ -69,10 +69,10 @@ const isChanges = (value: unknown): boolean =>
  *
  * @param keeping what to do with a source that cannot be read
  */
-export async function versionsBesideHeld(
+export async function versionsBesideWithheld(
   store: ObjectStore,
   order: readonly string[],
-  held: HeldVersions,
+  held: WithheldVersions,
   keeping: Keeping,
 ): Promise<readonly CompiledSource[]> {
   const now = await sourceVersions(store, order, keeping);
@@ -88,9 +88,9 @@ export async function versionsBesideHeld(
  *
  * @param keeping what to do with a source that cannot be read
  */
-export async function everHeldVersions(store: ObjectStore, keeping: Keeping): Promise<HeldVersions> {
-  const known = await readHeldSources(store);
-  if (known.length === 0) return nothingHeld;
+export async function everWithheldVersions(store: ObjectStore, keeping: Keeping): Promise<WithheldVersions> {
+  const known = await readWithheldSources(store);
+  if (known.length === 0) return nothingWithheld;
   const now = new Map((await sourceVersions(store, [], keeping)).map(({ name, version }) => [name, version]));
   const published = await keeping.published();
   const current = known.filter(({ name, version }) => now.get(name) === version);
@@ -101,7 +101,7 @@ export async function everHeldVersions(store: ObjectStore, keeping: Keeping): Pr
 export const untilItsTurn = Number.MAX_SAFE_INTEGER;
 
 /** Reports a source that is held back: an error, since what was pushed is not in force; a warning for one that waits. */
-export function heldDiagnostic(held: HeldSource): Diagnostic {
+export function withheldDiagnostic(held: WithheldSource): Diagnostic {
   if (held.deaths === 0) return waitingDiagnostic(held.name);
   const { name, version, instead, reason, changes, retryMs } = held;
   const what =

@@ -9,9 +9,9 @@ import type { BlobSource } from "../../snapshot/reader/blobs.ts";
 import { createSnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { FrontClient } from "./front-client.ts";
 import type { GenerationKeeper } from "./generation.ts";
-import type { HeldType, WholeHoldings } from "./holding.ts";
 import { type AgentNode, claimsOfNode } from "./node.ts";
 import { classesFor } from "./placement.ts";
+import type { HeldType, WholeHoldings } from "./resources.ts";
 
 export interface SignedHeadOptions {
   readonly client: FrontClient;

@@ -8,7 +8,7 @@ import { unchangedChunks } from "../../incremental/list-delta.ts";
  * @param others where alone the list has something else than those runs one after the other, ascending; undefined where nobody knows
  * @returns what `cut` makes of the list
  */
-export function cutAgain<T>(
+export function recut<T>(
   before: Runs<T>,
   list: readonly T[],
   cut: (list: readonly T[]) => Runs<T>,

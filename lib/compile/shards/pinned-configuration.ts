@@ -13,7 +13,7 @@ import { emptySource, isCollected, isHeld, type Shard, type ShardContent } from 
  *
  * @throws PortolanError when one of the versions is not in the store
  */
-export type ConfigurationHolder = (
+export type PinnedConfigurations = (
   shards: readonly Shard[],
   held: readonly SourceVersion[],
 ) => Promise<readonly Shard[]>;
@@ -22,7 +22,7 @@ export type ConfigurationHolder = (
 const remembered = 2;
 
 /** A holder that remembers what it read: the same version is the same object. */
-export function createConfigurationHolder(store: ObjectStore): ConfigurationHolder {
+export function createPinnedConfigurations(store: ObjectStore): PinnedConfigurations {
   let recent: readonly ReadonlyMap<string, ShardContent>[] = [];
   return async (shards, held) => {
     const versions = new Map(held.map(({ name, version }) => [name, version]));
@@ -55,7 +55,7 @@ export function createConfigurationHolder(store: ObjectStore): ConfigurationHold
 }
 
 /** The versions of sources, with the configuration of others. @param sources in their order */
-export function holdingVersions(
+export function pinnedVersions(
   sources: readonly SourceVersion[],
   held: readonly SourceVersion[],
 ): readonly CompiledSource[] {

@@ -5,12 +5,12 @@ import type { SnapshotReader } from "../../snapshot/reader/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 
 /** Says of refusals where the objects behind each suspect stood in the version that is refused. */
-export type PlaceRefusals = (refusals: readonly ExplainedRefusal[]) => Promise<readonly ExplainedRefusal[]>;
+export type LocateRefusals = (refusals: readonly ExplainedRefusal[]) => Promise<readonly ExplainedRefusal[]>;
 
 /** Versions whose places are remembered: nodes refuse the newest, and in a rollout the one before. */
 const maxRoots = 2;
 
-export function refusalPlaces(store: ObjectStore, reader: Pick<SnapshotReader, "root">): PlaceRefusals {
+export function refusalLocations(store: ObjectStore, reader: Pick<SnapshotReader, "root">): LocateRefusals {
   const known = new Map<string, Promise<SourceLocations>>();
 
   function placesAt(root: string): Promise<SourceLocations> {

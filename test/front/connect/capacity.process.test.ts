@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { roomIn } from "../../../lib/front/connect/room.ts";
+import { capacityIn } from "../../../lib/front/connect/capacity.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { testFront } from "../fixtures.ts";
 
@@ -9,10 +9,10 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 1));
 /** A call with a message of so many bytes, whose answer takes ten. */
 function caller(front: ReturnType<typeof testFront>["front"], bytes: number) {
   const gone = new AbortController();
-  const { room, asked, leave } = roomIn(front, gone.signal);
+  const { capacity, asked, leave } = capacityIn(front, gone.signal);
   asked(bytes);
   const state: { now: "waits" | "in" | Code } = { now: "waits" };
-  room(10).then(
+  capacity(10).then(
     () => {
       state.now = "in";
     },

@@ -5,8 +5,8 @@ import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { recordOf } from "../record-of.ts";
 import type { FrontClient } from "./front-client.ts";
-import { applyDelta, type Delta, type HeldType, type Holding } from "./holding.ts";
 import type { AgentNode } from "./node.ts";
+import { applyDelta, type Delta, type HeldType, type Holding } from "./resources.ts";
 
 /** What is fetched, and by whom. */
 export interface DeltaFetch {

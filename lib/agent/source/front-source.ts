@@ -3,8 +3,8 @@ import { causeText } from "../../base/cause-text.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { type Complaint, fetchDelta } from "./delta-fetch.ts";
 import type { FrontClient } from "./front-client.ts";
-import { type HeldType, type Holding, type Holdings, isWhole, versionsIn, type WholeHoldings } from "./holding.ts";
 import type { AgentNode } from "./node.ts";
+import { type HeldType, type Holding, type Holdings, isWhole, versionsIn, type WholeHoldings } from "./resources.ts";
 import type { Source, SourceSink } from "./source.ts";
 
 export interface FrontSourceOptions {

@@ -2,7 +2,7 @@ import type { Resource } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
 import { decodeResource, type McpObject } from "./decode.ts";
 import type { McpKind } from "./kinds.ts";
 
-/** What a source says of one subscription: a collection, or a type over xDS. */
+/** A push for one subscription: a collection, or a type over xDS. */
 export interface McpPush {
   readonly subscription: string;
   readonly resources: readonly Resource[];
@@ -14,11 +14,11 @@ export interface McpPush {
   readonly problem?: string;
 }
 
-/** What is held of one subscription, by the source's names. */
-export type Held = ReadonlyMap<string, McpObject>;
+/** The resources of one subscription, by the source's names. */
+export type CollectionState = ReadonlyMap<string, McpObject>;
 
 export interface Applied {
-  readonly held: Held;
+  readonly held: CollectionState;
   /** Resources that were left out, each with its reason. */
   readonly warnings: readonly string[];
   /** Why the push was refused as a whole, so that nothing of it counts; absent: it was not. */
@@ -34,7 +34,7 @@ export interface ApplyOptions {
  * What is held after a push. A source decides with each push whether it brings everything or increments. A resource that cannot be
  * decoded keeps the form that is held. One that is not valid is held: the collector keeps its last valid form beside it.
  */
-export function applyPush(before: Held, push: McpPush, { kind, needsNamespace }: ApplyOptions): Applied {
+export function applyPush(before: CollectionState, push: McpPush, { kind, needsNamespace }: ApplyOptions): Applied {
   if (push.problem !== undefined) return { held: before, warnings: [], refused: push.problem };
   const held = new Map(push.isIncremental ? before : []);
   const warnings: string[] = [];

@@ -4,24 +4,24 @@ import type { Front } from "../front.ts";
 import type { Call } from "./answers.ts";
 import { connectErrorOf } from "./connect-error.ts";
 
-/** Room for the answer to one call. */
-export interface Room {
-  /** `Call.room`. While it waits, the call's message counts among the bodies, and whoever waits longest gives way to those. */
-  readonly room: Call["room"];
+/** Memory budget for the answer to one call. */
+export interface Capacity {
+  /** `Call.capacity`. While it waits, the call's message counts among the bodies, and whoever waits longest gives way to those. */
+  readonly capacity: Call["capacity"];
   /** Size of the call's message. */
   asked(bytes: number): void;
   /** For when the answer is sent or there is none. */
   leave(): void;
 }
 
-/** Where answers and bodies find room. */
-export type RoomServices = Pick<Front, "answers" | "bodies">;
+/** The budgets of answers and bodies. */
+export type CapacityServices = Pick<Front, "answers" | "bodies">;
 
-export function roomIn({ answers, bodies }: RoomServices, signal: AbortSignal): Room {
+export function capacityIn({ answers, bodies }: CapacityServices, signal: AbortSignal): Capacity {
   let leave = () => {};
   let askedBytes = 0;
   return {
-    async room(bytes) {
+    async capacity(bytes) {
       const needed = new AbortController();
       const share = bodies.open(() => needed.abort(connectErrorOf(noRoom)));
       if (!share.take(askedBytes)) throw connectErrorOf(noRoom);

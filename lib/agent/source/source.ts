@@ -1,6 +1,6 @@
 import type { CoreType } from "../../snapshot/resource-type.ts";
 import type { Complaint } from "./delta-fetch.ts";
-import type { WholeHoldings } from "./holding.ts";
+import type { WholeHoldings } from "./resources.ts";
 
 /** Where resources come from: a front, or a folder that `portolan export` has filled. */
 export interface Source {

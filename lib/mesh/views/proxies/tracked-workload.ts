@@ -7,7 +7,7 @@ import { envoyTypeOf } from "./class-proxy.ts";
 import { metadataOf, type ProxyAnswers } from "./proxy-answers.ts";
 
 /** The workload as policies see it; what they do not read is not asked for. A class: as `ProxyAnswers`. */
-export class AskedWorkload implements ServedWorkload {
+export class TrackedWorkload implements ServedWorkload {
   readonly namespace: string;
   readonly labels: Labels;
   readonly rootNamespace: string;
@@ -45,8 +45,8 @@ export class AskedWorkload implements ServedWorkload {
   }
 
   /** The same workload, about to call a service of that namespace. */
-  calling(calledNamespace: string): AskedWorkload {
-    return new AskedWorkload(this.#node, { ...this, calledNamespace });
+  calling(calledNamespace: string): TrackedWorkload {
+    return new TrackedWorkload(this.#node, { ...this, calledNamespace });
   }
 }
 

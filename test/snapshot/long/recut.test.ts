@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cutEvenly } from "../../../lib/base/cut-evenly.ts";
 import { nameHash } from "../../../lib/base/name-hash.ts";
-import { cutAgain } from "../../../lib/snapshot/long/cut-again.ts";
+import { recut } from "../../../lib/snapshot/long/recut.ts";
 import { splitBetween } from "../../../lib/snapshot/long/split-between.ts";
 import { propertyRuns } from "../../soak-options.ts";
 
@@ -27,7 +27,7 @@ describe("a list that is cut again", () => {
     fc.assert(
       fc.property(list, fc.nat(), fc.nat(5), fc.array(element, { maxLength: 4 }), (before, place, gone, come) => {
         const now = before.toSpliced(place % (before.length + 1), gone, ...come);
-        expect(cutAgain(cut(before), now, cut)).toEqual(cut(now));
+        expect(recut(cut(before), now, cut)).toEqual(cut(now));
       }),
       { numRuns: propertyRuns(5_000) },
     );
@@ -42,7 +42,7 @@ describe("a list that is cut again", () => {
         const places = new Map(edit.map(([place, value]) => [place % before.length, value]));
         const now = before.map((value, at) => places.get(at) ?? value);
         const others = [...places.keys()].sort((a, b) => a - b);
-        expect(cutAgain(cut(before), now, cut, others)).toEqual(cut(now));
+        expect(recut(cut(before), now, cut, others)).toEqual(cut(now));
       }),
       { numRuns: propertyRuns(5_000) },
     );
@@ -53,12 +53,12 @@ describe("a list that is cut again", () => {
     const runs = cut(before);
     const again = (place: number, element: string): number => {
       looks = 0;
-      cutAgain(runs, before.with(place, element), cut);
+      recut(runs, before.with(place, element), cut);
       return looks;
     };
     for (const place of [0, 1_999, 3_999]) expect(again(place, "another")).toBeLessThan(80);
     looks = 0;
-    expect(cutAgain(runs, [...before], cut)).toEqual(runs);
+    expect(recut(runs, [...before], cut)).toEqual(runs);
     expect(looks).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { type NodeId, parseNodeId } from "./node-id.ts";
 
-/** A question over the v1 API. */
+/** A request of the v1 API. */
 export interface V1Request {
   readonly method: string;
   /** As sent, query included. */
@@ -9,7 +9,7 @@ export interface V1Request {
   readonly accept?: string;
 }
 
-/** What is answered, before anybody stores or replaces it. */
+/** The response, before caching. */
 export interface V1Answer {
   readonly status: number;
   readonly body: string;
@@ -27,8 +27,8 @@ export interface V1Document {
   readonly resources: number;
 }
 
-/** What a path asks for. */
-export type V1Question =
+/** The parsed path of a request. */
+export type ParsedV1Request =
   | { readonly kind: "registrations" }
   | { readonly kind: "hosts"; readonly key: string }
   | { readonly kind: "clusters"; readonly node: NodeId }
@@ -38,9 +38,9 @@ export type V1Question =
   | { readonly kind: "statistics" }
   | { readonly kind: "reset-statistics" };
 
-/** Either what is asked for, or the answer to what cannot be asked. */
-export type ReadQuestion =
-  | { readonly question: V1Question; readonly answer?: undefined }
+/** The parsed request, or the error response. */
+export type ParseResult =
+  | { readonly question: ParsedV1Request; readonly answer?: undefined }
   | { readonly question?: undefined; readonly answer: V1Answer };
 
 /**
@@ -49,7 +49,7 @@ export type ReadQuestion =
  *
  * @see docs/how-istio-does-it/legacy-v1.md#questions-and-answers
  */
-export function readQuestion(request: V1Request): ReadQuestion {
+export function parseV1Request(request: V1Request): ParseResult {
   const at = request.path.indexOf("?");
   const [path, query] = at === -1 ? [request.path, ""] : [request.path.slice(0, at), request.path.slice(at)];
   if (path.includes("//")) {
@@ -91,7 +91,7 @@ export const httpProxyTable = "http_proxy";
 
 interface Route {
   readonly method: "GET" | "POST";
-  read(): ReadQuestion;
+  read(): ParseResult;
 }
 
 function routeOf(segments: readonly string[]): Route | undefined {
@@ -123,10 +123,10 @@ function routeOf(segments: readonly string[]): Route | undefined {
   }
 }
 
-const asking = (question: V1Question): Route => ({ method: "GET", read: () => ({ question }) });
+const asking = (question: ParsedV1Request): Route => ({ method: "GET", read: () => ({ question }) });
 
-function ofNode(kind: keyof typeof errorPrefixes, nodeId: string, make: (node: NodeId) => V1Question): Route {
-  const read = (): ReadQuestion => {
+function ofNode(kind: keyof typeof errorPrefixes, nodeId: string, make: (node: NodeId) => ParsedV1Request): Route {
+  const read = (): ParseResult => {
     const node = parseNodeId(nodeId);
     // Two blanks, as in the release.
     if ("error" in node) return { answer: failure(404, kind, `unexpected service-node:  ${node.error}`) };
