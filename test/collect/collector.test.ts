@@ -258,7 +258,7 @@ describe("a collector", () => {
     await until(() => pushes.length === 1);
     origin.whole("all", []);
     await until(() => troubles.length === 1);
-    expect(troubles[0]).toContain("holds nothing");
+    expect(troubles[0]).toContain("is empty, and every proxy");
     expect(await held(store)).toEqual(["Service/shop/a@1"]);
     await end();
     const meant = new FakeOrigin();

@@ -35,9 +35,10 @@ export const registerCollectConsul: Register = (program, terminal) => {
     )
     .option("--datacenter <names...>", "datacentres to read through it (default: its own)")
     .addOption(
-      new Option("--token-file <file>", "ACL token, read anew for each query (CONSUL_HTTP_TOKEN holds one itself)").env(
-        "CONSUL_HTTP_TOKEN_FILE",
-      ),
+      new Option(
+        "--token-file <file>",
+        "file with the ACL token, read again for each query (CONSUL_HTTP_TOKEN has the token itself)",
+      ).env("CONSUL_HTTP_TOKEN_FILE"),
     )
     .addOption(
       new Option("--health <which>", "leave out instances with a check that does not pass, or none")

@@ -40,7 +40,7 @@ export const registerCollectMcp: Register = (program, terminal) => {
     )
     .option("--kinds <names...>", "kinds to ask for (default: all that the protocol has)")
     .option("--tls", "TLS; --ca and --certificate imply it")
-    .option("--token-file <file>", "bearer token, read anew for each stream")
+    .option("--token-file <file>", "file with the bearer token, read again for each stream")
     .option("--no-incremental", "ask ResourceSource for everything each time")
     .option("--settle <seconds>", "quiet that is waited for on a new stream", wholeNumber(0, 600), usualSettle)
     .option("--node <id>", "how this sink calls itself", defaultMcpFlags().node)

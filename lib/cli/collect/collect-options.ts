@@ -48,7 +48,7 @@ export function addCollectOptions(command: Command, source: string): Command {
     .option("--port <port>", "serve /readyz and /metrics on this port, 0 takes any", wholeNumber(0, 65_535))
     .option("--host <address>", "address for them", "127.0.0.1")
     .option("--stale-after <seconds>", "not ready when the source is older", wholeNumber(1), 60)
-    .option("--allow-empty", "go on although the origin holds nothing; what kinds held that it no longer serves goes")
+    .option("--allow-empty", "continue when the origin is empty, and delete objects of kinds that it no longer serves")
     .option("--take-over", "fill the source although it was filled from another origin")
     .addOption(keyringOption())
     .option("--json", "one JSON object a line instead of text");

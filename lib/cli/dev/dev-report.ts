@@ -225,7 +225,7 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
     },
     gone() {
       if (json) return emit({ event: "gone", store });
-      terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is made anew`);
+      terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is created again`);
     },
   };
 }

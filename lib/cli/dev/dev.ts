@@ -101,7 +101,7 @@ export const registerDev: Register = (program, terminal) => {
     )
     .addOption(certificatesOption())
     .addOption(pollDelayOption("").default(heldPollDelayMs))
-    .option("--allow-empty", "go on although the folder holds no object")
+    .option("--allow-empty", "continue when the folder has no objects")
     .addOption(
       new Option("--kube [context]", "a live Kubernetes cluster, the first the primary one; may be repeated")
         .preset("")

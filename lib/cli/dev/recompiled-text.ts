@@ -39,7 +39,7 @@ export function servedFrom(version: string, canary: Canary | undefined): string 
 function nextAfter({ version, canary }: Recompiled, share: Share): string {
   if (canary === undefined || shareText(canary) === shareText(share)) return afterShare(share);
   const which = canary.root === version ? "this very version" : short(canary.root);
-  return `a canary of ${which} goes on for ${shareText(canary)}: \`portolan promote\` gives it to all nodes, \`portolan abort\` ends it`;
+  return `the canary of ${which} continues for ${shareText(canary)}: \`portolan promote\` gives it to all nodes, \`portolan abort\` ends it`;
 }
 
 /** What a write came to is told by itself, unless it is not served. */
@@ -73,7 +73,7 @@ export function tellFilled(
   if (json !== undefined) terminal.out(JSON.stringify(json));
   else tellOutcome(terminal, recompiled, share);
   const { mended = 0, unread = [] } = recompiled;
-  if (mended > 0) terminal.err(`${mended} blobs were missing or damaged, and are written anew`);
+  if (mended > 0) terminal.err(`${mended} blobs were missing or damaged and have been written again`);
   for (const root of unread)
     terminal.err(`root ${short(root)} could not be read: nodes were led away from it without steps`);
   const { primary = source } = recompiled;
@@ -89,5 +89,7 @@ function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[
   const kept = countOfCode(said, "last-valid-served");
   const closed = countOfCode(said, "security-closed");
   if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as reported above`;
-  return kept === 0 ? "what is refused is left out" : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
+  return kept === 0
+    ? "what is refused is left out"
+    : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
 }

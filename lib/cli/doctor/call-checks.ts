@@ -36,7 +36,8 @@ async function callFinding(
   const { token } = deployment;
   const headers = { "content-type": contentType, ...authorizationOf(token) };
   const answer = await exchange(deployment, { method: "POST", path, headers, body, maxBytes });
-  if (answer.kind === "failed") return failed(name, answer.reason, "check what stands between here and the front");
+  if (answer.kind === "failed")
+    return failed(name, answer.reason, "check the proxies and load balancers between here and the front");
   if (answer.status === 404 && refusalIn(answer.bytes).startsWith("there is no POST"))
     return skipped(name, "this front serves REST alone (docs/deploy-cloudflare.md has how to serve it)");
   if (answer.status !== 200)
@@ -49,7 +50,7 @@ async function callFinding(
       trouble,
       "set BINARY_FORMS (PORTOLAN_BINARY_FORMS) of the compile function to true, and compile",
     );
-  return failed(name, trouble, "check that what stands before the front passes this content type as it is");
+  return failed(name, trouble, "check that proxies before the front pass this content type unchanged");
 }
 
 /** Flags and length before each message. */

@@ -114,7 +114,8 @@ function nameFinding(host: string, certificate: PeerCertificate): Finding {
 function datesFinding({ valid_from, valid_to }: PeerCertificate, nowMs: number): Finding {
   const check = "certificate dates";
   const [fromMs, toMs] = [Date.parse(valid_from), Date.parse(valid_to)];
-  if (Number.isNaN(fromMs + toMs)) return failed(check, "the certificate has no dates", "have it issued anew");
+  if (Number.isNaN(fromMs + toMs))
+    return failed(check, "the certificate has no dates", "have the certificate issued again");
   const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
   const renew = "renew it, and check what should have renewed it by itself";
   if (nowMs > toMs)

@@ -132,7 +132,7 @@ async function identityOf(options: Options, front: FrontAddress): Promise<Identi
   if (command !== undefined) return { kind: "command", command };
   if (files.length === 0) return undefined;
   if (certificate === undefined || key === undefined || roots === undefined)
-    throw new PortolanError("--certificate, --key and --roots want each other");
+    throw new PortolanError("--certificate, --key and --roots must be used together");
   return { kind: "files", certificate, key, roots };
 }
 

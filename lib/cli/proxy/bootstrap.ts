@@ -71,7 +71,9 @@ export const registerBootstrap: Register = (program, terminal) => {
       ]),
     )
     .addOption(
-      new Option("--certificate-folder <path>", "where the certificates of a gRPC program lie").default("/etc/certs"),
+      new Option("--certificate-folder <path>", "folder of a proxyless gRPC client's certificates").default(
+        "/etc/certs",
+      ),
     )
     .addOption(pollDelayOption())
     .option(
@@ -120,7 +122,7 @@ export const registerBootstrap: Register = (program, terminal) => {
       const { server, adminPort, certificates, ads, files, ca, certificate, key, pollDelay: pollDelayMs } = options;
       const { readinessPort, prometheusPort, statsTags } = options;
       if ((certificate === undefined) !== (key === undefined))
-        throw new PortolanError("--certificate and --key want each other");
+        throw new PortolanError("--certificate and --key must be used together");
       if (adminPort === 0 && (readinessPort ?? prometheusPort) !== undefined)
         throw new PortolanError("a listener for probes or metrics needs a fixed --admin-port");
       const transport = files !== undefined ? "files" : ads === undefined ? "rest" : ads === true ? "delta" : ads;
@@ -191,7 +193,7 @@ async function proxyFor(
   }
   if (found.proxy.addresses.includes(standInAddress)) {
     terminal.err(
-      `${node} stands for pods that are not there yet: put the pod's own address in the place of ${standInAddress}`,
+      `${node} is the template of pods that do not exist yet: replace ${standInAddress} with the pod's address`,
     );
   }
   return found;

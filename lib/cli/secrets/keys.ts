@@ -77,7 +77,7 @@ export const registerKeys: Register = (program, terminal) => {
 
   keys
     .command("rotate")
-    .description("Lets the newest key sign from now on; the others go on being trusted.")
+    .description("Makes the newest key the signing key; the other keys stay trusted.")
     .addHelpText("after", examplesText(["keys rotate --use tokens"]))
     .addOption(use())
     .addOption(keyringOption())

@@ -70,7 +70,7 @@ function* pairFindings(secret: TlsSecret, nowMs: number): Generator<Finding> {
     if (pull !== undefined) return;
     yield invalid(
       [],
-      "holds nothing that a proxy uses, and no credentials for registries",
+      "has no certificate, key or CA for a proxy, and no registry credentials",
       `known are ${[...known].join(", ")}`,
     );
     return;

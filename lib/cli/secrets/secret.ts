@@ -102,7 +102,7 @@ export const registerSecret: Register = (program, terminal) => {
   inStore(
     secret
       .command("delete <name>")
-      .description("Forgets one, named as `list` prints it. Proxies that have it keep it until they start anew."),
+      .description("Deletes a secret, named as `list` prints it. Proxies that have it keep it until they restart."),
   )
     .option("-n, --namespace <name>", "namespace of a name that has none (default: default)")
     .option("--json", "what was deleted, as JSON")
@@ -133,7 +133,7 @@ export const registerSecret: Register = (program, terminal) => {
       terminal.out(
         json === true
           ? JSON.stringify({ sealedAnew, leftAlone })
-          : `${counted(sealedAnew, "secret")} encrypted anew, ${leftAlone} left as they were`,
+          : `${counted(sealedAnew, "secret")} encrypted again, ${leftAlone} unchanged`,
       );
     });
 };

@@ -57,7 +57,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     ),
   )
     .option("--to <root>", `to the configuration of this root. ${rootNames}`)
-    .option("--whole", "with the services and endpoints of then, which stay so until `portolan unpin`")
+    .option("--whole", "also restore that version's services and endpoints, and keep them until `portolan unpin`")
     .action(
       async (
         back: string | undefined,
@@ -150,7 +150,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   ).action(async (dir: string, options: MoveOptions) => {
     const to = await openToWrite(options.store, terminal.progress);
     if (isFolder(dir) && !(await holdsSomething(dir)))
-      throw new PortolanError(`${dir} holds nothing: name the folder that \`portolan export\` has filled`);
+      throw new PortolanError(`${dir} is empty: name a folder that \`portolan export\` has filled`);
     const result = await importSnapshot(await openThere(dir, terminal.progress), to, await trustOf(options.keyring));
     if (result.kind === "lost") throw new PortolanError("another process published at the same moment; try again");
     if (options.json === true) tell(result, options);

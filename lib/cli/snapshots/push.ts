@@ -55,7 +55,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .option("--source <name>", "name of the source", "main")
     .option("--primary <name>", "the source whose settings of the mesh count, from now on; not with --url")
     .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request", urlFor("--url"))
-    .option("--json", "what came of it, with all diagnostics, as JSON")
+    .option("--json", "the result, with all diagnostics, as JSON")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
     .option("--no-binary-forms", "store none from now on")
     .addOption(pollDelayOption())

@@ -233,7 +233,7 @@ function nextLines({ served, pin, expired, canary, newest }: HeadStatus): readon
     ];
   if ((pin ?? expired) === undefined || newest === served) return [];
   const first = expired === undefined ? "" : ", and so does the next compile of anything";
-  return [`\`portolan diff SERVED NEWEST\` shows what lies between, \`portolan unpin\` leads there${first}`];
+  return [`\`portolan diff SERVED NEWEST\` shows what differs, \`portolan unpin\` serves the newest version${first}`];
 }
 
 const row = (name: string, text: string) => `${name.padEnd(8)}${proseLine(text)}`;

@@ -80,7 +80,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .description("Proves that everything that can be asked for is there and unharmed.")
     .addOption(storeOption())
     .option("--keep <publications>", "how far back the history is kept", wholeNumber(1))
-    .option("--repair", "write anew what is missing or damaged and can be made from the sources, or has a copy")
+    .option("--repair", "write missing or damaged blobs again, from the sources or from copies")
     .addOption(keyringOption())
     .option("--json", "as JSON")
     .addHelpText("after", examplesText(["fsck", "fsck --repair", "fsck --store s3://mesh/prod --json"]))
@@ -100,7 +100,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       if (json) terminal.out(JSON.stringify({ ...result, problems }));
       else {
         for (const problem of problems) terminal.out(problem);
-        if ("mended" in result) terminal.out(`${counted(Number(result.mended), "object")} written anew`);
+        if ("mended" in result) terminal.out(`${counted(Number(result.mended), "object")} written again`);
         terminal.out(
           [
             counted(result.publications, "publication"),

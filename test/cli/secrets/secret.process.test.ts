@@ -45,7 +45,7 @@ describe("portolan secret", () => {
     const file = secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key"), "ca.crt": base64("b.crt") });
     expect(await run("secret", "apply", "-f", file)).toBe("bookshop/shop");
     expect(await run("secret", "list")).toBe("bookshop/shop");
-    expect(await run("secret", "rewrap")).toBe("0 secrets encrypted anew, 1 left as they were");
+    expect(await run("secret", "rewrap")).toBe("0 secrets encrypted again, 1 unchanged");
     expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
     expect(await run("secret", "list")).toContain("the store holds no secret: `portolan secret apply");
   });
@@ -105,7 +105,7 @@ describe("portolan secret", () => {
       "is not the certificate's",
     ],
     ["half a pair", () => ({ "tls.crt": base64("a.crt") }), "holds half of a key pair"],
-    ["nothing of use", () => ({ password: "aGk=" }), "holds nothing that a proxy uses"],
+    ["nothing of use", () => ({ password: "aGk=" }), "has no certificate, key or CA for a proxy"],
     ["what is no PEM", () => ({ "tls.crt": "aGk=", "tls.key": "czNjcmV0" }), "cannot be read as PEM"],
     ["what is no base64", () => ({ "tls.crt": "!", "tls.key": "!" }), "is no base64"],
   ])("refuses %s, and says nothing of what it holds", async (_what, data, message) => {

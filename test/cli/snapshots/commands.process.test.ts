@@ -302,7 +302,7 @@ describe("portolan", () => {
     const status = await onStore("status");
     expect(status).toMatch(/^pinned {2}by ann since .* until .*; that time is over$/m);
     expect(status).toMatch(/^newest {2}\w{12}$/m);
-    expect(status).toContain("`portolan unpin` leads there, and so does the next compile of anything");
+    expect(status).toContain("`portolan unpin` serves the newest version, and so does the next compile of anything");
     expect(await onStore("unpin")).toContain("generation 4 leads to");
     expect(await onStore("status")).not.toContain("pinned");
   });
@@ -463,7 +463,7 @@ describe("portolan", () => {
         await writeFile(join(storePath(), "blobs", fan, name), "rubbish");
     }
     await expect(onStore("fsck")).rejects.toThrow("`--repair` mends what can be");
-    expect(await onStore("fsck", "--repair")).toMatch(/^\d+ objects written anew$/m);
+    expect(await onStore("fsck", "--repair")).toMatch(/^\d+ objects written again$/m);
     expect(await onStore("fsck")).toContain("2 publications");
     for (const name of await readdir(join(storePath(), "sources/main/files"))) {
       await rm(join(storePath(), "sources/main/files", name));
@@ -591,7 +591,7 @@ spec: { action: DENIY }
     );
     const unserved = onStoreTelling("push", shop, "--no-serve");
     await unserved.done;
-    expect(unserved.lines.join("\n")).toMatch(/^a canary of this very version goes on for 10 %: /m);
+    expect(unserved.lines.join("\n")).toMatch(/^the canary of this very version continues for 10 %: /m);
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     expect(await onStore("push", shop)).toMatch(
       /not served until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary; /,

@@ -67,7 +67,7 @@ describe("portolan explain", () => {
 
   it("says of a route that is nobody's rule that it is the default", async () => {
     const told = await run("explain", "9080", ...node, "--host", "catalog");
-    expect(told).toContain("a service in reach that no route stands in front of");
+    expect(told).toContain("no VirtualService applies to this service");
     expect(told).toMatch(/route 0 default: prefix \/ → outbound\|9080\|\|catalog\S+\n\s+default route/);
   });
 
