@@ -230,7 +230,7 @@ interface Alike {
 /** Stored size of what is kept for people who look around. */
 const browsingBytes = 8 * 1024 * 1024;
 
-/** Whether a node has no class of its own. */
+/** Whether a node matches no class. */
 const isWanting = (placement: Placement): boolean =>
   placement.kind === "unplaced" || (placement.kind === "placed" && placement.byDefault !== undefined);
 

@@ -369,7 +369,7 @@ const collector = z.strictObject({
   }),
   workloadEntries: field(
     z.boolean(),
-    "Of `kube`: write WorkloadEntries of machines that register themselves into the cluster.",
+    "Of `kube`: write WorkloadEntries into the cluster for VMs that register themselves.",
     { usual: "false" },
   ),
   address: field(text(), "Of `consul` and `mcp`: where it answers.", { usual: "of Consul that of `consul.address`" }),

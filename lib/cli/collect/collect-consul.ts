@@ -28,7 +28,7 @@ export const registerCollectConsul: Register = (program, terminal) => {
     .command("consul")
     .description("Mirrors the services of Consul's datacentres.")
     .addOption(
-      new Option("--address <url>", "an agent or server of Consul")
+      new Option("--address <url>", "address of a Consul agent or server")
         .env("CONSUL_HTTP_ADDR")
         .argParser(readConsulAddress)
         .default("http://127.0.0.1:8500"),
@@ -41,16 +41,11 @@ export const registerCollectConsul: Register = (program, terminal) => {
       ).env("CONSUL_HTTP_TOKEN_FILE"),
     )
     .addOption(
-      new Option("--health <which>", "leave out instances with a check that does not pass, or none")
+      new Option("--health <which>", "which instances to leave out by their checks: those that do not pass, or none")
         .choices(["any", "passing"])
         .default("any"),
     )
-    .option(
-      "--timeout <seconds>",
-      "how long an answer may take that waits for nothing",
-      wholeNumber(1, 600),
-      usualTimeout,
-    )
+    .option("--timeout <seconds>", "timeout of a query that does not block", wholeNumber(1, 600), usualTimeout)
     .addHelpText(
       "after",
       examplesText([

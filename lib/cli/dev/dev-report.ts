@@ -192,7 +192,7 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
       if (needsAgent)
         terminal.err(
-          "Without an agent beside it that has certificates it waits 5 s; dev started with --certificates none has plain text, at once",
+          "Envoy waits 5 s for certificates unless an agent provides them. Use `portolan dev --certificates none` for plain text.",
         );
     },
     refused(refusal) {
@@ -276,7 +276,7 @@ const namesOf = (members: readonly CompiledNode[]): readonly string[] =>
 const maxMembers = 5;
 
 function membersText({ nodes, members }: ClassSummary): string {
-  if (nodes === 0) return "no node by itself: the default of what is not known";
+  if (nodes === 0) return "fallback class for unknown proxies";
   const more = nodes > members.length ? ` and ${nodes - members.length} more` : "";
   return members.join(", ") + more;
 }

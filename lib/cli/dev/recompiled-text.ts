@@ -75,7 +75,7 @@ export function tellFilled(
   const { mended = 0, unread = [] } = recompiled;
   if (mended > 0) terminal.err(`${mended} blobs were missing or damaged and have been written again`);
   for (const root of unread)
-    terminal.err(`root ${short(root)} could not be read: nodes were led away from it without steps`);
+    terminal.err(`root ${short(root)} could not be read: nodes switched to the new version at once, without stages`);
   const { primary = source } = recompiled;
   const isOwn = (file: string) => source === primary || isFileOf(source, file);
   const own = recompiled.diagnostics.filter(({ origin }) => isOwn(origin.file));
@@ -85,11 +85,11 @@ export function tellFilled(
 }
 
 function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[]): string {
-  if (errors.every(({ code }) => code === "duplicate-object")) return "of what is there twice the later one is served";
+  if (errors.every(({ code }) => code === "duplicate-object")) return "of duplicate objects the later one is served";
   const kept = countOfCode(said, "last-valid-served");
   const closed = countOfCode(said, "security-closed");
   if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as reported above`;
   return kept === 0
-    ? "what is refused is left out"
+    ? "refused objects are left out"
     : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
 }

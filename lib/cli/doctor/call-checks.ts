@@ -19,10 +19,11 @@ export async function callChecks(deployment: Deployment): Promise<readonly Findi
   if (node === undefined) return callNames.map((name) => skipped(name, noNode));
   const fields = pollFields({ type: "clusters", node });
   const connect = await callFinding(deployment, "connect", "application/json", JSON.stringify(fields), (answer) =>
-    polledIn("clusters", answer.bytes) === undefined ? "the answer is no DiscoveryResponse" : undefined,
+    polledIn("clusters", answer.bytes) === undefined ? "the response is not a DiscoveryResponse" : undefined,
   );
   const message = framed(node);
-  if (message === undefined) return [connect, skipped("grpc-web", "the node's metadata is no message of protobuf")];
+  if (message === undefined)
+    return [connect, skipped("grpc-web", "the node's metadata cannot be encoded as a protobuf Struct")];
   return [connect, await callFinding(deployment, "grpc-web", "application/grpc-web+proto", message, grpcTrouble)];
 }
 
@@ -75,7 +76,7 @@ function grpcTrouble({ bytes, headers }: Answered): string | undefined {
   const trailers = trailersIn(bytes);
   const status = /^grpc-status: *(\d+)/im.exec(trailers)?.[1] ?? headers["grpc-status"];
   if (status === "0") return undefined;
-  if (status === undefined) return "the answer is no gRPC-Web: it has no grpc-status";
+  if (status === undefined) return "the response is not gRPC-Web: it has no grpc-status";
   const said = /^grpc-message: *(.*)$/im.exec(trailers)?.[1] ?? String(headers["grpc-message"] ?? "");
   return `grpc-status ${shownText(String(status))}: ${shownText(unescaped(said))}`;
 }

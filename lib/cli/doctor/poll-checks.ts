@@ -63,7 +63,7 @@ async function pollOnce(
   const polled = polledIn(poll.type, bytes);
   if (polled === undefined) {
     const remedy = "check the proxies and load balancers between here and the front: one of them changes the response";
-    return { finding: failed(check, "the answer is no DiscoveryResponse of this type", remedy) };
+    return { finding: failed(check, "the response is not a DiscoveryResponse of this type", remedy) };
   }
   const text = `${counted(polled.resources.length, "resource")}, ${counted(polled.bytes, "byte")}`;
   return { finding: contentFinding(poll, polled, text), polled };
@@ -100,13 +100,13 @@ function tablesIn(listeners: readonly unknown[]): readonly string[] {
 }
 
 const namedBy: Readonly<Partial<Record<CoreType, Named>>> = {
-  endpoints: { from: "clusters", names: endpointsIn, none: "this node's clusters bring their endpoints with them" },
+  endpoints: { from: "clusters", names: endpointsIn, none: "the endpoints are inline in this node's clusters" },
   routes: { from: "listeners", names: tablesIn, none: "no listener of this node names a route table" },
 };
 
 /** A node that has everything is to be told so with 304 and no body. */
 async function unchangedFinding(deployment: Deployment, held: readonly (readonly [Poll, Polled])[]): Promise<Finding> {
-  if (held.length === 0) return skipped(unchangedCheck, "no poll was answered");
+  if (held.length === 0) return skipped(unchangedCheck, "no poll got a response");
   const token = deployment.token;
   for (const [poll, { version }] of held) {
     const answer = await sendPoll(deployment, { ...poll, version }, token);

@@ -49,8 +49,8 @@ export const registerSecret: Register = (program, terminal) => {
 
   inNamespace(secret.command("apply").description("Encrypts and stores the Kubernetes Secrets of files."))
     .option("-f, --filename <path...>", "a file, a folder, or - for standard input")
-    .option("--service-account <names...>", "only proxies that run as one of these may have them")
-    .option("--cluster <ids...>", "only proxies that have proven to run in one of these clusters may have them")
+    .option("--service-account <names...>", "only proxies with one of these service accounts may get them")
+    .option("--cluster <ids...>", "only proxies with a token of one of these clusters may get them")
     .option("--json", "what was stored, one JSON object a line")
     .addHelpText(
       "after",
@@ -118,7 +118,7 @@ export const registerSecret: Register = (program, terminal) => {
   inStore(
     secret
       .command("rewrap")
-      .description("Encrypts with the first of two keys what the second has encrypted, so that the second can go."),
+      .description("Encrypts all secrets with the first of two keys, so that the second can be removed."),
   )
     .option("--json", "how many, as JSON")
     .addHelpText(

@@ -38,9 +38,8 @@ export async function serveFront(
   const slot = workerSlot();
   if (slot !== undefined) return serveAsWorker(settings, log.child({ worker: slot }), slot);
   const news: NodeNews = {
-    onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
-    onStranger: (stranger) =>
-      log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),
+    onRefusal: (refusal) => log.warn(refusal, "a node rejects a response (NACK)"),
+    onStranger: (stranger) => log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node matches no class"),
   };
   const serving =
     settings.workers > 1 ? await serveByWorkers(settings, log, news) : await serveAlone(settings, log, news);

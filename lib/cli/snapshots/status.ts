@@ -47,12 +47,12 @@ export function registerStatus(program: Command, terminal: Terminal): void {
   program
     .command("status")
     .description(
-      "Shows what is served, what holds it, and what was published since then; with --server, which Envoys are in trouble.",
+      "Shows the served version, its pin and canary, and newer versions; with --server also the Envoys with problems.",
     )
     .addOption(storeOption())
     .option(
       "--server <url>",
-      "ask this front, too: nodes without a class, and nodes that refuse what they are served",
+      "also ask this front for nodes without a class and nodes that reject their configuration",
       serverUrl,
     )
     .option("--token-file <path>", "an operator's token for it")

@@ -181,9 +181,9 @@ describe("portolan doctor, of a server that is no front", () => {
   it("says that polls bring no DiscoveryResponse where /healthz is a front's", async () => {
     const url = await serving((request, response) => response.end(request.url === "/healthz" ? healthy : "[]"));
     const found = await doctor(url, "--node", gateway, "--timeout", "7");
-    expect(found.said("poll clusters")).toBe("failed: the answer is no DiscoveryResponse of this type");
-    expect(found.said("connect")).toBe("failed: the answer is no DiscoveryResponse");
-    expect(found.said("grpc-web")).toBe("failed: the answer is no gRPC-Web: it has no grpc-status");
+    expect(found.said("poll clusters")).toBe("failed: the response is not a DiscoveryResponse of this type");
+    expect(found.said("connect")).toBe("failed: the response is not a DiscoveryResponse");
+    expect(found.said("grpc-web")).toBe("failed: the response is not gRPC-Web: it has no grpc-status");
   });
 });
 

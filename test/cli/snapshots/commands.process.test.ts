@@ -597,7 +597,7 @@ spec: { action: DENIY }
       /not served until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary; /,
     );
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
-    await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
+    await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label needs --canary");
     const canary = JSON.parse(await onStore("status", "--json")).canary.root;
     await expect(onStore("rollback", "--to", canary)).rejects.toThrow("that is what the canary has");
     expect(await onStore("rollback", "0")).toContain("is over");
