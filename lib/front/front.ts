@@ -118,7 +118,7 @@ export interface RefusedCertificate {
 /** A collected source whose origin cannot be read. */
 export interface BehindSource {
   readonly name: string;
-  /** Until then it is known to be as its origin was, RFC 3339; absent: it was never read as a whole. */
+  /** Until then it is known to be as its origin was, RFC 3339; absent: it was never read completely. */
   readonly asOf?: string | undefined;
   readonly failure: string;
 }
