@@ -115,7 +115,7 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
       const stale = await browser.newPage();
       await stale.route("**/follow-*", (route) => route.abort());
       await stale.goto(`${shop.url}/${asked}`);
-      await stale.getByRole("alert").getByText("load the page again").waitFor();
+      await stale.getByRole("alert").getByText("reload the page").waitFor();
       await stale.close();
     });
 

@@ -41,7 +41,7 @@ export const registerCollectConsul: Register = (program, terminal) => {
       ).env("CONSUL_HTTP_TOKEN_FILE"),
     )
     .addOption(
-      new Option("--health <which>", "which instances to leave out by their checks: those that do not pass, or none")
+      new Option("--health <which>", "which instances to mirror: any, or only those whose checks pass")
         .choices(["any", "passing"])
         .default("any"),
     )

@@ -93,7 +93,7 @@ function collectorMetrics(
   });
   const inSync = new Gauge({
     name: "portolan_source_in_sync",
-    help: "1 while all kinds of the origin are watched, else 0.",
+    help: "1 while every part of the origin is watched, else 0.",
     labelNames,
     registers,
   });

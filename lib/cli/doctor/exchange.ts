@@ -95,7 +95,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPIPE: "it closed the connection without an answer",
   ERR_SSL_PACKET_LENGTH_TOO_LONG: "it does not speak TLS: is it an http:// address?",
   ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS: is it an http:// address?",
-  ETIMEDOUT: "it refused the connection",
+  ETIMEDOUT: "the connection timed out",
 };
 
 /** Why a connection or a request failed, in words. */

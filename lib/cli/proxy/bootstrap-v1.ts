@@ -28,7 +28,12 @@ export const registerBootstrapV1: Register = (program, terminal) => {
   program
     .command("bootstrap-v1")
     .description("Prints the start-up file of an Envoy that speaks the REST v1 API (up to Envoy 1.6), as JSON.")
-    .option("--server <url>", "URL of the front; it needs --legacy-api", v1Url, "http://127.0.0.1:8080")
+    .option(
+      "--server <url>",
+      "URL of the front, which must serve the v1 API (`portolan dev --legacy-api`)",
+      v1Url,
+      "http://127.0.0.1:8080",
+    )
     .option(
       "--admin-port <port>",
       "port of Envoy's admin interface",

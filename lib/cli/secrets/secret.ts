@@ -50,7 +50,7 @@ export const registerSecret: Register = (program, terminal) => {
   inNamespace(secret.command("apply").description("Encrypts and stores the Kubernetes Secrets of files."))
     .option("-f, --filename <path...>", "a file, a folder, or - for standard input")
     .option("--service-account <names...>", "only proxies with one of these service accounts may get them")
-    .option("--cluster <ids...>", "only proxies with a token of one of these clusters may get them")
+    .option("--cluster <ids...>", "only proxies that prove to run in one of these clusters may get them")
     .option("--json", "what was stored, one JSON object a line")
     .addHelpText(
       "after",

@@ -106,7 +106,7 @@ describe("portolan", () => {
     const { code, err } = await runPortolan("create", "-f", own, "--store", storePath());
     expect(code).toBe(0);
     expect(err.split("\n").filter((line) => line.startsWith("warning: "))).toEqual([
-      expect.stringMatching(/^warning: DestinationRule\/shop\/a stands in a folder .*, at a\.yaml:1: /),
+      expect.stringMatching(/^warning: DestinationRule\/shop\/a is also in a folder .*, at a\.yaml:1: /),
     ]);
     const again = await runPortolan("apply", "-f", own, "--store", storePath());
     expect(again.err).not.toContain("DestinationRule/shop/c stands");

@@ -109,7 +109,7 @@ describe("portolan explain", () => {
     [["impact", "review.yaml"], "did you mean reviews.yaml"],
     [["impact", "VirtualService/bookshop/review"], "VirtualService/bookshop/reviews"],
     [["impact", "reviews.yaml", "--edit", "/nowhere.yaml"], "/nowhere.yaml cannot be read"],
-    [["impact", "Service/bookshop/reviews", "--edit", "x"], "name the file that it stands in"],
+    [["impact", "Service/bookshop/reviews", "--edit", "x"], "name the file that contains the object"],
   ])("names what is nearest where nothing fits: %j", async (args, words) => {
     await expect(run(...args)).rejects.toThrow(words);
   });
