@@ -99,7 +99,7 @@ function compilerFor(env: Env): Compiler {
   if (env.COMPILE_SLICES !== undefined)
     log.warn(
       {},
-      "COMPILE_SLICES has no effect any more: this Worker compiles meshes of every size. Take it out, and portolan-slices down",
+      "COMPILE_SLICES has no effect any more: this Worker compiles meshes of every size. Remove it, and delete the Worker portolan-slices",
     );
   const compileInTurn = createLeasedCompiler({
     store,

@@ -35,7 +35,7 @@ export interface AgentOptions extends EnvoyOptions {
   /** Whether the agent has the workload's certificate; otherwise Envoy asks whoever the resource names. */
   readonly hasCertificates: boolean;
   readonly drainMs: number;
-  /** Whether to wait at the end until no connection is left. */
+  /** Whether to wait at the end until no connection is open. */
   readonly untilIdle: boolean;
   /** So many ends of Envoy in a row end the agent; undefined: none do. */
   readonly maxRestarts: number | undefined;

@@ -246,7 +246,7 @@ function onlyRedirect(
   const { namespace = "", name = "" } = by?.gateway.meta ?? {};
   const message = `every path of ${host} on port ${by?.server.port.number} is redirected to HTTPS, since Gateway ${namespace}/${name} asks for httpsRedirect in servers[${by?.index}]: these rules answer nothing`;
   const hint =
-    "take httpsRedirect out, and redirect by a rule of the host's VirtualService that stands after the paths to be answered";
+    "remove httpsRedirect, and add a redirect rule to the host's VirtualService after the rules of these paths";
   return found("paths-only-redirected", config, path, message, hint);
 }
 

@@ -95,13 +95,7 @@ const idleRewrites: Analyzer = {
         const { uri, uriRegexRewrite } = rewrite;
         if (uri !== undefined && isIdle(route, uri)) {
           const message = `${JSON.stringify(uri)} is what the match has already: no request is changed`;
-          yield found(
-            "rewrite-without-effect",
-            config,
-            [...path, "uri"],
-            message,
-            "take the rewrite out, or correct it",
-          );
+          yield found("rewrite-without-effect", config, [...path, "uri"], message, "remove the rewrite, or correct it");
         }
         const pattern = uriRegexRewrite?.match;
         const missed = pattern === undefined ? undefined : pathsMissed(route, pattern);

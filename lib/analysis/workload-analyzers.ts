@@ -192,7 +192,13 @@ const injection: Analyzer = {
       if (!injected) continue;
       for (const pod of pods) {
         if (pod.namespace !== name || pod.object.kind !== "Pod" || hasProxy(pod)) continue;
-        yield found("IST0103", pod, [], "has no proxy, although its namespace asks for one", "start the pod anew");
+        yield found(
+          "IST0103",
+          pod,
+          [],
+          "has no proxy, although its namespace asks for one",
+          "restart the pod, so that a proxy is injected",
+        );
       }
     }
   },

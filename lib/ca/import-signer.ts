@@ -82,7 +82,7 @@ function keyIn(text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch {
-    throw new PortolanError("ca-key.pem cannot be read as a private key in PEM; it may not have a passphrase");
+    throw new PortolanError("ca-key.pem cannot be read as a private key in PEM; remove its passphrase, if it has one");
   }
 }
 

@@ -9,9 +9,9 @@ type Shell = (typeof shells)[number];
 export function registerCompletion(program: Command, terminal: Terminal): void {
   program
     .command("completion")
-    .description("Prints a script by which a shell completes commands, options and their values.")
+    .description("Prints the completion script of a shell, for commands, options and values.")
     .addArgument(new Argument("<shell>", "which shell").choices([...shells]))
-    .option("--json", "what is completed, as JSON")
+    .option("--json", "commands, options and values as JSON")
     .addHelpText(
       "after",
       examplesText([

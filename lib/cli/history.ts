@@ -13,7 +13,7 @@ export const registerHistory: Register = (program, terminal) => {
     .option("--config", "only publications that changed configuration, which `rollback` counts")
     .option("--source <name>", "writes to this source's configuration instead of publications")
     .option("-n, --namespace <name>", "namespace of the object", "default")
-    .option("--limit <number>", "how many are looked at", wholeNumber(1), 20)
+    .option("--limit <number>", "how many of the newest entries to read", wholeNumber(1), 20)
     .option("--diff <from..to>", "what differs between two writes")
     .option("--json", "one JSON object a line")
     .addHelpText(

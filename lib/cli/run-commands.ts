@@ -15,8 +15,8 @@ export function programOf(commands: readonly Register[], terminal: Terminal): Co
     )
     .version(version, "-v, --version")
     // Read where the terminal is made; here they are for the help alone.
-    .option("--color", "colours, also without a terminal (the same as FORCE_COLOR=1)")
-    .option("--no-color", "none (the same as NO_COLOR=1)")
+    .option("--color", "use colours even without a terminal (same as FORCE_COLOR=1)")
+    .option("--no-color", "use no colours (same as NO_COLOR=1)")
     .showHelpAfterError("(add --help for the options and examples)")
     .configureOutput({
       writeOut: (text) => terminal.out(text.replace(/\n$/, "")),

@@ -57,7 +57,7 @@ export function createSourcePushes(
   async function compare(): Promise<void> {
     if (known.size() === 0 && !allowEmpty)
       throw new PortolanError(
-        `the origin of ${source} holds nothing, and every proxy would lose what it has; --allow-empty takes it all the same`,
+        `the origin of ${source} is empty, and every proxy would lose its configuration; use --allow-empty to accept this`,
       );
     // Another process may have written, or taken the source away.
     if (isCompared && !(await writer.isCurrent())) isCompared = false;

@@ -124,8 +124,8 @@ export function createRollout({ store, publisher = {}, build }: RolloutOptions):
 const unknownSources = "the version names no source that it was compiled from";
 const otherVersion = (compiler: string): string =>
   `what it is compared with was compiled by ${compiler}, and this is ${compilerVersion}`;
-const untilUnpin = "they stay so until `portolan unpin`";
-const untilItsEnd = "they stay so until the canary ends";
+const untilUnpin = "they stay unchanged until `portolan unpin`";
+const untilItsEnd = "they stay unchanged until the canary ends";
 
 /** Configuration could not be compiled with the newest registries. */
 class NotCompiled extends PortolanError {

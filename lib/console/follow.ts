@@ -85,7 +85,7 @@ async function readServed({ node, root: wanted }: Followed, signal: AbortSignal)
       return {
         kind: "problem",
         status: 413,
-        detail: "this node has more than a browser should read; `portolan trace` does",
+        detail: "this node's configuration is too large for the browser; use `portolan trace`",
       };
   }
   return { kind: "answer", value: { root, classId, texts, from } };

@@ -33,7 +33,7 @@ export function Keys() {
           <dt>
             <kbd>/</kbd>
           </dt>
-          <dd>to the search of the page</dd>
+          <dd>focus the page's search</dd>
           {pages.map(({ name, title, key }) =>
             key === undefined ? null : (
               <>

@@ -32,11 +32,11 @@ export function Token({ children }: { readonly children: ComponentChildren }) {
         <input type="password" name="token" autocomplete="off" required defaultValue={readToken()} />
       </label>
       <p class="quiet">
-        <code>portolan token create --operator --ttl 8h</code> makes one. It stays in this tab, and is gone when the tab
+        <code>portolan token create --operator --ttl 8h</code> creates one. It is kept in this tab only, until the tab
         is closed.
       </p>
       <button type="submit" class="main">
-        Go on
+        Continue
       </button>
     </form>
   );

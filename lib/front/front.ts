@@ -118,7 +118,7 @@ export interface RefusedCertificate {
 /** A collected source whose origin cannot be read. */
 export interface BehindSource {
   readonly name: string;
-  /** Until then it is known to be as its origin was, RFC 3339; absent: it was never read as a whole. */
+  /** Until then it is known to be as its origin was, RFC 3339; absent: it was never read completely. */
   readonly asOf?: string | undefined;
   readonly failure: string;
 }
@@ -230,7 +230,7 @@ interface SameForAll {
 /** Stored size of what is kept for people who look around. */
 const browsingBytes = 8 * 1024 * 1024;
 
-/** Whether a node has no class of its own. */
+/** Whether a node matches no class. */
 const isWanting = (placement: Placement): boolean =>
   placement.kind === "unplaced" || (placement.kind === "placed" && placement.byDefault !== undefined);
 

@@ -71,7 +71,7 @@ export function prometheusMetrics({
   let active: Parameters<NonNullable<FrontMetrics["refusing"]>>[0] | undefined;
   new Gauge({
     name: "portolan_refusals_standing",
-    help: "Refusals that stand: of each, a node keeps what it had before.",
+    help: "Active NACKs: each node keeps the last version that it accepted.",
     labelNames: ["type"],
     registers: [registry],
     collect() {

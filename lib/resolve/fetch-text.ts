@@ -116,7 +116,7 @@ const tooSlow = ({ host }: URL, { withinMs }: FetchRules): PortolanError =>
 function redirectOf(from: URL, response: Response): string {
   const location = response.headers.get("location");
   const to = location === null ? null : URL.parse(location, from.href);
-  if (to === null) throw new PortolanError(`${from.href} answers ${response.status} and does not say where to go on`);
+  if (to === null) throw new PortolanError(`${from.href} answers ${response.status} without a valid Location header`);
   return to.href;
 }
 

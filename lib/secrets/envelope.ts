@@ -45,7 +45,7 @@ export async function open(wrapper: KeyWrapper, secret: SecretKey, envelope: Env
     const key = await crypto.subtle.importKey("raw", dataKey, "AES-GCM", false, ["decrypt"]);
     return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm(iv, secret), key, sealed));
   } catch {
-    throw new PortolanError("it was changed, or lies in another's place");
+    throw new PortolanError("it was changed, or stored under the name of another");
   }
 }
 

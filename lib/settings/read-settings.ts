@@ -106,6 +106,6 @@ function aboutFolders(finding: Finding): Finding {
   if (code !== "unknown-field" || path.length !== 1 || !folderFields.has(String(path[0]))) return finding;
   return {
     ...finding,
-    hint: "a folder's own portolan.yaml has that: it is about the mesh, and lies among its objects",
+    hint: "this field belongs in the portolan.yaml of the configuration folder; move it there",
   };
 }

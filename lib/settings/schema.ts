@@ -369,7 +369,7 @@ const collector = z.strictObject({
   }),
   workloadEntries: field(
     z.boolean(),
-    "Of `kube`: write WorkloadEntries of machines that register themselves into the cluster.",
+    "Of `kube`: write WorkloadEntries into the cluster for VMs that register themselves.",
     { usual: "false" },
   ),
   address: field(text(), "Of `consul` and `mcp`: where it answers.", { usual: "of Consul that of `consul.address`" }),
@@ -377,14 +377,14 @@ const collector = z.strictObject({
   health: field(z.enum(["any", "passing"]), "Of `consul`: leave out what does not pass, or nothing.", { usual: "any" }),
   kinds: field(z.array(text()), "Of `mcp`: kinds to ask for.", { usual: "all that the protocol has" }),
   tls: field(z.boolean(), "Of `mcp`: speak TLS; `ca` and `certificate` imply it.", { usual: "false" }),
-  tokenFile: field(text(), "Of `mcp`: a bearer token, read anew for each stream.", { usual: "none" }),
+  tokenFile: field(text(), "Of `mcp`: a file with the bearer token, read again for each stream.", { usual: "none" }),
   ca: field(text(), "Of `mcp`: a file with the authorities to trust, PEM.", { usual: "those of Node" }),
   certificate: field(text(), "Of `mcp`: a file with the certificate to show, PEM.", { usual: "none" }),
   key: field(text(), "Of `mcp`: a file with its private key, PEM.", { usual: "none" }),
   serverName: field(text(), "Of `mcp`: the name that the server's certificate must have.", { usual: "the address's" }),
   allowEmpty: field(
     z.boolean(),
-    "Go on although the origin holds nothing; what kinds held that it no longer serves goes.",
+    "Continue when the origin is empty, and delete objects of kinds that it no longer serves.",
     { usual: "false" },
   ),
   takeOver: field(z.boolean(), "Fill the source although another origin has filled it.", { usual: "false" }),
@@ -394,7 +394,7 @@ const collector = z.strictObject({
 export const settingsSchema = z.strictObject({
   store: field(
     text(),
-    "Where snapshots and sources lie: a folder, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://ACCOUNT/CONTAINER/PREFIX` (docs/stores.md).",
+    "Where snapshots and sources are stored: a folder, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://ACCOUNT/CONTAINER/PREFIX` (docs/stores.md).",
     {
       env: ["PORTOLAN_STORE"],
       usual: ".portolan/store",
@@ -462,7 +462,7 @@ export const settingsSchema = z.strictObject({
         usual: "http://127.0.0.1:8500",
       }),
       token: field(text(), "ACL token.", { env: ["CONSUL_HTTP_TOKEN"], usual: "none", isSecret: true }),
-      tokenFile: field(text(), "A file with it, read anew for each query.", {
+      tokenFile: field(text(), "A file with it, read again for each query.", {
         env: ["CONSUL_HTTP_TOKEN_FILE"],
         usual: "none",
       }),

@@ -43,7 +43,7 @@ export function chooseRoutes(tableName: string, host: VirtualHostJson, context: 
     const fraction = fractionOf(route);
     const share = left * Math.min(1, fraction);
     const place = { type: "routes", name: tableName, virtualHost, index } as const;
-    const part = fraction < 1 ? `, for ${percent(fraction)} % of what comes to it` : "";
+    const part = fraction < 1 ? `, for ${percent(fraction)} % of its requests` : "";
     const why = mismatch === undefined ? `${takes(route)}${part}` : `it may fit: ${mismatch.why}`;
     const decision = decided({ step: "route", chosen: routeText(route, index), place, why }, nearest(passed));
     if (share > 0) chosen.push({ share, decision, route, isUncertain: mismatch !== undefined });

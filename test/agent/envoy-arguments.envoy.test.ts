@@ -50,8 +50,8 @@ describe("an Envoy that an agent starts", () => {
   );
 
   it.each([
-    { args: ["--bogus"], why: /Envoy refuses what stands after --, --bogus: .*Couldn't find match for argument/ },
-    { args: ["-l", "loud"], why: /Envoy refuses what stands after --, -l loud: .*invalid log level/ },
+    { args: ["--bogus"], why: /Envoy refuses the arguments after --, --bogus: .*Couldn't find match for argument/ },
+    { args: ["-l", "loud"], why: /Envoy refuses the arguments after --, -l loud: .*invalid log level/ },
   ])(
     "is not started with an argument that it refuses, and says so: $args",
     async ({ args, why }) => {

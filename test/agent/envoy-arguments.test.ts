@@ -25,7 +25,7 @@ describe("the arguments of an agent's Envoy", () => {
     "may not be what the agent goes by: %s",
     (name) => {
       expect(() => refuseOwnedArguments(["--concurrency", "2", name, "x"])).toThrow(
-        `the agent sets ${name} of its Envoy itself`,
+        `the agent sets Envoy's ${name} itself`,
       );
       expect(() => refuseOwnedArguments(["--concurrency", "2"])).not.toThrow();
     },

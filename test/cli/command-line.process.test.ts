@@ -171,7 +171,7 @@ describe("exit codes", () => {
     ["push HERE --store htp://x", "htp://x is no store"],
     ["canary 1", "canary 1 --percent 10"],
     ["analyze HERE --failure-threshold Fatal", "known are Error, Warning and Info"],
-    ["push HERE --label a=b", "--label goes with --canary"],
+    ["push HERE --label a=b", "--label needs --canary"],
     ["dev --port abc", "a port is a number"],
     ["nothing", "unknown command"],
     ["aply --help", "Did you mean apply?"],

@@ -135,7 +135,7 @@ describe("a collector", () => {
       for await (const { key } of store.list("sources/cluster/nodes/")) nodes.push(key);
       expect(nodes.length).toBeGreaterThan(20);
       for (const [at, key] of nodes.entries()) if (at % 3 === 0) await store.delete(key);
-      await expect(held(store)).rejects.toThrow("lacks a part of what was collected");
+      await expect(held(store)).rejects.toThrow("lacks some of its collected objects");
       await fill(what === "nothing has changed" ? objects : [...objects.slice(1), thing("new")]);
       expect((await held(store))?.length).toBe(300);
     },
@@ -258,7 +258,7 @@ describe("a collector", () => {
     await until(() => pushes.length === 1);
     origin.whole("all", []);
     await until(() => troubles.length === 1);
-    expect(troubles[0]).toContain("holds nothing");
+    expect(troubles[0]).toContain("is empty, and every proxy");
     expect(await held(store)).toEqual(["Service/shop/a@1"]);
     await end();
     const meant = new FakeOrigin();

@@ -43,7 +43,7 @@ describe("a source of no known age", () => {
   };
 
   it.each([
-    ["was never read as a whole", 0],
+    ["was never read completely", 0],
     ["has a collector whose clock is an hour ahead", nowMs + 3_600_000],
   ])("is infinitely old for alerts where it %s", async (_, asOfMs) => {
     const store = await stored(asOfMs);
@@ -57,7 +57,7 @@ describe("a source of no known age", () => {
       { name: "cluster", failure: "its collector gives no sign of life" },
     ]);
     const [told] = await staleSources(store, ["cluster"], nowMs);
-    expect(told?.message).toMatch(/^was never read as a whole, and its last content is still used: /);
+    expect(told?.message).toMatch(/^was never read completely, and its last content is still used: /);
   });
 });
 

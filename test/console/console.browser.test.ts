@@ -179,13 +179,13 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
     it("begins with what needs a look, and says of nothing that is refused that all is well", async () => {
       const { page, close } = await open("#/");
       const attention = page.getByRole("region", { name: "Needs attention" });
-      await attention.getByText("1 proxy refuses what it is served").waitFor();
-      await attention.getByText("1 node has no class of its own").waitFor();
+      await attention.getByText("1 proxy rejects its configuration").waitFor();
+      await attention.getByText("1 node has no matching class").waitFor();
       await attention.getByText("istio-ingressgateway-1.bookshop").waitFor();
       const text = (await page.locator("main").textContent()) ?? "";
       expect(text.indexOf("Needs attention")).toBeLessThan(text.indexOf("Served"));
       expect(text).toContain("1 proxy");
-      expect(text).toContain("1 refusal stands against it");
+      expect(text).toContain("1 active NACK for it");
       // Above every page: the worst, and what is served.
       const status = page.getByRole("region", { name: "What is served" });
       expect(await status.textContent()).toMatch(/1 refused.*serves \w{12} generation \d/);
@@ -281,7 +281,7 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
       await page
         .getByLabel("An operator's token")
         .fill(await createToken(key, { scope: "operator" }, { subject: "a test", nowMs: Date.now(), ttlSeconds: 60 }));
-      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("button", { name: "Continue" }).click();
       await page.getByRole("link", { name: /^sidecar-/ }).waitFor();
       await page.reload();
       await page.getByRole("link", { name: /^sidecar-/ }).waitFor();

@@ -54,8 +54,8 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
     it("says of nobody that all is well, and does once somebody has asked", async () => {
       const shop = await started();
       const page = await opened(shop, "#/nodes");
-      await page.getByText("No node has asked this front yet.").waitFor();
-      expect(await page.getByText("All that ask have a class").count()).toBe(0);
+      await page.getByText("No node has connected to this front yet.").waitFor();
+      expect(await page.getByText("All connected nodes match a class").count()).toBe(0);
       const node = { id: "router~127.0.0.11~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", cluster: "" };
       const poll = (version?: string) =>
         fetch(`${shop.url}/v3/discovery:clusters`, {
@@ -65,7 +65,7 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
         });
       const { version_info: version } = Object(await (await poll()).json());
       await (await poll(version)).text();
-      await page.getByText("All that ask have a class").waitFor();
+      await page.getByText("All connected nodes match a class").waitFor();
       await page.close();
     });
 
@@ -115,7 +115,7 @@ describe.skipIf(lacks(browserPath !== undefined, "Chromium: apt-get install chro
       const stale = await browser.newPage();
       await stale.route("**/follow-*", (route) => route.abort());
       await stale.goto(`${shop.url}/${asked}`);
-      await stale.getByRole("alert").getByText("load the page again").waitFor();
+      await stale.getByRole("alert").getByText("reload the page").waitFor();
       await stale.close();
     });
 

@@ -57,7 +57,7 @@ describe("a secret store", () => {
     const found = await store.get("secrets/bookshop/shop-cert");
     if (found.kind !== "found") throw new Error("not stored");
     await store.put("secrets/evil/shop-cert", found.bytes);
-    await expect(secrets.get({ ...shop, namespace: "evil" })).rejects.toThrow("lies in another's place");
+    await expect(secrets.get({ ...shop, namespace: "evil" })).rejects.toThrow("stored under the name of another");
     const envelope: Readonly<Record<string, unknown>> = JSON.parse(new TextDecoder().decode(found.bytes));
     const flipped = (text: unknown) => {
       const bytes = Buffer.from(String(text), "base64");

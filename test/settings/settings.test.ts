@@ -87,7 +87,7 @@ describe("readSettings", () => {
   });
 
   it("says of a folder's own portolan.yaml that it is another file", () => {
-    expect(wrong("gatewayApi: {}")[0]).toContain("a folder's own portolan.yaml has that");
+    expect(wrong("gatewayApi: {}")[0]).toContain("belongs in the portolan.yaml of the configuration folder");
   });
 
   it("wants of a collector what its kind has, and a source of its own", () => {

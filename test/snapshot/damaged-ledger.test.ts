@@ -61,7 +61,7 @@ describe.each(harms)("a ledger of collections that is damaged: %s", (_what, text
     const { problems } = await fsck(store);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain("gc/ledger is empty or holds something else");
-    expect(problems[0]).toContain("`portolan gc` writes it anew");
+    expect(problems[0]).toContain("`portolan gc` writes the file again");
   });
 
   it("deletes nothing, and is written anew by a collection that names everything again", async () => {

@@ -105,7 +105,7 @@ describe("rebuilding HEAD", () => {
   });
 
   it("has nothing to work with in a store that nobody published into", async () => {
-    await expect(recoverHead(memoryStore())).rejects.toThrow("publish anew");
+    await expect(recoverHead(memoryStore())).rejects.toThrow("publish again");
   });
 
   it("gives it a generation above all that were ever written, and says what it has left out", async () => {

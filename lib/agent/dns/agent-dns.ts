@@ -14,7 +14,7 @@ import type { Nameserver } from "./upstream.ts";
 export interface DnsSettings {
   /** 0 takes any; Istio's is 15053. */
   readonly port: number;
-  /** File with the nameservers that are asked for other names. */
+  /** File with nameservers for other names. */
   readonly resolvConf: string;
 }
 

@@ -27,7 +27,7 @@ const owned: ReadonlySet<string> = new Set([
 export function refuseOwnedArguments(args: readonly string[]): void {
   const found = args.find((arg) => owned.has(longName(arg)));
   if (found === undefined) return;
-  throw new PortolanError(`the agent sets ${found} of its Envoy itself: leave it out of what stands after --`);
+  throw new PortolanError(`the agent sets Envoy's ${found} itself: remove it from the arguments after --`);
 }
 
 /** An Envoy's arguments: those that an operator gives, and of the usual ones those that the operator does not. */

@@ -89,7 +89,9 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
     if (complaint === undefined) return bootstrap;
     const { envoy, args } = options;
     if (args.length > 0 && (await bootstrapComplaint({ envoy, args: [] }, bootstrap)) === undefined)
-      throw new PortolanError(`Envoy refuses what stands after --, ${oneLine(args.join(" "))}: ${oneLine(complaint)}`);
+      throw new PortolanError(
+        `Envoy refuses the arguments after --, ${oneLine(args.join(" "))}: ${oneLine(complaint)}`,
+      );
     const refusal = `Envoy refuses its bootstrap, ${bootstrap}: ${oneLine(complaint)}`;
     if ((await bootstrapComplaint(options, goodBootstrap)) !== undefined) throw new PortolanError(refusal);
     say(`${refusal}; it is started with the last one that it took`);

@@ -74,7 +74,7 @@ export function createEnvoyRollout(kept: Offer): EnvoyRollout {
   let groups: readonly Suspects[] = [];
   /** Whether the first group is part of the offer, or on the way into it. */
   let isTrying = false;
-  /** What the offer is on the way to, before what is refused is left out. */
+  /** What the offer is on the way to, before refused resources are left out. */
   let aim = kept;
   /** By type and name, what this Envoy has taken last; of what it has from before, it says only the version. */
   const has = new Map<string, Pick<LocalResource, "version"> & Partial<LocalResource>>();

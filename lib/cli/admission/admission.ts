@@ -35,7 +35,9 @@ interface Options {
 export const registerAdmission: Register = (program, terminal) => {
   program
     .command("admission")
-    .description("Prints objects that make an API server check configuration and inject proxies.")
+    .description(
+      "Prints webhook configurations and policies for an API server: validation of configuration and injection of proxies.",
+    )
     .command("manifests")
     .description("Prints the webhook configuration, or with --policies rules that an API server checks by itself.")
     .addOption(
@@ -46,10 +48,13 @@ export const registerAdmission: Register = (program, terminal) => {
         .argParser(urlAddress)
         .conflicts("service"),
     )
-    .option("--ca <file>", "the authorities that vouch for the webhook's certificate, PEM, as caBundle")
+    .option("--ca <file>", "CA certificates of the webhook's certificate, PEM, for caBundle")
     .option("--token <token>", "the token of the settings, as the last segment of the path")
     .addOption(
-      new Option("--failure-policy <policy>", "what holds while the webhook does not answer")
+      new Option(
+        "--failure-policy <policy>",
+        "failurePolicy: what the API server does while the webhook does not respond",
+      )
         .choices(["Fail", "Ignore"])
         .default("Fail"),
     )
@@ -59,7 +64,7 @@ export const registerAdmission: Register = (program, terminal) => {
     .option("--injection", "print the configuration that injects proxies, instead")
     .option("--inject-by-default", "with --injection: pods without any label too")
     .option("--policies", "print ValidatingAdmissionPolicy objects, which need no webhook, instead")
-    .option("--warn", "with --policies: warn, and refuse nothing")
+    .option("--warn", "with --policies: warn instead of refusing")
     .option("--guard-workloads", "with --policies: refuse an AuthorizationPolicy that denies all requests")
     .addOption(new Option("-o, --output <format>", "how to print").choices(["yaml", "json"]).default("yaml"))
     .addOption(jsonOption())

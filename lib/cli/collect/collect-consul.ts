@@ -28,28 +28,24 @@ export const registerCollectConsul: Register = (program, terminal) => {
     .command("consul")
     .description("Mirrors the services of Consul's datacentres.")
     .addOption(
-      new Option("--address <url>", "an agent or server of Consul")
+      new Option("--address <url>", "address of a Consul agent or server")
         .env("CONSUL_HTTP_ADDR")
         .argParser(readConsulAddress)
         .default("http://127.0.0.1:8500"),
     )
     .option("--datacenter <names...>", "datacentres to read through it (default: its own)")
     .addOption(
-      new Option("--token-file <file>", "ACL token, read anew for each query (CONSUL_HTTP_TOKEN holds one itself)").env(
-        "CONSUL_HTTP_TOKEN_FILE",
-      ),
+      new Option(
+        "--token-file <file>",
+        "file with the ACL token, read again for each query (CONSUL_HTTP_TOKEN has the token itself)",
+      ).env("CONSUL_HTTP_TOKEN_FILE"),
     )
     .addOption(
-      new Option("--health <which>", "leave out instances with a check that does not pass, or none")
+      new Option("--health <which>", "which instances to mirror: any, or only those whose checks pass")
         .choices(["any", "passing"])
         .default("any"),
     )
-    .option(
-      "--timeout <seconds>",
-      "how long an answer may take that waits for nothing",
-      wholeNumber(1, 600),
-      usualTimeout,
-    )
+    .option("--timeout <seconds>", "timeout of a query that does not block", wholeNumber(1, 600), usualTimeout)
     .addHelpText(
       "after",
       examplesText([

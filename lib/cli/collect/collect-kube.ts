@@ -35,11 +35,11 @@ interface ObjectName {
 export const registerCollectKube: Register = (program, terminal) => {
   const command = program
     .command("kube")
-    .description("Mirrors what the mesh reads of a Kubernetes cluster: services, slices, pods, nodes, Istio's kinds.")
+    .description("Mirrors a Kubernetes cluster: Services, EndpointSlices, Pods, Nodes and Istio's kinds.")
     .option("--context <name>", "context of the kubeconfig (default: the current one; in a pod its own cluster)")
     .option("--kubeconfig <file>", "instead of KUBECONFIG and ~/.kube/config")
     .option("--cluster <id>", "id of the cluster, as its proxies know it", "Kubernetes")
-    .option("--secret-names", "collect the names of TLS secrets, for the analysers; never their values")
+    .option("--secret-names", "collect the names of TLS Secrets, for the analyzers; never their values")
     .option(
       "--write-status",
       "write statuses of the Gateway API's objects and addresses of ServiceEntries back to the cluster",
@@ -50,7 +50,7 @@ export const registerCollectKube: Register = (program, terminal) => {
       leaseName,
     )
     .option("--root-cert", "write the roots of the CA into every namespace, as ConfigMap istio-ca-root-cert")
-    .option("--workload-entries", "write WorkloadEntries of machines that register themselves into the cluster")
+    .option("--workload-entries", "write WorkloadEntries into the cluster for VMs that register themselves")
     .addHelpText(
       "after",
       examplesText([

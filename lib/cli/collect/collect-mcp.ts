@@ -32,7 +32,7 @@ const usualSettle = 3;
 export const registerCollectMcp: Register = (program, terminal) => {
   const command = program
     .command("mcp")
-    .description("Mirrors what a server of configuration holds: one that speaks MCP, as such or over xDS.")
+    .description("Mirrors the configuration of an MCP server: MCP over xDS, or the older ResourceSource.")
     .requiredOption(
       "--address <where>",
       "xds://host:port for MCP over xDS; mcp://host:port or host:port for ResourceSource",
@@ -40,10 +40,15 @@ export const registerCollectMcp: Register = (program, terminal) => {
     )
     .option("--kinds <names...>", "kinds to ask for (default: all that the protocol has)")
     .option("--tls", "TLS; --ca and --certificate imply it")
-    .option("--token-file <file>", "bearer token, read anew for each stream")
-    .option("--no-incremental", "ask ResourceSource for everything each time")
-    .option("--settle <seconds>", "quiet that is waited for on a new stream", wholeNumber(0, 600), usualSettle)
-    .option("--node <id>", "how this sink calls itself", defaultMcpFlags().node)
+    .option("--token-file <file>", "file with the bearer token, read again for each stream")
+    .option("--no-incremental", "request full state from ResourceSource, not increments")
+    .option(
+      "--settle <seconds>",
+      "time without a response after which a new stream counts as complete",
+      wholeNumber(0, 600),
+      usualSettle,
+    )
+    .option("--node <id>", "node id of this client", defaultMcpFlags().node)
     .addHelpText(
       "after",
       examplesText([

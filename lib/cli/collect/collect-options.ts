@@ -32,7 +32,10 @@ const usualMaxSize = Math.floor(getHeapStatistics().heap_size_limit / 4 / 2 ** 2
 /** @param source the name that a source has where nobody gives one */
 export function addLiveOptions(command: Command, source: string): Command {
   return addCollectOptions(command, source).addOption(
-    new Option("--max-size <MiB>", "most that is held of the origin; more is refused, and what was collected stays")
+    new Option(
+      "--max-size <MiB>",
+      "size limit of the collected objects; beyond it, the collector keeps what it has and reports an error",
+    )
       .argParser(wholeNumber(1))
       .default(usualMaxSize, "a quarter of the memory that Node allows itself"),
   );
@@ -43,13 +46,13 @@ export function addCollectOptions(command: Command, source: string): Command {
   return command
     .addOption(storeOption(", or the URL of a compile function"))
     .option("--source <name>", "the source to fill; it must have no other writer", source)
-    .option("--once", "fill it once and leave")
-    .option("--no-compile", "only fill the source: something else compiles")
+    .option("--once", "fill the source once and exit")
+    .option("--no-compile", "only fill the source; another process compiles")
     .option("--port <port>", "serve /readyz and /metrics on this port, 0 takes any", wholeNumber(0, 65_535))
     .option("--host <address>", "address for them", "127.0.0.1")
-    .option("--stale-after <seconds>", "not ready when the source is older", wholeNumber(1), 60)
-    .option("--allow-empty", "go on although the origin holds nothing; what kinds held that it no longer serves goes")
-    .option("--take-over", "fill the source although it was filled from another origin")
+    .option("--stale-after <seconds>", "report not ready when the source is older than this", wholeNumber(1), 60)
+    .option("--allow-empty", "continue when the origin is empty, and delete objects of kinds that it no longer serves")
+    .option("--take-over", "replace the objects of a source that another origin has filled")
     .addOption(keyringOption())
     .option("--json", "one JSON object a line instead of text");
 }

@@ -8,7 +8,7 @@ import { registerCollectMcp } from "./collect-mcp.ts";
 export const registerCollect: Register = (program, terminal) => {
   const collect = program
     .command("collect")
-    .description("Keeps a source as its origin is: a cluster or a folder, followed until this is stopped.");
+    .description("Mirrors a cluster, a folder, Consul or an MCP server into a source, until it is stopped.");
   registerCollectKube(collect, terminal);
   registerCollectConsul(collect, terminal);
   registerCollectMcp(collect, terminal);

@@ -87,13 +87,13 @@ function collectorMetrics(
   const labelNames = ["source"];
   const age = new Gauge({
     name: "portolan_source_age_seconds",
-    help: "Seconds since the source was last known to be as its origin is.",
+    help: "Seconds since the source was last known to equal its origin.",
     labelNames,
     registers,
   });
   const inSync = new Gauge({
     name: "portolan_source_in_sync",
-    help: "1 while every part of the origin is followed, else 0.",
+    help: "1 while every part of the origin is watched, else 0.",
     labelNames,
     registers,
   });
@@ -125,7 +125,7 @@ function collectorMetrics(
 function metricsOfStatuses(registers: readonly Registry[]): (state: StatusWriterState) => void {
   const holder = new Gauge({
     name: "portolan_status_holder",
-    help: "1 while this is the one that writes statuses back, else 0.",
+    help: "1 while this process is the leader that writes statuses, else 0.",
     registers: [...registers],
   });
   const written = new Counter({
@@ -135,7 +135,7 @@ function metricsOfStatuses(registers: readonly Registry[]): (state: StatusWriter
   });
   const refused = new Gauge({
     name: "portolan_status_refused",
-    help: "Statuses of the newest compile that the API server does not take.",
+    help: "Statuses of the newest compile that the API server rejects.",
     registers: [...registers],
   });
   return (state) => {

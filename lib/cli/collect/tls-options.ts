@@ -25,8 +25,8 @@ export function addTlsOptions(
   const option = (flags: string, text: string, variable: string | undefined): Option =>
     variable === undefined ? new Option(flags, text) : new Option(flags, text).env(variable);
   return command
-    .addOption(option("--ca <file>", "authorities to trust, PEM (default: those of Node)", env.ca))
-    .addOption(option("--certificate <file>", "certificate to show, PEM; it takes --key as well", env.certificate))
+    .addOption(option("--ca <file>", "CA certificates to trust, PEM (default: those of Node.js)", env.ca))
+    .addOption(option("--certificate <file>", "client certificate, PEM; needs --key", env.certificate))
     .addOption(option("--key <file>", "its private key, PEM", env.key))
     .option("--server-name <name>", "the name that the server's certificate must have (default: the address's)");
 }

@@ -37,11 +37,13 @@ const formats = ["log", "table", "json", "yaml", "annotations"] as const;
 
 /** `portolan analyze -f …`: what is valid by itself, and does not fit together. */
 export const registerAnalyze: Register = (program, terminal) => {
-  const command = program.command("analyze").description("Looks for configuration that does not fit together.");
+  const command = program
+    .command("analyze")
+    .description("Analyzes configuration for conflicts and missing references.");
   addInputArguments(command, "show messages of this namespace only; objects of files that name none are in it")
-    .addOption(kubeOption("what a live Kubernetes cluster holds, with the files that are named laid over it"))
-    .addOption(new Option("-A, --all-namespaces", "of all namespaces, as without -n").conflicts("namespace"))
-    .option("-R, --recursive", "search folders to any depth, as is always done")
+    .addOption(kubeOption("analyze a live Kubernetes cluster, with the named files applied on top"))
+    .addOption(new Option("-A, --all-namespaces", "all namespaces; this is the default").conflicts("namespace"))
+    .option("-R, --recursive", "search folders recursively; this is the default")
     .option("-L, --list", "list the analysers")
     .option("--analyzer <name>", "run only these, by the names of --list; may be repeated", analyzer)
     .option("-S, --suppress <message>", "CODE=Kind name.namespace, with * for any text; may be repeated", collect)

@@ -92,7 +92,7 @@ async function missingTexts(place: ConfigTarget, missing: readonly ConfigKey[]):
     const source = all.find(isIt)?.source;
     return source === undefined
       ? `${named} does not exist; ${whereElse(all, key)}`
-      : `${named} was not applied but comes with the folder of source ${source}: take it out there, and \`portolan push\` the folder`;
+      : `${named} was not applied; it comes from the folder of source ${source}: remove it there, and \`portolan push\` the folder`;
   });
 }
 

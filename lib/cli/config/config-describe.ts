@@ -148,13 +148,14 @@ async function describeCollected(
 /** What is served in the place of a collected object that is refused, as the newest compile recorded it. */
 async function refusedText(store: ObjectStore, key: string): Promise<string> {
   const published = await publishedFindings(store, key);
-  return errorsOf(published).length > 0 ? insteadText(published) : "this form of it is not published yet";
+  return errorsOf(published).length > 0 ? insteadText(published) : "this version of it is not published yet";
 }
 
 /** What is served in the place of an object that is refused. */
 function insteadText(findings: readonly Diagnostic[]): string {
-  if (findings.some(({ code }) => code === "security-closed")) return "what it selects is closed until it is valid";
+  if (findings.some(({ code }) => code === "security-closed"))
+    return "all requests to the workloads that it selects are denied until it is valid";
   return findings.some(({ code }) => code === "last-valid-served")
-    ? "its last valid form is served"
-    : "nothing is served of it";
+    ? "its last valid version is served"
+    : "it is not served";
 }

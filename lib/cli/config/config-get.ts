@@ -32,8 +32,8 @@ export const registerGet: Register = (program, terminal) => {
     .option("-A, --all-namespaces", "of all namespaces")
     .addOption(new Option("-o, --output <format>", "how to print").choices(outputFormats).default("short"))
     .addOption(jsonOption())
-    .addOption(kubeOption("what a live Kubernetes cluster holds").conflicts(["source", "at"]))
-    .option("--at <revision>", "as they were at a revision of what was applied", wholeNumber(1))
+    .addOption(kubeOption("read a live Kubernetes cluster instead of a store").conflicts(["source", "at"]))
+    .option("--at <revision>", "as they were at this revision of the applied objects", wholeNumber(1))
     .addHelpText(
       "after",
       "\nExamples:\n  portolan get vs\n  portolan get httproute shop -o yaml\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml\n  portolan get vs --kube=prod",

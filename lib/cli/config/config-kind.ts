@@ -155,7 +155,7 @@ export function namedObjects(words: readonly string[]): readonly NamedObjects[] 
     return words.map((word) => {
       const [kind = "", name = "", more] = word.split("/");
       if (name === "" || more !== undefined)
-        throw new InvalidArgumentError(`${word} is no type/name, as the others are: write vs/reviews vs/ratings`);
+        throw new InvalidArgumentError(`${word} is not TYPE/NAME like the others: write vs/reviews vs/ratings`);
       return { ...kindsNamed(kind), name };
     });
   }

@@ -22,7 +22,7 @@ export async function warnOfFolder(store: ObjectStore, configs: readonly Config[
   });
   for (const { name, at } of twice.slice(0, maxNamed))
     terminal.err(
-      `warning: ${name} stands in a folder that this store is filled from, too, at ${at}: edit it there, or take one of the two out`,
+      `warning: ${name} is also in a folder that fills this store, at ${at}: edit it there, or remove one of the two`,
     );
   if (twice.length > maxNamed) terminal.err(`warning: and ${twice.length - maxNamed} more`);
 }

@@ -34,18 +34,25 @@ interface Way {
 export function registerCost(program: Command, terminal: Terminal): void {
   program
     .command("cost")
-    .description("What a fleet of proxies asks for in a month, and what that costs on each platform (docs/cost.md).")
+    .description(
+      "Estimates the monthly requests of a fleet of proxies and their price on each platform (docs/cost.md).",
+    )
     .requiredOption("--proxies <count>", "proxies that poll", wholeNumber(1))
-    .option("--loops <count>", "polls that a proxy has open at a time", wholeNumber(1), usualFleet.loops)
+    .option("--loops <count>", "open polls of a proxy", wholeNumber(1), usualFleet.loops)
     .option("--delay <duration>", "the bootstraps' refresh_delay", milliseconds, usualFleet.delayMs)
-    .option("--hold <duration>", "how long Workers and Node hold a poll", milliseconds, usualHoldMs)
-    .option("--fronts <count>", "processes, isolates or environments at a time", wholeNumber(1), usualFleet.fronts)
+    .option("--hold <duration>", "how long Workers and Node.js hold a poll", milliseconds, usualHoldMs)
+    .option(
+      "--fronts <count>",
+      "concurrent processes, isolates or execution environments",
+      wholeNumber(1),
+      usualFleet.fronts,
+    )
     .option("--changes <count>", "publishes a month", wholeNumber(0), usualFleet.changes)
-    .option("--answer-bytes <bytes>", "size of an answer that brings something", wholeNumber(0), usualFleet.answerBytes)
-    .option("--poll-bytes <bytes>", "size of a poll", wholeNumber(0), usualFleet.pollBytes)
+    .option("--answer-bytes <bytes>", "size of a response with changes", wholeNumber(0), usualFleet.answerBytes)
+    .option("--poll-bytes <bytes>", "size of a poll request", wholeNumber(0), usualFleet.pollBytes)
     .option(
       "--services <count>",
-      "services of the mesh: what its first push writes",
+      "services of the mesh; they determine the writes of the first push",
       wholeNumber(1),
       usualFleet.services,
     )

@@ -47,7 +47,7 @@ export function createDevCompiler({ store, where, settings, observer, onWaiting 
       const outcome = isClosed ? undefined : await compiling.attempt(attempt);
       // A change must not be held back because `dev` was ended meanwhile.
       if (outcome === undefined || (outcome.kind === "ended" && isClosed))
-        throw new PortolanError("the compile was given up: dev is ending");
+        throw new PortolanError("the compile was cancelled because dev is ending");
       return outcome;
     },
     now: Date.now,

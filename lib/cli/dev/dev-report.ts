@@ -193,7 +193,7 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
       if (needsAgent)
         terminal.err(
-          "Without an agent beside it that has certificates it waits 5 s; dev started with --certificates none has plain text, at once",
+          "Envoy waits 5 s for certificates unless an agent provides them. Use `portolan dev --certificates none` for plain text.",
         );
     },
     refused(refusal) {
@@ -226,7 +226,7 @@ export function devReport(terminal: Terminal, options: DevReportOptions): DevRep
     },
     gone() {
       if (json) return emit({ event: "gone", store });
-      terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is made anew`);
+      terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is created again`);
     },
   };
 }
@@ -277,7 +277,7 @@ const namesOf = (members: readonly CompiledNode[]): readonly string[] =>
 const maxMembers = 5;
 
 function membersText({ nodes, members }: ClassSummary): string {
-  if (nodes === 0) return "no node by itself: the default of what is not known";
+  if (nodes === 0) return "fallback class for unknown proxies";
   const more = nodes > members.length ? ` and ${nodes - members.length} more` : "";
   return members.join(", ") + more;
 }

@@ -79,7 +79,9 @@ const heldPollDelayMs = 100;
 export const registerDev: Register = (program, terminal) => {
   program
     .command("dev [dir]")
-    .description("Compiles a folder, publishes it to a file store, serves it to Envoys and follows every saved file.")
+    .description(
+      "Compiles a folder, publishes it to a file store and serves it to Envoys; compiles again on every saved file.",
+    )
     .addOption(
       new Option("--port <port>", "port of the front, 0 takes any").env("PORT").argParser(portNumber).default(8080),
     )
@@ -101,15 +103,15 @@ export const registerDev: Register = (program, terminal) => {
     )
     .addOption(certificatesOption())
     .addOption(pollDelayOption("").default(heldPollDelayMs))
-    .option("--allow-empty", "go on although the folder holds no object")
+    .option("--allow-empty", "continue when the folder has no objects")
     .addOption(
       new Option("--kube [context]", "a live Kubernetes cluster, the first the primary one; may be repeated")
         .preset("")
         .argParser((context: string, before: readonly string[] = []) => [...before, context]),
     )
-    .option("--consul <url>", "the services of a live Consul", readConsulAddress)
+    .option("--consul <url>", "services of a live Consul, by the address of its agent", readConsulAddress)
     .option("--mcp <address>", "a live server of configuration, as `collect mcp` takes it; may be repeated", gather)
-    .option("--once", "publish once and leave: no server, no watching")
+    .option("--once", "publish once and exit, without a server and without watching")
     .option("--json", "one JSON object a line instead of text")
     .addHelpText(
       "after",

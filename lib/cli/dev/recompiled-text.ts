@@ -45,7 +45,7 @@ export function servedFrom(version: string, canary: Canary | undefined): string 
 function nextAfter({ version, canary }: Recompiled, share: Share): string {
   if (canary === undefined || shareText(canary) === shareText(share)) return afterShare(share);
   const which = canary.root === version ? "this very version" : short(canary.root);
-  return `a canary of ${which} goes on for ${shareText(canary)}: \`portolan promote\` gives it to all nodes, \`portolan abort\` ends it`;
+  return `the canary of ${which} continues for ${shareText(canary)}: \`portolan promote\` gives it to all nodes, \`portolan abort\` ends it`;
 }
 
 /** What a write came to is told by itself, unless it is not served. */
@@ -79,9 +79,9 @@ export function tellFilled(
   if (json !== undefined) terminal.out(JSON.stringify(json));
   else tellOutcome(terminal, recompiled, share);
   const { mended = 0, unread = [] } = recompiled;
-  if (mended > 0) terminal.err(`${mended} blobs were missing or damaged, and are written anew`);
+  if (mended > 0) terminal.err(`${mended} blobs were missing or damaged and have been written again`);
   for (const root of unread)
-    terminal.err(`root ${short(root)} could not be read: nodes were led away from it without steps`);
+    terminal.err(`root ${short(root)} could not be read: nodes switched to the new version at once, without stages`);
   const { primary = source } = recompiled;
   const isOwn = (file: string) => source === primary || isFileOf(source, file);
   const own = recompiled.diagnostics.filter(({ origin }) => isOwn(origin.file));
@@ -91,11 +91,11 @@ export function tellFilled(
 }
 
 function servedInstead(said: readonly Diagnostic[], errors: readonly Diagnostic[]): string {
-  if (errors.every(({ code }) => code === "duplicate-object")) return "of what is there twice the later one is served";
+  if (errors.every(({ code }) => code === "duplicate-object")) return "of duplicate objects the later one is served";
   const kept = countOfCode(said, "last-valid-served");
   const closed = countOfCode(said, "security-closed");
   if (closed > 0) return `what ${counted(closed, "security object")} would select is closed, as reported above`;
   return kept === 0
-    ? "what is refused is left out"
+    ? "refused objects are left out"
     : `the last valid form of ${counted(kept, "refused object")} is still served, named above`;
 }

@@ -53,7 +53,7 @@ function openFinding(status: number, said: string, isHereOnly: boolean, token: s
   if (status !== 200 && status !== 404)
     return failed(check, `a poll gets ${status}: ${said}`, pollRemedy(status, token));
   if (isHereOnly) return passed(check, "off, and only this machine can connect");
-  const text = `off: every client that can connect reads the mesh${token === undefined ? "" : "; the token is not looked at"}`;
+  const text = `off: every client that can connect reads the mesh${token === undefined ? "" : "; the token is ignored"}`;
   return warned(
     check,
     text,

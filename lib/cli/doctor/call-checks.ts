@@ -19,10 +19,11 @@ export async function callChecks(deployment: Deployment): Promise<readonly Findi
   if (node === undefined) return callNames.map((name) => skipped(name, noNode));
   const fields = pollFields({ type: "clusters", node });
   const connect = await callFinding(deployment, "connect", "application/json", JSON.stringify(fields), (answer) =>
-    polledIn("clusters", answer.bytes) === undefined ? "the answer is no DiscoveryResponse" : undefined,
+    polledIn("clusters", answer.bytes) === undefined ? "the response is not a DiscoveryResponse" : undefined,
   );
   const message = framed(node);
-  if (message === undefined) return [connect, skipped("grpc-web", "the node's metadata is no message of protobuf")];
+  if (message === undefined)
+    return [connect, skipped("grpc-web", "the node's metadata cannot be encoded as a protobuf Struct")];
   return [connect, await callFinding(deployment, "grpc-web", "application/grpc-web+proto", message, grpcTrouble)];
 }
 
@@ -36,7 +37,8 @@ async function callFinding(
   const { token } = deployment;
   const headers = { "content-type": contentType, ...authorizationOf(token) };
   const answer = await exchange(deployment, { method: "POST", path, headers, body, maxBytes });
-  if (answer.kind === "failed") return failed(name, answer.reason, "check what stands between here and the front");
+  if (answer.kind === "failed")
+    return failed(name, answer.reason, "check the proxies and load balancers between here and the front");
   if (answer.status === 404 && refusalIn(answer.bytes).startsWith("there is no POST"))
     return skipped(name, "this front serves REST alone (docs/deploy-cloudflare.md has how to serve it)");
   if (answer.status !== 200)
@@ -49,7 +51,7 @@ async function callFinding(
       trouble,
       "set BINARY_FORMS (PORTOLAN_BINARY_FORMS) of the compile function to true, and compile",
     );
-  return failed(name, trouble, "check that what stands before the front passes this content type as it is");
+  return failed(name, trouble, "check that proxies before the front pass this content type unchanged");
 }
 
 /** Flags and length before each message. */
@@ -74,7 +76,7 @@ function grpcTrouble({ bytes, headers }: Answered): string | undefined {
   const trailers = trailersIn(bytes);
   const status = /^grpc-status: *(\d+)/im.exec(trailers)?.[1] ?? headers["grpc-status"];
   if (status === "0") return undefined;
-  if (status === undefined) return "the answer is no gRPC-Web: it has no grpc-status";
+  if (status === undefined) return "the response is not gRPC-Web: it has no grpc-status";
   const said = /^grpc-message: *(.*)$/im.exec(trailers)?.[1] ?? String(headers["grpc-message"] ?? "");
   return `grpc-status ${shownText(String(status))}: ${shownText(unescaped(said))}`;
 }

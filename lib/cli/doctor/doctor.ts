@@ -48,10 +48,10 @@ export const registerDoctor: Register = (program, terminal) => {
     .option("--metadata <file>", "with --node: its metadata, a JSON object")
     .option("--bootstrap <file>", "poll as the node of this bootstrap, and check the Host that its Envoy sends")
     .option("--token-file <path>", "a token of that node, as its Envoy sends it")
-    .option("--ca <file>", `certificates that the server's is held against (default: ${systemRoots})`)
+    .option("--ca <file>", `CA certificates that must have issued the server's certificate (default: ${systemRoots})`)
     .option(
       "--compile-url <url>",
-      "check the compile function there, too, with PORTOLAN_WEBHOOK_SECRET",
+      "also check the compile function at this URL, with PORTOLAN_WEBHOOK_SECRET",
       urlFor("--compile-url"),
     )
     .option("--source <name>", "with --compile-url: the source that pushes are for", "main")

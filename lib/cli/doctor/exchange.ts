@@ -90,12 +90,12 @@ export function exchange(server: Server, ask: Ask): Promise<Answer> {
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ECONNRESET: "it closed the connection without an answer",
-  EHOSTUNREACH: "there is no way to it from here",
-  ENETUNREACH: "there is no way to it from here",
+  EHOSTUNREACH: "there is no network route to it",
+  ENETUNREACH: "there is no network route to it",
   EPIPE: "it closed the connection without an answer",
   ERR_SSL_PACKET_LENGTH_TOO_LONG: "it does not speak TLS: is it an http:// address?",
   ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS: is it an http:// address?",
-  ETIMEDOUT: "it did not take the connection",
+  ETIMEDOUT: "the connection timed out",
 };
 
 /** Why a connection or a request failed, in words. */
@@ -106,8 +106,8 @@ export function troubleIn(cause: unknown, hasBegun: boolean, timeoutMs: number):
     return hasBegun ? `its answer did not end within ${seconds} s` : `no answer within ${seconds} s`;
   }
   const code = String(codeOf(cause));
-  if (code.startsWith("HPE_")) return `its answer is no HTTP (${code})`;
-  if (hasBegun) return "its answer was cut off before its end";
+  if (code.startsWith("HPE_")) return `its response is not HTTP (${code})`;
+  if (hasBegun) return "its response was truncated";
   return reasons[code] ?? `${causeText(cause)} (${code})`;
 }
 

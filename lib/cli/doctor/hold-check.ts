@@ -24,7 +24,7 @@ export async function holdCheck(deployment: Deployment): Promise<readonly Findin
   if (polled === undefined) return [skipped(check, "the poll for clusters was not answered")];
   const answer = await sendPoll(deployment, { ...poll, version: polled.version, patienceMs }, token);
   const seconds = (answer.elapsedMs / 1_000).toFixed(1);
-  const cut = "have what stands before the front wait longer for an answer, or lower the time that it holds polls";
+  const cut = "raise the response timeout of the proxy before the front, or lower the time that the front holds polls";
   if (answer.kind === "failed") return [failed(check, `a held poll ended after ${seconds} s: ${answer.reason}`, cut)];
   if (answer.status === 200) return [passed(check, `a change came after ${seconds} s`)];
   if (answer.status !== 304) return [failed(check, `a held poll got ${answer.status} after ${seconds} s`, cut)];

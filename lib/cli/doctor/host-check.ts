@@ -42,7 +42,7 @@ async function bootstrapFinding(
   own: Answered,
   ask: (host: string) => Promise<Answer>,
 ): Promise<Finding> {
-  const anew = `write it anew: \`portolan bootstrap POD.NAMESPACE --server ${url.origin}\``;
+  const anew = `write the bootstrap again: \`portolan bootstrap POD.NAMESPACE --server ${url.origin}\``;
   const host = authorityIn(bootstrap) ?? bootstrapHost;
   const answer = await ask(host);
   if (answer.kind === "failed") return failed(check, `requests for Host ${host}: ${answer.reason}`, anew);

@@ -48,7 +48,13 @@ async function pollOnce(
   const check = checkOf(poll.type);
   const answer = await sendPoll(deployment, poll, deployment.token);
   if (answer.kind === "failed")
-    return { finding: failed(check, answer.reason, "check what stands between here and the front, and --timeout") };
+    return {
+      finding: failed(
+        check,
+        answer.reason,
+        "check the proxies and load balancers between here and the front, and raise --timeout",
+      ),
+    };
   const { status, bytes } = answer;
   if (status !== 200) {
     const text = `answers ${status}: ${refusalIn(bytes)}`;
@@ -56,8 +62,8 @@ async function pollOnce(
   }
   const polled = polledIn(poll.type, bytes);
   if (polled === undefined) {
-    const remedy = "check what stands between here and the front, and changes what it answers";
-    return { finding: failed(check, "the answer is no DiscoveryResponse of this type", remedy) };
+    const remedy = "check the proxies and load balancers between here and the front: one of them changes the response";
+    return { finding: failed(check, "the response is not a DiscoveryResponse of this type", remedy) };
   }
   const text = `${counted(polled.resources.length, "resource")}, ${counted(polled.bytes, "byte")}`;
   return { finding: contentFinding(poll, polled, text), polled };
@@ -94,17 +100,18 @@ function tablesIn(listeners: readonly unknown[]): readonly string[] {
 }
 
 const namedBy: Readonly<Partial<Record<CoreType, Named>>> = {
-  endpoints: { from: "clusters", names: endpointsIn, none: "this node's clusters bring their endpoints with them" },
+  endpoints: { from: "clusters", names: endpointsIn, none: "the endpoints are inline in this node's clusters" },
   routes: { from: "listeners", names: tablesIn, none: "no listener of this node names a route table" },
 };
 
 /** A node that has everything is to be told so with 304 and no body. */
 async function unchangedFinding(deployment: Deployment, held: readonly (readonly [Poll, Polled])[]): Promise<Finding> {
-  if (held.length === 0) return skipped(unchangedCheck, "no poll was answered");
+  if (held.length === 0) return skipped(unchangedCheck, "no poll got a response");
   const token = deployment.token;
   for (const [poll, { version }] of held) {
     const answer = await sendPoll(deployment, { ...poll, version }, token);
-    const between = "check what stands between here and the front: it has to pass bodies and 304 as they are";
+    const between =
+      "check the proxies and load balancers between here and the front: they must pass bodies and 304 unchanged";
     if (answer.kind === "failed") return failed(unchangedCheck, `${poll.type}: ${answer.reason}`, between);
     if (answer.status === 304) continue;
     const next = answer.status === 200 ? polledIn(poll.type, answer.bytes)?.version : undefined;

@@ -71,8 +71,8 @@ export function pollRemedy(status: number, token: string | undefined): string {
     return "give a token that is good for this node: its namespace and service account are in the token";
   if (status === 404)
     return "check the node's name against `portolan bootstrap`, which lists the proxies that have a class";
-  if (status === 413) return "raise the largest request of what stands before the front to 1 MiB";
+  if (status === 413) return "raise the request size limit of the proxy before the front to 1 MiB";
   if (status === 429) return "raise the limit of requests for an address (RATE_LIMIT), or wait a minute";
   if (status >= 500) return "see the front's log for the reason; try again if it is busy";
-  return "check what stands between here and the front";
+  return "check the proxies and load balancers between here and the front";
 }

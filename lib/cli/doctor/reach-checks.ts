@@ -34,7 +34,7 @@ export async function connectionCheck({ url, timeoutMs }: Deployment): Promise<r
       socket.destroy();
       resolve(reason);
     };
-    socket.setTimeout(timeoutMs, () => end(`it did not take the connection within ${timeoutMs / 1_000} s`));
+    socket.setTimeout(timeoutMs, () => end(`it did not accept a connection within ${timeoutMs / 1_000} s`));
     socket.once("connect", () => end());
     socket.once("error", (cause) => end(troubleIn(cause, false, timeoutMs)));
   });

@@ -18,10 +18,10 @@ const dayMs = 86_400_000;
 export async function tlsCheck(deployment: Deployment, nowMs = Date.now()): Promise<readonly Finding[]> {
   const { url, caName } = deployment;
   if (!isSecure(url)) {
-    const others = tlsNames.slice(1).map((name) => skipped(name, "the URL is of http"));
+    const others = tlsNames.slice(1).map((name) => skipped(name, "the URL has the scheme http"));
     const remedy = "use https, unless the network between proxies and front keeps others out";
     const clear = "no TLS: tokens and configuration travel in clear text";
-    return [isHere(url) ? skipped("tls", "the URL is of http") : warned("tls", clear, remedy), ...others];
+    return [isHere(url) ? skipped("tls", "the URL has the scheme http") : warned("tls", clear, remedy), ...others];
   }
   const shown = await handshake(deployment);
   if ("trouble" in shown) {
@@ -77,7 +77,7 @@ function handshake({ url, ca, timeoutMs }: Deployment): Promise<Shown | { readon
 }
 
 const untrusted: Readonly<Record<string, readonly [string, string]>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: ["the certificate is signed by itself", "name it with --ca, as the bootstrap does"],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ["the certificate is self-signed", "name it with --ca, as the bootstrap does"],
   SELF_SIGNED_CERT_IN_CHAIN: [
     "the chain ends in an authority that is not trusted",
     "name that authority's certificate with --ca, for `portolan bootstrap` too",
@@ -114,9 +114,10 @@ function nameFinding(host: string, certificate: PeerCertificate): Finding {
 function datesFinding({ valid_from, valid_to }: PeerCertificate, nowMs: number): Finding {
   const check = "certificate dates";
   const [fromMs, toMs] = [Date.parse(valid_from), Date.parse(valid_to)];
-  if (Number.isNaN(fromMs + toMs)) return failed(check, "the certificate has no dates", "have it issued anew");
+  if (Number.isNaN(fromMs + toMs))
+    return failed(check, "the certificate has no dates", "have the certificate issued again");
   const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
-  const renew = "renew it, and check what should have renewed it by itself";
+  const renew = "renew it, and check its automatic renewal";
   if (nowMs > toMs)
     return failed(check, `the certificate expired on ${to}`, `${renew}; if it is new, check this clock`);
   if (nowMs < fromMs) return failed(check, `the certificate is valid from ${from} on`, "check this machine's clock");

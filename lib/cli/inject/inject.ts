@@ -40,14 +40,22 @@ export const registerInject: Register = (program, terminal) => {
     .command("inject")
     .description("Puts a proxy into the pods of workloads and prints everything, as `istioctl kube-inject` does.");
   addInputArguments(command)
-    .option("--uninject", "take the proxy out again")
+    .option("--uninject", "remove the proxy")
     .option("--values <file>", "values as Istio's charts have them (docs/injection.md), YAML or JSON")
-    .option("--mesh-config <file>", "the mesh's settings; mesh.yaml of a folder that is named when absent")
-    .option("--revision <name>", "the revision, over that of the values")
-    .addOption(new Option("--template <names...>", "what pods are injected with that do not say: sidecar, portolan"))
+    .option("--mesh-config <file>", "the mesh configuration (default: mesh.yaml of a named folder)")
+    .option("--revision <name>", "the revision; overrides that of --values")
+    .addOption(
+      new Option(
+        "--template <names...>",
+        "templates for pods without an inject.istio.io/templates annotation: sidecar, portolan",
+      ),
+    )
     .addOption(new Option("-o, --output <format>", "how to print").choices(["yaml", "json"]).default("yaml"))
     .addOption(jsonOption())
-    .option("--native-sidecars", "make proxies init containers that go on running (Kubernetes 1.33 and later)")
+    .option(
+      "--native-sidecars",
+      "inject proxies as native sidecars: init containers with restartPolicy Always (Kubernetes 1.33 and later)",
+    )
     .addHelpText(
       "after",
       examplesText([

@@ -39,11 +39,11 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
     .command("proxy-config <type> [node]")
     .alias("pc")
     .description(
-      "Shows what a proxy has: clusters, listeners, routes, endpoints, secrets or all; as compiled, as a front serves it, as it runs, or what differs.",
+      "Shows a proxy's clusters, listeners, routes, endpoints, secrets or all: as compiled, as served, as running, or the difference.",
     )
     .addOption(storeOption())
     .option("--dir <folder>", "compile this folder instead of reading a store");
-  addFrontOptions(command, "ask this front what it serves the node, instead of reading a store")
+  addFrontOptions(command, "read what this front serves the node, instead of a store")
     .option("--root <name>", "which root", "SERVED")
     .addOption(
       new Option(
@@ -51,16 +51,13 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
         "which of a class's answers (what the Envoy of --admin asks for, else stream)",
       ).choices([...shapes]),
     )
-    .option("--admin <url>", "ask this running Envoy's admin port instead", urlFor("--admin"))
-    .option(
-      "--diff",
-      "with --admin: what differs between what is compiled for the node, or served to it, and what runs",
-    )
+    .option("--admin <url>", "read this running Envoy's admin port instead", urlFor("--admin"))
+    .option("--diff", "with --admin: the difference between the compiled or served configuration and the running one")
     .option("--fqdn <host>", "of this service only")
     .option("--port <number>", "of this port only", wholeNumber(1, 65_535))
     .addOption(new Option("--direction <name>", "of this direction only").choices(["inbound", "outbound"]))
     .option("--subset <name>", "of this subset only")
-    .option("--name <part>", "whose name has this in it")
+    .option("--name <part>", "only resources whose name contains this")
     .option("--address <ip>", "listeners and endpoints of this address")
     .addOption(new Option("-o, --output <form>", "form").choices(["table", "json", "yaml"]).default("table"))
     .addOption(jsonOption())
@@ -205,7 +202,9 @@ function printDifferences(
       if (places.length > maxPlaces) terminal.out(`    and ${places.length - maxPlaces} more places`);
     }
     terminal.out(
-      differences.length === 0 ? "what runs is what is compiled" : counted(differences.length, "difference"),
+      differences.length === 0
+        ? "the running configuration equals the compiled one"
+        : counted(differences.length, "difference"),
     );
   }
 }

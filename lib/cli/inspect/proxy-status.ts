@@ -68,13 +68,13 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
     .command("proxy-status [node]")
     .alias("ps")
     .description(
-      "Shows which proxies run what is in force for them, which are behind, which refuse it and why, and which are not heard.",
+      "Shows which proxies are up to date, which are stale, which reject their configuration and why, and which are disconnected.",
     );
-  addFrontOptions(command, `the front that they ask (default: ${usualServer})`)
+  addFrontOptions(command, `URL of the front (default: ${usualServer})`)
     .addOption(
       storeInstead(`instead of asking one: what fronts have written of their proxies into this store: ${storeForms()}`),
     )
-    .addOption(new Option("-o, --output <format>", "json: all that is known of each proxy").choices(["json"]))
+    .addOption(new Option("-o, --output <format>", "json: all fields of each proxy").choices(["json"]))
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -88,7 +88,7 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
     .action(async (node: string | undefined, options: Options, command: Command) => {
       const { server, output } = options;
       if (server !== undefined && command.getOptionValueSource("store") === "cli")
-        throw new InvalidArgumentError("--server or --store: one of them is asked");
+        throw new InvalidArgumentError("give one of --server and --store");
       const store = server === undefined ? options.store : undefined;
       const report =
         store === undefined

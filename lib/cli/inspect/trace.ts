@@ -68,16 +68,16 @@ export function registerTrace(program: Command, terminal: Terminal): void {
       "address of the connection (default: the address of the URL's host in the proxy's configuration)",
     )
     .option("--port <number>", "the same (default: the URL's)", wholeNumber(1, 65_535))
-    .option("--from <ip>", "the client's address, which policies may ask for")
-    .option("--mutual", "within the mutual TLS of another proxy of the mesh")
-    .option("--principal <identity>", "the same, of this one: cluster.local/ns/shop/sa/web")
-    .option("--token <token>", "a JSON web token, as a bearer's; its signature and times are not checked")
+    .option("--from <ip>", "the client's address, for policies that match it")
+    .option("--mutual", "the request arrives over mutual TLS from another proxy of the mesh")
+    .option("--principal <identity>", "mutual TLS with this identity: cluster.local/ns/shop/sa/web")
+    .option("--token <token>", "a bearer token (JWT); its signature and expiry are not checked")
     .addOption(
-      new Option("--claims <json>", 'claims of a good token, such as \'{"iss":"https://issuer","sub":"jo"}\'')
+      new Option("--claims <json>", 'claims of a valid token, such as \'{"iss":"https://issuer","sub":"jo"}\'')
         .argParser(readClaims)
         .conflicts("token"),
     )
-    .option("--all", "everything that was passed over, not the nearest three")
+    .option("--all", "list all candidates that did not match, not only the nearest three")
     .option("--json", "as JSON")
     .addHelpText(
       "after",

@@ -39,40 +39,45 @@ interface Options {
 export const registerAgent: Register = (program, terminal) => {
   program
     .command("agent [envoy-args...]")
-    .description(
-      "Keeps an Envoy running, and gives it over a local xDS socket what a server has for it; docs/agent.md.",
-    )
+    .description("Runs an Envoy and serves it xDS over a local socket from a front (docs/agent.md).")
     .option("--bootstrap <file>", "the proxy's bootstrap, as `portolan bootstrap --json` writes it", "bootstrap.json")
-    .option("--dir <folder>", "where the agent and its Envoy have their files", ".portolan/agent")
-    .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
-    .option("--snapshot <folder>", "read what `portolan export` has put there instead of asking a front")
-    .option("--trusted-keys <file>", "public keys of which one must have signed what is served")
-    .option("--ca <file>", "certificates that the front's is held against (default: the system's)")
+    .option("--dir <folder>", "folder of the files of the agent and its Envoy", ".portolan/agent")
+    .option("--server <url>", "URL of the front", serverUrl, "http://127.0.0.1:8080")
+    .option("--snapshot <folder>", "serve this folder, written by `portolan export`, instead of a front")
+    .option("--trusted-keys <file>", "public keys (JWKS); HEAD must be signed by one of them")
+    .option("--ca <file>", "CA certificates that must have issued the front's certificate (default: the system's)")
     .option("--token-file <file>", "the proxy's token; read again whenever it changes")
     .option("--certificate <file>", "the workload's certificate for mutual TLS, in PEM; needs --key and --roots")
     .option("--key <file>", "its key")
-    .option("--roots <file>", "roots that others' certificates are held against")
-    .option("--identity-command <command>", "prints certificate, key and roots as JSON, as Vault and SPIRE do")
+    .option("--roots <file>", "root certificates that verify other workloads, PEM")
+    .option(
+      "--identity-command <command>",
+      "command that prints certificate, key and roots as JSON, as Vault and SPIRE do",
+    )
     .option("--identity-from-server", "the server's CA signs the workload's certificate; needs --token-file")
     .option(
       "--validity <seconds>",
-      "how long a certificate of the server's CA is to be good (default: the server's)",
+      "validity of a certificate of the server's CA (default: the server's)",
       wholeNumber(0, 366 * 86_400),
       0,
     )
     .option("--envoy <program>", "the Envoy to run", process.env.ENVOY ?? "envoy")
-    .option("--drain <seconds>", "how long connections have to end by themselves", wholeNumber(0, 3_600), 5)
-    .option("--drain-until-idle", "wait at the end until no connection is left")
-    .option("--max-restarts <count>", "end when Envoy has ended so often in a row (default: never)", wholeNumber(0))
-    .option("--status-port <port>", "tell readiness and metrics there; 15020 with Istio", wholeNumber(0, 65_535))
-    .option("--status-host <address>", "on that address alone (default: on all)")
+    .option("--drain <seconds>", "drain time of connections at the end", wholeNumber(0, 3_600), 5)
+    .option("--drain-until-idle", "at the end, wait until no connection is open")
+    .option(
+      "--max-restarts <count>",
+      "exit after Envoy has exited this many times in a row (default: never)",
+      wholeNumber(0),
+    )
+    .option("--status-port <port>", "port of readiness and metrics; 15020 in Istio", wholeNumber(0, 65_535))
+    .option("--status-host <address>", "address of that port (default: all addresses)")
     .option(
       "--dns-port <port>",
-      "answer DNS there, from the names of the mesh; 15053 with Istio",
+      "port of the DNS proxy for host names of the mesh; 15053 in Istio",
       wholeNumber(0, 65_535),
     )
-    .option("--resolv-conf <file>", "the nameservers that are asked for other names", "/etc/resolv.conf")
-    .option("--once", "write files for an Envoy that runs without an agent, and end")
+    .option("--resolv-conf <file>", "nameservers for other names", "/etc/resolv.conf")
+    .option("--once", "write files for an Envoy without an agent, and exit")
     .option("--json", "each line of the log as JSON")
     .addHelpText(
       "after",
@@ -132,7 +137,7 @@ async function identityOf(options: Options, front: FrontAddress): Promise<Identi
   if (command !== undefined) return { kind: "command", command };
   if (files.length === 0) return undefined;
   if (certificate === undefined || key === undefined || roots === undefined)
-    throw new PortolanError("--certificate, --key and --roots want each other");
+    throw new PortolanError("--certificate, --key and --roots must be used together");
   return { kind: "files", certificate, key, roots };
 }
 

@@ -28,22 +28,27 @@ export const registerBootstrapV1: Register = (program, terminal) => {
   program
     .command("bootstrap-v1")
     .description("Prints the start-up file of an Envoy that speaks the REST v1 API (up to Envoy 1.6), as JSON.")
-    .option("--server <url>", "where the front answers; it needs --legacy-api", v1Url, "http://127.0.0.1:8080")
+    .option(
+      "--server <url>",
+      "URL of the front, which must serve the v1 API (`portolan dev --legacy-api`)",
+      v1Url,
+      "http://127.0.0.1:8080",
+    )
     .option(
       "--admin-port <port>",
       "port of Envoy's admin interface",
       wholeNumber(0, 65_535),
       defaultBootstrapSettings.proxyAdminPort,
     )
-    .option("--zipkin <host:port>", "trace to this collector", "")
-    .option("--statsd <address:port>", "send statistics there by UDP", "")
+    .option("--zipkin <host:port>", "address of the tracing collector", "")
+    .option("--statsd <address:port>", "statsd address for statistics over UDP", "")
     .option(
       "--loopback-port <port>",
       "with https: port on 127.0.0.1 of the listener that forwards Envoy's requests to the front",
       wholeNumber(1, 65_535),
       usualLoopbackPort,
     )
-    .option("--ca <file>", "with https: certificates that the front's is checked against", systemRoots)
+    .option("--ca <file>", "with https: CA certificates that must have issued the front's certificate", systemRoots)
     .option("--certificate <file>", "with https: the proxy's own certificate; needs --key")
     .option("--key <file>", "with https: its key")
     .option("--token-file <path>", "with https: a token of `portolan token create --v1`; it is written into the output")

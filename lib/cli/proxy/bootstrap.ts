@@ -57,11 +57,11 @@ export const registerBootstrap: Register = (program, terminal) => {
   program
     .command("bootstrap [node]")
     .description(
-      "Prints the bootstrap of one proxy, `pod.namespace`, an Envoy or a gRPC program; without a name lists those of the folder.",
+      "Prints the bootstrap of a proxy, `pod.namespace`: an Envoy or a proxyless gRPC client. Without a name it lists the proxies of the folder.",
     )
-    .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder())
+    .option("--dir <folder>", "folder with the pods and pod templates", sampleFolder())
     .addOption(kubeOption("a live cluster's pods instead of a folder's").conflicts("dir"))
-    .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
+    .option("--server <url>", "URL of the front", serverUrl, "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .addOption(certificatesOption())
     .addOption(
@@ -71,31 +71,37 @@ export const registerBootstrap: Register = (program, terminal) => {
       ]),
     )
     .addOption(
-      new Option("--certificate-folder <path>", "where the certificates of a gRPC program lie").default("/etc/certs"),
+      new Option("--certificate-folder <path>", "folder of a proxyless gRPC client's certificates").default(
+        "/etc/certs",
+      ),
     )
     .addOption(pollDelayOption())
     .option(
       "--files <folder>",
-      "clusters and listeners from the folder that `portolan agent --once` fills, instead of polls",
+      "read clusters and listeners from the folder that `portolan agent --once` fills, instead of polling",
     )
-    .option("--node <file>", "the proxy whose node this JSON file has, instead of one in a folder")
-    .option("--this-pod", "the proxy of the pod that this runs in, by the variables and files of the downward API")
-    .option("--gateway", "with --this-pod: a gateway, and no sidecar")
-    .option("--pod-info <folder>", "with --this-pod: where the files labels and annotations are", podInfoFolder)
-    .option("--ca <file>", "certificates that the front's is held against", systemRoots)
+    .option("--node <file>", "use the node of this JSON file instead of a pod of a folder")
+    .option("--this-pod", "use the pod that this command runs in, from the downward API's variables and files")
+    .option("--gateway", "with --this-pod: the proxy is a gateway, not a sidecar")
+    .option(
+      "--pod-info <folder>",
+      "with --this-pod: folder of the downward API's files labels and annotations",
+      podInfoFolder,
+    )
+    .option("--ca <file>", "CA certificates that must have issued the front's certificate", systemRoots)
     .option("--certificate <file>", "the proxy's own certificate for the front; needs --key")
     .option("--key <file>", "its key")
+    .option("--readiness-port <port>", "port of a listener for /healthz/ready; 15021 in Istio", wholeNumber(1, 65_535))
     .option(
-      "--readiness-port <port>",
-      "a listener that answers /healthz/ready; 15021 with Istio",
+      "--prometheus-port <port>",
+      "port of a listener for /stats/prometheus; 15090 in Istio",
       wholeNumber(1, 65_535),
     )
-    .option("--prometheus-port <port>", "a listener with /stats/prometheus; 15090 with Istio", wholeNumber(1, 65_535))
     .option("--stats-tags", "tag statistics as Istio does")
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "path of the proxy's token on its machine; needs --out")
-    .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
-    .option("--at <folder>", "where that folder will be on the proxy's machine (default: --out)")
+    .option("--out <folder>", "write envoy.yaml and its other files into this folder, instead of printing it")
+    .option("--at <folder>", "path of that folder on the proxy's machine (default: --out)")
     .addHelpText(
       "after",
       "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields\n  portolan bootstrap istio-ingressgateway-1.bookshop --ads --server http://127.0.0.1:18000\n  portolan bootstrap echo-1.shop --dir shop/ --server http://127.0.0.1:18000 > grpc-bootstrap.json",
@@ -120,7 +126,7 @@ export const registerBootstrap: Register = (program, terminal) => {
       const { server, adminPort, certificates, ads, files, ca, certificate, key, pollDelay: pollDelayMs } = options;
       const { readinessPort, prometheusPort, statsTags } = options;
       if ((certificate === undefined) !== (key === undefined))
-        throw new PortolanError("--certificate and --key want each other");
+        throw new PortolanError("--certificate and --key must be used together");
       if (adminPort === 0 && (readinessPort ?? prometheusPort) !== undefined)
         throw new PortolanError("a listener for probes or metrics needs a fixed --admin-port");
       const transport = files !== undefined ? "files" : ads === undefined ? "rest" : ads === true ? "delta" : ads;
@@ -191,7 +197,7 @@ async function proxyFor(
   }
   if (found.proxy.addresses.includes(templatePodAddress)) {
     terminal.err(
-      `${node} stands for pods that are not there yet: put the pod's own address in the place of ${templatePodAddress}`,
+      `${node} is the template of pods that do not exist yet: replace ${templatePodAddress} with the pod's address`,
     );
   }
   return found;

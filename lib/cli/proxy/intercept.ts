@@ -28,20 +28,30 @@ export const registerIntercept: Register = (program, terminal) => {
   program
     .command("intercept")
     .description(
-      "Prints a shell script that leads a workload's TCP connections through its Envoy, with iptables and ip6tables; it can be run again and again.",
+      "Prints a shell script that redirects a workload's TCP connections to its Envoy with iptables and ip6tables. Running it twice is safe.",
     )
-    .option("--clean", "print the script that undoes it")
+    .option("--clean", "print the script that removes the rules")
     .addOption(
       new Option("--mode <mode>", "how inbound connections reach Envoy: TPROXY keeps the client's address (NET_ADMIN)")
         .choices(["REDIRECT", "TPROXY"])
         .default(defaultIntercept.mode),
     )
-    .option("--outbound-port <port>", "Envoy's listener for what goes out", port, defaultIntercept.outboundPort)
-    .option("--inbound-port <port>", "Envoy's listener for what comes in", port, defaultIntercept.inboundPort)
-    .option("--uid <number>", "user of Envoy, whose connections are left alone", wholeNumber(0), defaultIntercept.uid)
+    .option("--outbound-port <port>", "port of Envoy's outbound listener", port, defaultIntercept.outboundPort)
+    .option("--inbound-port <port>", "port of Envoy's inbound listener", port, defaultIntercept.inboundPort)
+    .option(
+      "--uid <number>",
+      "user id of Envoy, whose connections are not redirected",
+      wholeNumber(0),
+      defaultIntercept.uid,
+    )
     .option("--gid <number>", "its group", wholeNumber(0), defaultIntercept.gid)
     .option("--include-outbound <ranges>", "CIDRs, or *", list, defaultIntercept.includeOutbound)
-    .option("--exclude-outbound <ranges>", "CIDRs that are left alone", list, defaultIntercept.excludeOutbound)
+    .option(
+      "--exclude-outbound <ranges>",
+      "destination CIDRs that are not redirected",
+      list,
+      defaultIntercept.excludeOutbound,
+    )
     .option(
       "--exclude-outbound-ports <ports>",
       "ports that are left alone",
@@ -67,7 +77,7 @@ export const registerIntercept: Register = (program, terminal) => {
       defaultIntercept.captureDns,
     )
     .option("--dns-port <port>", "the agent's port for DNS", port, defaultIntercept.dnsPort)
-    .option("--json", "the script as a text in JSON")
+    .option("--json", "the script as a JSON string")
     .addHelpText(
       "after",
       examplesText([

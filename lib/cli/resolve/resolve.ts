@@ -23,7 +23,7 @@ interface Options {
 export const registerResolve: Register = (program, terminal) => {
   program
     .command("resolve")
-    .description("Looks up key sets, modules of Wasm and hosts of network gateways, and publishes what has changed.")
+    .description("Fetches JWKS, Wasm modules and addresses of network gateways, and publishes changes.")
     .addOption(storeOption())
     .addOption(keyringOption())
     .option("--json", "as JSON")

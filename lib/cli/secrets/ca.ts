@@ -34,13 +34,13 @@ const trustDomainForm = /^[a-z0-9](?:[a-z0-9.-]{0,253}[a-z0-9])?$/;
 export const registerCa: Register = (program, terminal) => {
   const ca = program
     .command("ca")
-    .description("Keeps the CA that signs workloads' certificates, encrypted with PORTOLAN_SECRETS_KEY in the store.");
+    .description("Manages the CA that signs workload certificates; it is stored encrypted with PORTOLAN_SECRETS_KEY.");
   const commandOf = (name: string, text: string, ...examples: readonly string[]): Command =>
     ca
       .command(name)
       .description(text)
       .addOption(storeOption())
-      .option("--json", "what the CA is then, as JSON")
+      .option("--json", "the resulting CA as JSON")
       .addHelpText("after", examplesText(examples));
   const making = (command: Command): Command =>
     command
@@ -55,7 +55,7 @@ export const registerCa: Register = (program, terminal) => {
   making(
     commandOf(
       "init",
-      "Makes a new CA that is its own root.",
+      "Creates a CA with a self-signed root.",
       "ca init",
       "ca init --trust-domain example.org",
       "ca init --next",
@@ -69,7 +69,7 @@ export const registerCa: Register = (program, terminal) => {
   making(
     commandOf(
       "import",
-      "Takes over the CA of an istiod: its Secret `cacerts`, or `istio-ca-secret` where it made its own.",
+      "Imports istiod's CA: the Secret `cacerts`, or `istio-ca-secret` if istiod created its own.",
       "ca import --folder ./cacerts",
       "ca import -f istio-ca-secret.yaml",
       "ca import -f cacerts.yaml --next",
@@ -91,7 +91,7 @@ export const registerCa: Register = (program, terminal) => {
       await bring(options, terminal, importSigner(files, Date.now(), key));
     });
 
-  commandOf("show", "Shows the CA: what signs, what is trusted, and until when.", "ca show", "ca show --json").action(
+  commandOf("show", "Shows the signing CA, the trusted roots and their expiry.", "ca show", "ca show --json").action(
     async (options: Options) => {
       const { stored } = await readAuthority(options, terminal);
       tell(terminal, stored.authority, options.json);
@@ -107,18 +107,24 @@ export const registerCa: Register = (program, terminal) => {
   );
 
   const rotating = (command: Command, change: (authority: Authority, step: RotationStep) => Authority) =>
-    command.option("--force", "do not wait until every workload has asked again").action(async (options: Options) => {
-      const { stored, authorities } = await readAuthority(options, terminal);
-      const step = { nowMs: Date.now(), longestMs: longestMs(), force: options.force };
-      const authority = change(stored.authority, step);
-      await authorities.write(authority, stored);
-      tell(terminal, authority, options.json);
-    });
+    command
+      .option("--force", "do not wait until every workload has a new certificate")
+      .action(async (options: Options) => {
+        const { stored, authorities } = await readAuthority(options, terminal);
+        const step = { nowMs: Date.now(), longestMs: longestMs(), force: options.force };
+        const authority = change(stored.authority, step);
+        await authorities.write(authority, stored);
+        tell(terminal, authority, options.json);
+      });
   rotating(
-    commandOf("activate", "Lets the next CA sign; the one before is trusted until `ca retire`.", "ca activate"),
+    commandOf(
+      "activate",
+      "Makes the next CA the signing CA; the previous one stays trusted until `ca retire`.",
+      "ca activate",
+    ),
     activateNext,
   );
-  rotating(commandOf("retire", "Ends the trust in the CA before the last rotation.", "ca retire"), retirePrevious);
+  rotating(commandOf("retire", "Removes the previous CA from the trusted roots.", "ca retire"), retirePrevious);
   rotating(commandOf("drop-next", "Removes the next CA, which has signed nothing.", "ca drop-next"), dropNext);
 
   commandOf(

@@ -21,13 +21,13 @@ interface ListOptions extends Partial<Options> {
 export const registerKeys: Register = (program, terminal) => {
   const keys = program
     .command("keys")
-    .description("Keeps the keys that tokens and roots are signed with, in a file of your own.")
+    .description("Manages the keys that sign tokens and roots, in a local file.")
     .addHelpText(
       "after",
       "\nTo change a key without a gap: create one, give the output of `list --public` to every verifier,\nand rotate. Once nothing signed by the old key is in use, remove it and give them `list --public` again.",
     );
   const tell = (kid: string, json = false) => terminal.out(json ? JSON.stringify({ kid }) : kid);
-  const use = () => new Option("--use <use>", "what it is for").choices(["tokens", "roots"]).makeOptionMandatory();
+  const use = () => new Option("--use <use>", "what the key signs").choices(["tokens", "roots"]).makeOptionMandatory();
 
   keys
     .command("create")
@@ -77,7 +77,7 @@ export const registerKeys: Register = (program, terminal) => {
 
   keys
     .command("rotate")
-    .description("Lets the newest key sign from now on; the others go on being trusted.")
+    .description("Makes the newest key the signing key; the other keys stay trusted.")
     .addHelpText("after", examplesText(["keys rotate --use tokens"]))
     .addOption(use())
     .addOption(keyringOption())
@@ -94,7 +94,7 @@ export const registerKeys: Register = (program, terminal) => {
 
   keys
     .command("remove <id>")
-    .description("Forgets a key that does not sign.")
+    .description("Deletes a key that is not the signing key.")
     .addHelpText(
       "after",
       examplesText(["keys remove $(portolan keys list --use tokens | awk '/trusted/ { print $1 }')"]),

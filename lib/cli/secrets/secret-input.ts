@@ -62,7 +62,7 @@ function* pairFindings(secret: TlsSecret, nowMs: number): Generator<Finding> {
     if (!isFields(fieldsOf(read).auths))
       yield invalid(
         ["data", pullSecretValue],
-        "is no configuration of Docker",
+        "is not a Docker configuration",
         'it is JSON: {"auths": {REGISTRY: ...}}',
       );
   }
@@ -70,23 +70,24 @@ function* pairFindings(secret: TlsSecret, nowMs: number): Generator<Finding> {
     if (pull !== undefined) return;
     yield invalid(
       [],
-      "holds nothing that a proxy uses, and no credentials for registries",
+      "has no certificate, key or CA for a proxy, and no registry credentials",
       `known are ${[...known].join(", ")}`,
     );
     return;
   }
-  if ((chain === undefined) !== (key === undefined)) yield invalid([], "holds half of a key pair");
+  if ((chain === undefined) !== (key === undefined))
+    yield invalid([], "has a certificate without a key, or a key without a certificate");
   const certificate = chain === undefined ? undefined : certificateOf(chain);
   const privateKey = key === undefined ? undefined : privateKeyOf(key);
   if (chain !== undefined && certificate === undefined)
     yield invalid(["data"], "the certificate cannot be read as PEM");
   if (key !== undefined && privateKey === undefined)
-    yield invalid(["data"], "the private key cannot be read as PEM", "it may not have a passphrase");
+    yield invalid(["data"], "the private key cannot be read as PEM", "remove its passphrase, if it has one");
   if (certificate !== undefined && privateKey !== undefined && !certificate.checkPrivateKey(privateKey))
     yield invalid(["data"], "the private key is not the certificate's");
   if (ca !== undefined && certificateOf(ca) === undefined) yield invalid(["data"], "the CA cannot be read as PEM");
   if (certificate !== undefined && Date.parse(certificate.validTo) < nowMs)
-    yield warning(["data"], `the certificate has been over since ${certificate.validTo}`);
+    yield warning(["data"], `the certificate expired at ${certificate.validTo}`);
 }
 
 const invalid = (path: Finding["path"], message: string, hint = ""): Finding => error(path, message, hint);

@@ -49,8 +49,8 @@ export const registerSecret: Register = (program, terminal) => {
 
   inNamespace(secret.command("apply").description("Encrypts and stores the Kubernetes Secrets of files."))
     .option("-f, --filename <path...>", "a file, a folder, or - for standard input")
-    .option("--service-account <names...>", "only proxies that run as one of these may have them")
-    .option("--cluster <ids...>", "only proxies that have proven to run in one of these clusters may have them")
+    .option("--service-account <names...>", "only proxies with one of these service accounts may get them")
+    .option("--cluster <ids...>", "only proxies that prove to run in one of these clusters may get them")
     .option("--json", "what was stored, one JSON object a line")
     .addHelpText(
       "after",
@@ -102,7 +102,7 @@ export const registerSecret: Register = (program, terminal) => {
   inStore(
     secret
       .command("delete <name>")
-      .description("Forgets one, named as `list` prints it. Proxies that have it keep it until they start anew."),
+      .description("Deletes a secret, named as `list` prints it. Proxies that have it keep it until they restart."),
   )
     .option("-n, --namespace <name>", "namespace of a name that has none (default: default)")
     .option("--json", "what was deleted, as JSON")
@@ -118,7 +118,7 @@ export const registerSecret: Register = (program, terminal) => {
   inStore(
     secret
       .command("rewrap")
-      .description("Encrypts with the first of two keys what the second has encrypted, so that the second can go."),
+      .description("Encrypts all secrets with the first of two keys, so that the second can be removed."),
   )
     .option("--json", "how many, as JSON")
     .addHelpText(
@@ -133,7 +133,7 @@ export const registerSecret: Register = (program, terminal) => {
       terminal.out(
         json === true
           ? JSON.stringify({ sealedAnew, leftAlone })
-          : `${counted(sealedAnew, "secret")} encrypted anew, ${leftAlone} left as they were`,
+          : `${counted(sealedAnew, "secret")} encrypted again, ${leftAlone} unchanged`,
       );
     });
 };

@@ -22,7 +22,7 @@ interface Options {
 export const registerToken: Register = (program, terminal) => {
   program
     .command("token")
-    .description("Makes tokens that fronts let in.")
+    .description("Creates tokens that fronts accept.")
     .command("create")
     .description("Makes a token for the nodes of one namespace, for operators, or for the v1 API.")
     .option("--namespace <name>", "nodes of this namespace")
@@ -31,9 +31,9 @@ export const registerToken: Register = (program, terminal) => {
     .option("--class <ids...>", "nodes of these classes only")
     .option("--operator", "an operator: statistics, refusals, and every node's resources")
     .option("--v1", "for the v1 API, as any node")
-    .requiredOption("--ttl <time>", "how long it holds: 30m, 24h, 7d", seconds)
+    .requiredOption("--ttl <time>", "validity: 30m, 24h, 7d", seconds)
     .option("--subject <name>", "name of the holder, for logs")
-    .option("--out <file>", "write it there, in place of the one before, instead of printing it")
+    .option("--out <file>", "write the token to this file instead of printing it, and replace the previous one")
     .option("--json", "the token as JSON")
     .addOption(keyringOption())
     .addHelpText(

@@ -57,13 +57,12 @@ export async function startAdmission({
   const certificate = admissionCertificate(store, settings, log, lookMs);
   const tls = await keepRenewed(certificate.read, {
     retryMs: lookMs,
-    onError: (cause) =>
-      log.error({ cause: causeText(cause) }, "the admission webhooks keep the certificate that they have"),
+    onError: (cause) => log.error({ cause: causeText(cause) }, "the admission webhooks keep their current certificate"),
   });
   const onServer: Secure["onServer"] = (server) =>
     tls.follow((next) => {
       server.setSecureContext(next);
-      log.info({}, "the admission webhooks show another certificate");
+      log.info({}, "the admission webhooks have a new certificate");
     });
   const secure = { options: tls.first, onServer };
   const started = serveHttp(app, port, host, undefined, undefined, undefined, secure);

@@ -138,7 +138,7 @@ async function compileIn(
 /** Node aborts when its heap is full, and a kernel without memory kills. */
 function endText(code: number | null, by: NodeJS.Signals | null): string {
   if (by === "SIGABRT" || code === 134) return "most likely out of memory";
-  if (by === "SIGKILL") return "killed, most likely for want of memory";
+  if (by === "SIGKILL") return "killed, most likely out of memory";
   return by === null ? `it ended with exit code ${code}` : `it ended by ${by}`;
 }
 

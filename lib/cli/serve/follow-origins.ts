@@ -50,7 +50,7 @@ export async function followOrigin(collector: CollectorSettings, options: Follow
         return await made.run(signal);
       } catch (cause) {
         failure = causeText(cause);
-        log.error({ source, reason: failure }, "the source cannot be filled; what it held stays");
+        log.error({ source, reason: failure }, "the source cannot be filled and stays unchanged");
         await defaultPace.pause(defaultPace.backOff(failures), signal);
       }
     }
@@ -96,7 +96,7 @@ async function collectorFor(
         changed();
       },
       failed: (cause) =>
-        log.error({ source, reason: causeText(cause) }, "the folder cannot be read; what it held stays"),
+        log.error({ source, reason: causeText(cause) }, "the folder cannot be read; the source stays unchanged"),
     });
   }
   return createCollector({
@@ -111,7 +111,7 @@ async function collectorFor(
     },
     troubled(reason) {
       if (reason === "") log.info({ source }, "in sync");
-      else log.warn({ source, reason }, "the origin cannot be read; what was collected stays");
+      else log.warn({ source, reason }, "the origin cannot be read; the source stays unchanged");
     },
     writer: processName(),
     shared(other) {

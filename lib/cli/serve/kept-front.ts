@@ -76,7 +76,7 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log, everyMs = signEveryM
     const endSigns = watchSigns(
       started,
       (silentMs) => {
-        log.error({ pid: started.pid, silentMs }, "the front gives no sign of life: it is ended");
+        log.error({ pid: started.pid, silentMs }, "the front does not respond and is stopped");
         // What is stopped obeys no other signal.
         started.kill("SIGKILL");
       },
@@ -99,7 +99,7 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log, everyMs = signEveryM
       if (!hasServed && typeof end === "number")
         throw new PortolanError(reason || "the front cannot serve; see its messages above");
       failures = isBrief ? failures + 1 : 1;
-      log.error({ end, ...(reason === "" ? {} : { reason }) }, "the front has ended; another one is started");
+      log.error({ end, ...(reason === "" ? {} : { reason }) }, "the front has exited and is restarted");
       await defaultPace.pause(defaultPace.backOff(failures), stop.signal);
       if (stop.signal.aborted) return;
     }

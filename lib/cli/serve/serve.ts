@@ -41,14 +41,14 @@ export const registerServe: Register = (program) => {
   program
     .command("serve")
     .description(
-      "Runs what a settings file names: a front, what compiles if there is `compile`, admission webhooks if there is `admission`, and collectors; logs JSON lines.",
+      "Runs the front, compiler (`compile`), admission webhooks (`admission`) and collectors of a settings file; logs JSON lines.",
     )
     .addOption(
-      new Option("--settings <file>", "the settings; without any those of the environment alone").env(
+      new Option("--settings <file>", "the settings file (default: only environment variables)").env(
         "PORTOLAN_SETTINGS",
       ),
     )
-    .addOption(new Option("--only <parts...>", "only these of them").choices(parts))
+    .addOption(new Option("--only <parts...>", "run only these parts").choices(parts))
     .addHelpText(
       "after",
       examplesText([

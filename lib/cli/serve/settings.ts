@@ -18,9 +18,9 @@ export const registerSettings: Register = (program, terminal) => {
   settings
     .command("check <file>")
     .description(
-      "Lists all errors of a settings file, and what `serve` would refuse of it here; exit code 1 if there are any.",
+      "Lists all errors of a settings file, and the settings that `serve` would refuse on this machine; exit code 1 if there are any.",
     )
-    .addOption(new Option("--only <parts...>", "what `serve` would refuse with only these of its parts").choices(parts))
+    .addOption(new Option("--only <parts...>", "check only these parts, as `serve --only` runs them").choices(parts))
     .option("--json", "the diagnostics as JSON")
     .addHelpText(
       "after",
@@ -39,8 +39,8 @@ export const registerSettings: Register = (program, terminal) => {
     });
   settings
     .command("env <file>")
-    .description("Prints the variables that say the same, secrets too, for programs that read no file.")
-    .option("--worker", "those of a Worker instead")
+    .description("Prints the equivalent environment variables, including secrets, for programs that read no file.")
+    .option("--worker", "the variables of a Worker instead")
     .option("--json", "one JSON object")
     .addHelpText(
       "after",

@@ -80,7 +80,7 @@ export async function startFront(
   const authentication = authenticationFor(settings.authentication, host, {
     clusterApi: clusterApis(),
     authorityIssuers: authority && (() => authority.issuers()),
-    onStaleKeys: (cause) => log.warn(cause, "the keys of an issuer could not be read: those of before are believed"),
+    onStaleKeys: (cause) => log.warn(cause, "an issuer's JWKS could not be read; the previous keys stay trusted"),
   });
   const limits = among === undefined ? allLimits : shareOfLimits(allLimits, settings.workers);
   const nodes = recordedNodes(store, {
@@ -89,7 +89,7 @@ export async function startFront(
     everyMs: recordsEveryMs,
     limits,
     siblings: among?.worker.nodes,
-    onError: (cause) => log.warn(cause, "what nodes have could not be shared with other fronts"),
+    onError: (cause) => log.warn(cause, "node statuses could not be written to the store for other fronts"),
   });
   const metrics = prometheusMetrics({
     sourceAges: () => sourceAges(store, Date.now()),

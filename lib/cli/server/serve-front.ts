@@ -38,9 +38,9 @@ export async function serveFront(
   const slot = workerSlot();
   if (slot !== undefined) return serveAsWorker(settings, log.child({ worker: slot }), slot);
   const news: NodeNews = {
-    onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
+    onRefusal: (refusal) => log.warn(refusal, "a node rejects a response (NACK)"),
     onStranger: (unmatched) =>
-      log.warn({ ...unmatched, remedy: unmatchedRemedy(unmatched) }, "a node has no class of its own"),
+      log.warn({ ...unmatched, remedy: unmatchedRemedy(unmatched) }, "a node matches no class"),
   };
   const serving =
     settings.workers > 1 ? await serveByWorkers(settings, log, news) : await serveAlone(settings, log, news);

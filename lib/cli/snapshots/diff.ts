@@ -36,11 +36,11 @@ interface Options {
 export function registerDiff(program: Command, terminal: Terminal): void {
   program
     .command("diff [before] [after]")
-    .description("Shows what differs between two publications, or between what is served and a folder.")
+    .description("Shows the difference between two publications, or between the served version and a folder.")
     .addOption(storeOption())
     .option("--dir <folder>", "compile this folder and compare it with what is served, without publishing")
     .option("--base <commit>", "with --dir: compare it with this commit of its git repository; no store is read")
-    .option("--source <name>", "with --dir: the source that the folder would fill", "main")
+    .option("--source <name>", "with --dir: the name of the folder's source", "main")
     .option("--json", "as JSON")
     .option("--markdown", "as a comment for a code review")
     .addHelpText(

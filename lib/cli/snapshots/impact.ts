@@ -51,7 +51,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
     .option("--json", "as JSON")
     .addHelpText(
       "after",
-      `\nA file is named as diagnostics name it, or by any path that ends so; an object stands for itself: VirtualService/bookshop/reviews.\n${rootNames}\n${examplesText(
+      `\nName a file by its path in diagnostics or by the end of that path, or an object as KIND/NAMESPACE/NAME: VirtualService/bookshop/reviews.\n${rootNames}\n${examplesText(
         [
           "impact reviews.yaml",
           "impact samples/bookshop/reviews.yaml --edit samples/bookshop/reviews.yaml",
@@ -71,7 +71,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
         return tellMade(terminal, reader, loaded, { ...named, sources }, json === true);
       }
       if (named.kind === "object")
-        throw new PortolanError("an object has no text to edit; name the file that it stands in");
+        throw new PortolanError("--edit needs a file: name the file that contains the object");
       const edited = await editedShards(store, shards, named, await textOfFile(edit));
       const compile = createShardCompiler(worldOptionsOf(await settleSettings(store, {}), defaultWorldOptions));
       const { value, diagnostics } = compile(edited);

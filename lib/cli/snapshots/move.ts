@@ -36,7 +36,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
       .description(description)
       .addOption(storeOption())
       .addOption(keyringOption())
-      .option("--json", "what HEAD is now, as JSON")
+      .option("--json", "the resulting HEAD as JSON")
       .addHelpText("after", examplesText(examples));
   const tell = (moved: Moved, { json = false }: MoveOptions) => {
     if (json) terminal.out(JSON.stringify(movedJson(moved)));
@@ -50,14 +50,14 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   addPinOptions(
     command(
       "rollback [back]",
-      "Serves an earlier configuration again and pins it; by default the previous one. Services and endpoints stay the newest.",
+      "Serves an earlier configuration again, by default the previous one, and pins it. Services and endpoints stay current.",
       "rollback",
       'rollback 2 --why "checkout is down" --until 12h',
       "rollback --to 41",
     ),
   )
-    .option("--to <root>", `to the configuration of this root. ${rootNames}`)
-    .option("--whole", "with the services and endpoints of then, which stay so until `portolan unpin`")
+    .option("--to <root>", `roll back to the configuration of this root. ${rootNames}`)
+    .option("--whole", "also restore that version's services and endpoints, and keep them until `portolan unpin`")
     .action(
       async (
         back: string | undefined,
@@ -79,7 +79,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   addAuditOptions(
     command(
       "unpin",
-      "Lets go of what is pinned, and leads to the newest publish. Without a pin it does nothing, and ends with 0.",
+      "Removes the pin and serves the newest version. Without a pin it does nothing and exits with 0.",
       "unpin --why mended",
     ),
   ).action(async (options: MoveOptions & AuditOptions) => {
@@ -114,7 +114,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   });
 
   addPinOptions(
-    command("abort", "Ends the canary. Without one it does nothing, and ends with 0.", "abort --why 'too many 503'"),
+    command("abort", "Ends the canary. Without one it does nothing and exits with 0.", "abort --why 'too many 503'"),
   ).action(async (options: MoveOptions & AuditOptions) => {
     await unlessDone(terminal, options, async () =>
       tell(await abortCanary(await openThere(options.store, terminal.progress), await act(options)), options),
@@ -123,7 +123,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
 
   command(
     "sign",
-    "Vouches for HEAD as it is: one that was never signed, or with a key that is trusted no more.",
+    "Signs the current HEAD, if it has no signature or one of a key that is no longer trusted.",
     "sign --keyring keys.json",
   ).action(async (options: MoveOptions) => {
     const store = await openThere(options.store, terminal.progress);
@@ -132,7 +132,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
 
   command(
     "export <dir>",
-    "Copies what is served, with all that it reaches, into an empty folder.",
+    "Copies the served version with all its blobs into an empty folder.",
     "export carried/",
   ).action(async (dir: string, options: MoveOptions) => {
     const from = await openThere(options.store, terminal.progress);
@@ -143,19 +143,17 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     else terminal.out(`exported ${shortRoot(moved.root)} to ${dir}`);
   });
 
-  command(
-    "import <dir>",
-    "Publishes what was exported into a folder.",
-    "import carried/ --store s3://mesh/prod",
-  ).action(async (dir: string, options: MoveOptions) => {
-    const to = await openToWrite(options.store, terminal.progress);
-    if (isFolder(dir) && !(await holdsSomething(dir)))
-      throw new PortolanError(`${dir} holds nothing: name the folder that \`portolan export\` has filled`);
-    const result = await importSnapshot(await openThere(dir, terminal.progress), to, await trustOf(options.keyring));
-    if (result.kind === "lost") throw new PortolanError("another process published at the same moment; try again");
-    if (options.json === true) tell(result, options);
-    else terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${shortRoot(result.root)}`);
-  });
+  command("import <dir>", "Publishes an exported folder.", "import carried/ --store s3://mesh/prod").action(
+    async (dir: string, options: MoveOptions) => {
+      const to = await openToWrite(options.store, terminal.progress);
+      if (isFolder(dir) && !(await holdsSomething(dir)))
+        throw new PortolanError(`${dir} is empty: name a folder that \`portolan export\` has filled`);
+      const result = await importSnapshot(await openThere(dir, terminal.progress), to, await trustOf(options.keyring));
+      if (result.kind === "lost") throw new PortolanError("another process published at the same moment; try again");
+      if (options.json === true) tell(result, options);
+      else terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${shortRoot(result.root)}`);
+    },
+  );
 }
 
 const shortRoot = (root: string): string => root.slice(0, 12);

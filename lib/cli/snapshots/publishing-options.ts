@@ -23,16 +23,15 @@ export function addPublishingOptions(command: Command): Command {
       )
       .option(
         "--no-serve",
-        "record it and serve it to no node, until `promote`, or `canary NEWEST` for a part of the nodes",
+        "publish it without serving it, until `promote`, or `canary NEWEST` for a part of the nodes",
       ),
   );
 }
 
 /** @throws InvalidArgumentError for options that contradict one another */
 export function publishingOf({ canary, label, serve, ...auditInfo }: PublishingOptions): Publishing {
-  if (canary === undefined && Object.keys(label).length > 0)
-    throw new InvalidArgumentError("--label goes with --canary");
-  if (canary !== undefined && !serve) throw new InvalidArgumentError("--canary serves, and --no-serve does not");
+  if (canary === undefined && Object.keys(label).length > 0) throw new InvalidArgumentError("--label needs --canary");
+  if (canary !== undefined && !serve) throw new InvalidArgumentError("use one of --canary and --no-serve");
   if (!serve) return { ...auditInfoOf(auditInfo), share: { percent: 0, labels: {} } };
   return { ...auditInfoOf(auditInfo), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }

@@ -57,12 +57,15 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .option("--source <name>", "name of the source", "main")
     .option("--primary <name>", "the source whose settings of the mesh count, from now on; not with --url")
     .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request", urlFor("--url"))
-    .option("--json", "what came of it, with all diagnostics, as JSON")
+    .option("--json", "the result, with all diagnostics, as JSON")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
-    .option("--no-binary-forms", "store none from now on")
+    .option("--no-binary-forms", "stop storing binary forms")
     .addOption(pollDelayOption())
-    .option("--allow-empty", "fill the source although the folder holds no object")
-    .option("--accept-closed", "publish although a refused security object closes what it selects")
+    .option("--allow-empty", "fill the source even if the folder has no objects")
+    .option(
+      "--accept-closed",
+      "publish even if a refused security object denies all requests to the workloads that it selects",
+    )
     .addOption(
       new Option("--security-failure <what>", "what every compile does about such objects from now on").choices(
         securityFailures,

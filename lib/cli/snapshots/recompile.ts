@@ -17,10 +17,10 @@ interface Options extends PublishingOptions {
 export function registerRecompile(program: Command, terminal: Terminal): void {
   const command = program
     .command("recompile")
-    .description("Compiles what a store's sources hold with this version of Portolan, and publishes what comes of it.")
+    .description("Compiles what a store's sources hold with this version of Portolan, and publishes the result.")
     .addOption(storeOption())
     .addOption(keyringOption())
-    .option("--json", "what came of it, with all diagnostics, as JSON")
+    .option("--json", "the result, with all diagnostics, as JSON")
     .addHelpText(
       "after",
       examplesText([

@@ -25,9 +25,9 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
     .command("replicate <copy>")
     .description("Copies this store to a store of another region, which must have no publisher of its own.")
     .addOption(storeOption())
-    .option("--every <duration>", "go on, and look so often whether there is something new", readEvery)
-    .option("--prune", "delete of the copy what the original lacks, once it is a day old")
-    .option("--discard", "give up what was published into the copy by itself")
+    .option("--every <duration>", "keep running, and check for new versions this often", readEvery)
+    .option("--prune", "delete from the copy what the original lacks and is older than a day")
+    .option("--discard", "discard what was published into the copy directly")
     .option("--json", "what was copied, as JSON")
     .addHelpText(
       "after",

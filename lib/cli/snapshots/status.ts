@@ -49,12 +49,12 @@ export function registerStatus(program: Command, terminal: Terminal): void {
   program
     .command("status")
     .description(
-      "Shows what is served, what holds it, and what was published since then; with --server, which Envoys are in trouble.",
+      "Shows the served version, its pin and canary, and newer versions; with --server also the Envoys with problems.",
     )
     .addOption(storeOption())
     .option(
       "--server <url>",
-      "ask this front, too: nodes without a class, and nodes that refuse what they are served",
+      "also ask this front for nodes without a class and nodes that reject their configuration",
       serverUrl,
     )
     .option("--token-file <path>", "an operator's token for it")
@@ -250,7 +250,7 @@ function nextLines({ served, pin, expired, canary, newest }: HeadStatus): readon
     ];
   if ((pin ?? expired) === undefined || newest === served) return [];
   const first = expired === undefined ? "" : ", and so does the next compile of anything";
-  return [`\`portolan diff SERVED NEWEST\` shows what lies between, \`portolan unpin\` leads there${first}`];
+  return [`\`portolan diff SERVED NEWEST\` shows what differs, \`portolan unpin\` serves the newest version${first}`];
 }
 
 const row = (name: string, text: string) => `${name.padEnd(8)}${proseLine(text)}`;

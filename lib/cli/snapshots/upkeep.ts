@@ -39,11 +39,11 @@ interface FsckOptions extends CommonOptions {
 export function registerUpkeep(program: Command, terminal: Terminal): void {
   program
     .command("gc")
-    .description("Deletes what nothing names any more: one run names it, a run an hour later deletes it.")
+    .description("Deletes unreferenced blobs: the first run marks them, a run an hour later deletes them.")
     .addOption(storeOption())
     .option(
       "--keep <publications>",
-      "how many roots that were served stay, and how many configurations can be rolled back to",
+      "number of served roots and of configurations for rollback to keep",
       wholeNumber(1),
       usualKeptPublications,
     )
@@ -77,10 +77,10 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
 
   program
     .command("fsck")
-    .description("Proves that everything that can be asked for is there and unharmed.")
+    .description("Checks that all blobs that can be requested exist and are undamaged.")
     .addOption(storeOption())
-    .option("--keep <publications>", "how far back the history is kept", wholeNumber(1))
-    .option("--repair", "write anew what is missing or damaged and can be made from the sources, or has a copy")
+    .option("--keep <publications>", "number of publications of the history to check", wholeNumber(1))
+    .option("--repair", "write missing or damaged blobs again, from the sources or from copies")
     .addOption(keyringOption())
     .option("--json", "as JSON")
     .addHelpText("after", examplesText(["fsck", "fsck --repair", "fsck --store s3://mesh/prod --json"]))
@@ -100,7 +100,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       if (json) terminal.out(JSON.stringify({ ...result, problems }));
       else {
         for (const problem of problems) terminal.out(problem);
-        if ("mended" in result) terminal.out(`${counted(Number(result.mended), "object")} written anew`);
+        if ("mended" in result) terminal.out(`${counted(Number(result.mended), "object")} written again`);
         terminal.out(
           [
             counted(result.publications, "publication"),
@@ -125,7 +125,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     program
       .command("recover")
       .description(
-        "Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history. Where HEAD can be read it does nothing, and ends with 0.",
+        "Rebuilds a missing or unreadable HEAD from its copies or from the history. If HEAD is readable it does nothing and exits with 0.",
       )
       .addOption(storeOption())
       .addOption(keyringOption())

@@ -105,7 +105,7 @@ export function nodesOf(store: ObjectStore, name: string): NodeSource & { keep(h
       const node = text !== undefined && sha256(text) === hash ? readNode(text) : undefined;
       if (node === undefined)
         throw new IncompleteSource(
-          `source ${name} lacks a part of what was collected; its collector writes it anew when it is started again`,
+          `source ${name} lacks some of its collected objects; restart its collector, which writes them again`,
         );
       keep(hash, node);
       return node;

@@ -17,7 +17,7 @@ export interface ShardState {
 
 /** @returns `as of …`, in RFC 3339, or that there was no such time */
 export const asOfText = (asOfMs: number): string =>
-  asOfMs > 0 ? `as of ${new Date(asOfMs).toISOString()}` : "never read as a whole";
+  asOfMs > 0 ? `as of ${new Date(asOfMs).toISOString()}` : "never read completely";
 
 /** Of a longer reason the beginning is told. */
 const maxFailureBytes = 1_024;

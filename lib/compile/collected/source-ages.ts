@@ -15,7 +15,7 @@ export async function collectedStates(store: ObjectStore): Promise<readonly Coll
   return states.flatMap(({ name, state }) => (state === undefined ? [] : [{ name, state }]));
 }
 
-/** Those that may not be as their upstreams are, as servers report it; without `asOf` one that was never read as a whole. @param nowMs milliseconds since the epoch */
+/** Those that may not be as their upstreams are, as servers report it; without `asOf` one that was never read completely. @param nowMs milliseconds since the epoch */
 export async function behindSources(
   store: ObjectStore,
   nowMs: number,

@@ -66,7 +66,7 @@ function staleSource(name: string, asOfMs: number, failure: string): Diagnostic 
     severity: "warning",
     origin: fileOrigin(name),
     path: [],
-    message: `${asOfMs > 0 ? `was last as its origin is at ${new Date(asOfMs).toISOString()}` : "was never read as a whole"}, and its last content is still used: ${why}`,
+    message: `${asOfMs > 0 ? `was last as its origin is at ${new Date(asOfMs).toISOString()}` : "was never read completely"}, and its last content is still used: ${why}`,
     hint: "look after its collector, and whether the origin is up and its credentials are valid",
   };
 }

@@ -23,5 +23,5 @@ export async function refuseDisplaced(store: ObjectStore, name: string): Promise
   const folders = await store.folders(`sources/${encodeKeyPart(name)}/`);
   const displaced = folders.find((folder) => folder === "list" || folder === "head");
   if (displaced !== undefined)
-    throw new UnreadableSource(`source ${name} has a folder in the place of its ${displaced}; delete what lies in it`);
+    throw new UnreadableSource(`source ${name} has a folder where its file ${displaced} belongs; delete that folder`);
 }

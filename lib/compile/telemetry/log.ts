@@ -56,7 +56,7 @@ export const troubleLog = (log: Log) => ({
 });
 
 /** What goes wrong with slices and is mended by whoever hands them out. */
-export const sliceTrouble = (log: Log) => (reason: string) => log.warn({ reason }, "a slice is compiled anew");
+export const sliceTrouble = (log: Log) => (reason: string) => log.warn({ reason }, "a slice is compiled again");
 
 /** The same of all that a compile can do without. */
 export const compileTrouble = (log: Log) => ({

@@ -11,7 +11,7 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
   const registers = [registry];
   const compiles = new Counter({
     name: "portolan_compiles_total",
-    help: "Compiles by what came of them.",
+    help: "Compiles by result.",
     labelNames: ["result"],
     registers,
   });
@@ -36,7 +36,7 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
   });
   const memo = new Counter({
     name: "portolan_memo_steps_total",
-    help: "Steps of compiles, by whether they were remembered (hit) or made anew (miss).",
+    help: "Queries of compiles: hit is a result from the cache, miss one that was computed.",
     labelNames: ["result"],
     registers,
   });

@@ -36,7 +36,8 @@ export async function answerInTime(
   goOn(context, rest, goesOn);
   const refusal = await keep();
   if (refusal !== undefined) return refusal;
-  const reason = "the work takes longer than a webhook waits, and goes on; the compile function's log has the outcome";
+  const reason =
+    "the compile takes longer than a webhook waits and continues; see the compile function's log for the result";
   return Response.json({ kind: "accepted", reason }, { status: 202 });
 }
 

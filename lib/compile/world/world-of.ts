@@ -59,7 +59,7 @@ export interface WorldOptions {
   readonly pollDelayMs?: number;
   /** Switches of the Gateway API, over those of the folder; what neither says is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
-  /** What is done about refused security objects; absent: what they select is closed. */
+  /** What is done about refused security objects; absent: requests to the workloads that they select are denied. */
   readonly securityFailure?: SecurityFailure;
   /** Sources in order, as the deployment names them: the settings of the first count. Absent: it names none. */
   readonly sources?: readonly string[];

@@ -18,7 +18,7 @@ export function textProblem(text: string): string | undefined {
   if (/r/i.test(prefix)) return undefined;
   for (const [, escape = ""] of text.matchAll(/\\(u[\da-fA-F]{4}|U[\da-fA-F]{8}|.)/gs)) {
     if (!/^[uU]./.test(escape)) continue;
-    if (prefix !== "") return `\\${escape} stands for a character, not for a byte`;
+    if (prefix !== "") return `\\${escape} is a character, not a byte`;
     const point = Number.parseInt(escape.slice(1), 16);
     if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return `\\${escape} is no character`;
   }

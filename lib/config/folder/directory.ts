@@ -182,6 +182,6 @@ export function unreadableFile(file: string, problem: string): Diagnostic {
     origin: fileOrigin(file),
     path: [],
     message: `cannot be read: ${problem}`,
-    hint: "mend it or take it out; all other files were read",
+    hint: "correct or remove it; all other files were read",
   };
 }

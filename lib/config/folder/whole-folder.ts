@@ -156,7 +156,7 @@ function withKept<T extends Placed>(present: readonly T[], kept: readonly T[]): 
 const halfSavedWarning = (file: string): Diagnostic =>
   warning("half-saved", fileOrigin(file), {
     message: "holds only the beginning of what it held, so it is taken as half saved; what it held is still served",
-    hint: "save it whole; to take objects out, remove their lines or the file",
+    hint: "save the whole file; to remove objects, delete their lines or the file",
   });
 
 /** @param origin the object, and the file that nobody can read; a line of what was there before would say nothing */

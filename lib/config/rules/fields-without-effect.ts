@@ -62,7 +62,7 @@ function wasmFields(prefix: string): readonly FieldWithoutEffect[] {
   return [
     field(
       `${prefix}imagePullSecret`,
-      "is not handed on: no credential stands in a snapshot, and Istio's agent does not pull the image without one",
+      "is not sent to the proxy: snapshots hold no credentials, and Istio's agent does not pull the image without one",
       "serve the code without credentials, by its sha256",
     ),
     field(`${prefix}verificationKey`, "has no effect: Istio 1.30 does not read it", "write the code's sha256"),

@@ -64,8 +64,8 @@ export function leftOutFindings({ metadata, origin }: ParsedObject): readonly Di
 /** Whoever writes the annotation by hand refuses an object of theirs. */
 const unknownForm = error(
   ["metadata", "annotations", leftOutAnnotation],
-  "is written by portolan alone, and refuses its object",
-  "take the annotation out",
+  "is reserved for portolan, so the object is refused",
+  "remove the annotation",
 );
 
 function leftOutIn(value: unknown): LeftOut | undefined {

@@ -47,7 +47,7 @@ const isFact = (annotation: string): boolean => annotation === keyPairFact || an
 export const hasLeftOutValues = (secret: ParsedObject): boolean =>
   hasValue(secret) || fieldsOf(secret.metadata.annotations)[keyPairFact] !== undefined;
 
-export const secretHint = "take it out, and give it to `portolan secret apply`, which encrypts it";
+export const secretHint = "remove it, and store it encrypted with `portolan secret apply`";
 
 export const secretLeftOut = ({ origin }: ParsedObject): Diagnostic =>
   at(

@@ -22,7 +22,7 @@ export function ClassPage({ place }: PageProps) {
       <Shown of={answer}>
         {({ trees, secrets, page, nodes, defaultOf }) => (
           <>
-            <h2>What its proxies have</h2>
+            <h2>Resources of its proxies</h2>
             <Table
               caption="Resources"
               rows={trees}
@@ -45,7 +45,7 @@ export function ClassPage({ place }: PageProps) {
             />
             {secrets.length === 0 ? null : (
               <>
-                <h2>Secrets that it names</h2>
+                <h2>Secrets that it references</h2>
                 <ul class="plain">
                   {secrets.map((name) => (
                     <li key={name}>

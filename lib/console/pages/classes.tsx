@@ -26,12 +26,12 @@ export function ClassesPage({ place }: PageProps) {
       <Shown of={answer}>
         {({ classes, total, isPartial }) => (
           <>
-            {isPartial ? <p>There are more nodes than were gone over; they are not counted.</p> : null}
+            {isPartial ? <p>Only a part of the nodes was counted.</p> : null}
             <Table
               caption="Classes"
               rows={classes}
               keyOf={({ id }) => id}
-              none="No class has that in its name, nor a node of it."
+              none="No class or node name contains this text."
               columns={[
                 {
                   title: "Class",

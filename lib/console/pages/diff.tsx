@@ -81,9 +81,9 @@ function Compared({ place }: PageProps) {
               <Badge tone="bad">{diff.counts.removed} removed</Badge>
               <Badge tone="warn">{diff.counts.changed} changed</Badge>
             </p>
-            {diff.isPartial ? <p>More differs than was looked at: this is a part of it.</p> : null}
+            {diff.isPartial ? <p>There are more differences than shown here.</p> : null}
             <Classes diff={diff} />
-            {diff.total === 0 ? <p class="quiet">No resource differs{q === "" ? "" : " that is called so"}.</p> : null}
+            {diff.total === 0 ? <p class="quiet">No resource differs{q === "" ? "" : " with this name"}.</p> : null}
             <ul class="said">
               {diff.resources.map((one) => (
                 <li key={`${one.type} ${one.name} ${one.classId} ${one.change}`} class="card">
@@ -149,7 +149,7 @@ function Classes({ diff: { classes } }: { readonly diff: Diff }) {
       <ul class="plain">
         {moved.map(({ before, after, who, moreWho }) => (
           <li key={before + after}>
-            <Badge tone="note">another</Badge> <code>{before}</code> → <code>{after}</code>{" "}
+            <Badge tone="note">renamed</Badge> <code>{before}</code> → <code>{after}</code>{" "}
             <span class="quiet">
               {who.join(", ")}
               {moreWho > 0 ? ` and ${moreWho} more` : ""}

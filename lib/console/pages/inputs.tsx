@@ -10,14 +10,14 @@ import { changeQuery } from "../use-place.ts";
 const everyMs = 10_000;
 
 const tones = { fresh: "good", stale: "warn", missing: "bad" } as const;
-const stale = "Its origin fails. What was read before is in force.";
+const stale = "The last fetch failed. The previously fetched content is used.";
 const meanings = {
-  jwks: { fresh: "", stale, missing: "Nothing was ever read: every token of its rules is refused." },
+  jwks: { fresh: "", stale, missing: "Never fetched: every token of its rules is refused." },
   host: { fresh: "", stale, missing: "No address is known: the gateway is left out of endpoints." },
   module: {
     fresh: "",
     stale,
-    missing: "Nothing was ever read: its filters refuse everything or, failing open, let everything pass.",
+    missing: "Never fetched: its filters deny all requests or, with FAIL_OPEN, allow them.",
   },
 } as const;
 
@@ -41,7 +41,7 @@ export function InputsPage({ place }: PageProps) {
               />
             </>
           ) : (
-            <p class="quiet">This front does not read what was looked up. `portolan resolve` shows it.</p>
+            <p class="quiet">This front does not read fetched inputs. Run `portolan resolve` to see them.</p>
           )
         }
       </Shown>

@@ -60,7 +60,7 @@ function Whole({ mesh, place }: PageProps & { readonly mesh: Mesh }) {
         {counted(mesh.services, "service")} in {counted(mesh.namespaces.length, "namespace")}. Visibility and Sidecars
         decide which client sees which service; the wider a line, the more services. Select a client for what it sees, a
         namespace for its services, a service for its clients and routes.
-        {mesh.isPartial ? " The mesh is larger than what is drawn." : ""}
+        {mesh.isPartial ? " Only a part of the mesh is drawn." : ""}
       </p>
       <div class="asked">
         <Search
@@ -143,7 +143,7 @@ function Routes({
 }: PageProps & { readonly value: MeshServices; readonly root: string | undefined }) {
   const columns = useMemo(() => columnsOfServices(value), [value]);
   const edges = useMemo(() => edgesOfServices(value), [value]);
-  if (value.total === 0) return <p class="quiet">It sees none that is called so.</p>;
+  if (value.total === 0) return <p class="quiet">It sees no service with this name.</p>;
   const press = (id: string) => {
     const host = hostOfId(id);
     const caller = id.startsWith("caller ") ? id.slice("caller ".length) : undefined;
@@ -161,7 +161,7 @@ function Routes({
   const [first] = value.services;
   return (
     <>
-      {value.isPartial ? <p>There is more than was looked at.</p> : null}
+      {value.isPartial ? <p>Only a part of the mesh was searched.</p> : null}
       {value.seenBy === undefined || first === undefined ? null : (
         <p>
           <code>{first.host}</code>{" "}

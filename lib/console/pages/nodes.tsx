@@ -37,7 +37,7 @@ export function NodesPage({ place }: PageProps) {
               <NodeTable nodes={list} isSearch={q !== ""} />
               {unread > 0 ? (
                 <p class="quiet">
-                  Not read: {counted(unread, "record")} of other fronts. Nodes that only these name are missing.
+                  Not read: {counted(unread, "record")} of other fronts. Nodes that only these records name are missing.
                 </p>
               ) : null}
               <Pager
@@ -48,7 +48,7 @@ export function NodesPage({ place }: PageProps) {
               />
             </>
           ) : (
-            <p class="quiet">This front keeps nothing of what its nodes have: at the edge none does.</p>
+            <p class="quiet">This front keeps no node status: fronts on Workers and Lambda do not, servers do.</p>
           )
         }
       </Shown>
@@ -57,7 +57,7 @@ export function NodesPage({ place }: PageProps) {
 }
 
 const tones = { synced: "good", taken: "good", stale: "warn", refused: "bad", gone: "bad" } as const;
-const ways = { poll: "polls", stream: "a stream", delta: "a stream of deltas" } as const;
+const ways = { poll: "polls", stream: "a stream", delta: "a delta stream" } as const;
 
 function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readonly isSearch: boolean }) {
   return (
@@ -65,7 +65,7 @@ function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readon
       caption="Nodes"
       rows={nodes}
       keyOf={({ node, cluster = "" }) => `${node} ${cluster}`}
-      none={isSearch ? "No node that has asked is called so." : "No node has asked this front yet."}
+      none={isSearch ? "No connected node has this name." : "No node has connected to this front yet."}
       columns={[
         {
           title: "Node",
@@ -130,7 +130,7 @@ function InTrouble({
   if (refusals.length + strangers.length === 0)
     return isAnybody ? (
       <p>
-        <Badge tone="good">well</Badge> All that ask have a class, and take what they get.
+        <Badge tone="good">healthy</Badge> All connected nodes match a class and accept their configuration.
       </p>
     ) : null;
   return (
@@ -183,7 +183,7 @@ function Refusal({ one }: { readonly one: Trouble["refusals"][number] }) {
       ) : (
         <blockquote>{error}</blockquote>
       )}
-      {isGone ? <p class="quiet">The store has what it refused no more.</p> : null}
+      {isGone ? <p class="quiet">The rejected version is no longer in the store.</p> : null}
       {suspects.length === 0 ? null : (
         <>
           <p class="quiet">It may be about {counted(suspects.length + moreSuspects, "resource")}:</p>

@@ -59,8 +59,8 @@ function Warnings({ value: { warnings } }: Of) {
 
 const toneOf = { refused: "bad", stale: "warn", gone: "bad" } as const;
 const shortTexts = {
-  refused: { one: "proxy refuses what it is served", many: "proxies refuse what they are served" },
-  stale: { one: "proxy is behind, or not heard", many: "proxies are behind, or not heard" },
+  refused: { one: "proxy rejects its configuration", many: "proxies reject their configuration" },
+  stale: { one: "proxy is stale or disconnected", many: "proxies are stale or disconnected" },
   gone: { one: "proxy is gone", many: "proxies are gone" },
 } as const;
 
@@ -95,27 +95,27 @@ function Attention({ value }: Of) {
             <a href={placeText(["diagnostics"], { q: "security-closed" })}>
               {counted(closed, "refused security object")}
             </a>
-            : what they select is closed
+            : requests to the workloads that they select are denied
           </li>
         )}
         {open === 0 ? null : (
           <li>
             <Badge tone="bad">open</Badge>{" "}
             <a href={placeText(["diagnostics"], { q: "security-open" })}>{counted(open, "refused security object")}</a>:
-            what they protected is open
+            the workloads that they protected are open
           </li>
         )}
         {unmatched === 0 ? null : (
           <li>
             <Badge tone="bad">unmatched</Badge>{" "}
-            <a href="#/nodes">{counted(unmatched, "node has", "nodes have")} no class of its own</a>
+            <a href="#/nodes">{counted(unmatched, "node has", "nodes have")} no matching class</a>
           </li>
         )}
         {behind.map(({ name, asOf, failure }) => (
           <li key={name}>
             <Badge tone="warn">behind</Badge> source {name},{" "}
             {asOf === undefined ? (
-              "never read as a whole"
+              "never read completely"
             ) : (
               <>
                 as of <Time at={asOf} />
@@ -148,7 +148,7 @@ function Unanalyzed({ value: { isAnalyzed, notAnalyzed = "nothing is recorded of
   if (isAnalyzed) return null;
   return (
     <p>
-      <Badge tone="warn">not analyzed</Badge> There are no messages of the analysers: {notAnalyzed}. Run{" "}
+      <Badge tone="warn">not analyzed</Badge> There are no analyzer messages: {notAnalyzed}. Run{" "}
       <code>portolan analyze -f FOLDER</code>, or <code>portolan analyze --kube</code> for a cluster.
     </p>
   );
@@ -183,7 +183,7 @@ function Proxies({ value: { proxies, classes } }: Of) {
         {states.length === 0 ? null : (
           <>{states.map((state) => `${number(proxies?.[state] ?? 0)} ${state}`).join(", ")}. </>
         )}
-        <a href="#/classes">{counted(classes, "class", "classes")}</a> of proxies that get the same answers.
+        <a href="#/classes">{counted(classes, "class", "classes")}</a> of proxies with the same configuration.
       </p>
     </section>
   );
@@ -233,7 +233,7 @@ function Next({ value: { steps, pin, expired, canary, held, newest, served, refu
           <Badge tone="warn">pinned</Badge> by {pin.by || "an unnamed author"} <Time at={pin.since} />: {pin.why}
         </p>
       )}
-      {expired === undefined ? null : <p>A pin is over: the next compile leads on.</p>}
+      {expired === undefined ? null : <p>A pin has expired: the next compile serves the newest version.</p>}
       {held.length === 0 ? null : (
         <p>
           {counted(held.length, "publish", "publishes")} held back; the newest is <Version root={newest} />
@@ -241,8 +241,8 @@ function Next({ value: { steps, pin, expired, canary, held, newest, served, refu
       )}
       {steps.length === 0 && pin === undefined && canary === undefined && newest === served ? (
         <p class="quiet">
-          The newest version is served, and no other follows.
-          {refusals === 0 ? "" : ` ${counted(refusals, "refusal stands", "refusals stand")} against it.`}
+          The newest version is served. No rollout is in progress.
+          {refusals === 0 ? "" : ` ${counted(refusals, "active NACK")} for it.`}
         </p>
       ) : null}
       <p>

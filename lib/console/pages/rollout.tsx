@@ -114,7 +114,7 @@ function State({ value, onAsk }: Acting) {
         <section class="card">
           <h2>Pin</h2>
           {pin === undefined ? (
-            <p class="quiet">Nothing is pinned: what is published is served.</p>
+            <p class="quiet">Nothing is pinned: every publish is served.</p>
           ) : (
             <>
               <p>
@@ -122,8 +122,8 @@ function State({ value, onAsk }: Acting) {
               </p>
               <p class="quiet">
                 {pin.configuration === undefined
-                  ? "Everything is held as it was, services and endpoints too."
-                  : "Configuration is held; services and endpoints are followed."}
+                  ? "The whole version is pinned, including services and endpoints."
+                  : "The configuration is pinned; services and endpoints stay current."}
               </p>
               {pin.until === undefined ? null : (
                 <p class="quiet">

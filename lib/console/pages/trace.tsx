@@ -123,7 +123,7 @@ function InBrowser({ place }: PageProps) {
 
 /** Of a page that was opened before its front was made anew, say: what it loads is not there any more. */
 const failed = (cause: unknown): string =>
-  `the request could not be followed here (${cause instanceof Error ? cause.message : String(cause)}): load the page again`;
+  `the browser could not trace the request (${cause instanceof Error ? cause.message : String(cause)}): reload the page`;
 
 /** Loads what follows requests when somebody first asks: it weighs more than the rest of the console. */
 async function followHere(asked: FollowedRequest, signal: AbortSignal): Promise<Reply<Traced>> {
@@ -149,8 +149,8 @@ function Elsewhere({ place }: PageProps) {
   return (
     <section class="card">
       <p>
-        This front is kept small, for the edge, and follows no requests itself: this page reads what it serves the node,
-        and does. So does the command line:
+        This front runs at the edge and does not trace requests itself. This page traces the request in the browser,
+        from the node's configuration. The command line does the same:
       </p>
       <pre class="command">{command.join(" ")}</pre>
     </section>
@@ -203,7 +203,7 @@ function Followed({ traced }: { readonly traced: Traced }) {
                   <code>{address}</code>{" "}
                   {sharePercent === undefined
                     ? ""
-                    : `${sharePercent} %${way.dependsOn.length === 0 ? "" : " of those that pass"}`}
+                    : `${sharePercent} %${way.dependsOn.length === 0 ? "" : " of the requests that reach it"}`}
                 </li>
               ))}
             </ul>

@@ -12,7 +12,7 @@ export function PublicationTable({ entries }: { readonly entries: readonly Publi
       caption="Publications"
       rows={entries}
       keyOf={({ hash }) => hash}
-      none="Nothing was published yet."
+      none="Nothing is published yet."
       columns={[
         { title: "Generation", isNumber: true, cell: ({ generation }) => number(generation) },
         { title: "When", cell: ({ at }) => <Time at={at} /> },

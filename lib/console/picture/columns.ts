@@ -117,7 +117,7 @@ export function columnsOfServices({ services, seenBy = [] }: MeshServices): read
       // A name that routes lead here from stands beside what it leads to: lines stay short.
       if (hosts.has(name) || asked.has(name)) continue;
       asked.add(name);
-      items.push({ id: serviceId(name), label: name, detail: "asked for by this name" });
+      items.push({ id: serviceId(name), label: name, detail: "requested by this name" });
     }
     const versions = subsets.length === 0 ? [] : [`subsets ${subsets.join(", ")}`];
     items.push({

@@ -22,7 +22,7 @@ export const consoleRoutes = (load: LoadConsole): readonly Route[] =>
     path,
     to: plain(async (asked) => {
       const file = (await load()).find((one) => one.path === asked.path);
-      if (file === undefined) return problem(404, "the console has no such file: load its page anew");
+      if (file === undefined) return problem(404, "the console has no such file: reload the page");
       const headers = {
         ...shellHeaders,
         "content-type": file.type,

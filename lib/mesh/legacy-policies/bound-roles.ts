@@ -76,7 +76,7 @@ function unbound(binding: Config<ServiceRoleBinding>): Diagnostic {
   const finding = warning(
     ["spec", "roleRef", "name"],
     `there is no ServiceRole ${binding.spec.roleRef?.name ?? ""} in ${namespace}, so no access is granted`,
-    "roles and their bindings stand in one namespace, that of the services",
+    "put the ServiceRole and its ServiceRoleBinding into the namespace of the services",
     "legacy-role-unknown",
   );
   return at(binding.origin, finding);

@@ -41,7 +41,7 @@ export function startOfContainer(
     ...elsewhere.map((name) =>
       info(
         [...path, name],
-        "its value stands in a ConfigMap, a Secret or a file, which are not read: it counts as absent",
+        "its value comes from a ConfigMap, a Secret or a file, which are not read: it is treated as absent",
         "write the value into the pod",
         "proxy-environment-elsewhere",
       ),

@@ -79,7 +79,7 @@ function unused({ of, namespace, name, origin }: StatedEndpoints): Diagnostic {
       : `states endpoints of ${namespace}/${name}: there is no such workload, or its pods are known`;
   return at(
     origin,
-    warning(["endpoints"], message, "mend the name, or take the entry out", "stated-endpoints-unusable"),
+    warning(["endpoints"], message, "correct the name, or remove the entry", "stated-endpoints-unusable"),
   );
 }
 

@@ -40,7 +40,7 @@ export async function recoverHead(store: ObjectStore, options: OperatorOptions =
   const nowMs = (await storeClock(store, now))();
   const entries = await writtenPublications(store);
   const found = (await fromCopy(store, trusted)) ?? (await fromHistory(store, entries, by, nowMs));
-  if (found === undefined) throw new PortolanError("there is neither a copy of HEAD nor a history; publish anew");
+  if (found === undefined) throw new PortolanError("there is neither a copy of HEAD nor a history; publish again");
   await mendHistory(store);
 
   const head = onClock({ ...found.read, etag: "" }, nowMs, pace);

@@ -16,7 +16,7 @@ export interface SigningJwk {
   readonly d?: string;
 }
 
-/** Makes a key. The id says what it is for, and is its own. */
+/** Makes a key. The id says what the key signs, and is its own. */
 export async function makeSigningKey(use: KeyUse): Promise<SigningJwk> {
   const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   if (!("privateKey" in pair)) throw new PortolanError("this runtime makes no Ed25519 key pairs");

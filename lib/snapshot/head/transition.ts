@@ -266,7 +266,7 @@ async function targetWorld(worlds: OpenWorlds, root: string): Promise<CompiledWo
     if (worlds.lacking.size === lackingBefore || !(cause instanceof Error)) throw cause;
     throw new PortolanError(
       `root ${root.slice(0, 12)} is not whole (${cause.message}), so it is not served; ` +
-        "`portolan fsck --repair` writes anew what the sources still say, and a higher number rolls farther back",
+        "`portolan fsck --repair` rebuilds it from the sources, or roll back to an earlier version",
       [],
       cause,
     );

@@ -69,7 +69,7 @@ const indexOf = (field: PropertyKey): number | undefined =>
   typeof field === "string" && /^\d+$/.test(field) ? Number(field) : undefined;
 
 function unread(form: StoredForm): never {
-  throw new PortolanError(`resources from ${form.first} to ${form.last} lie in the store, and were not read`, [], form);
+  throw new PortolanError(`resources from ${form.first} to ${form.last} are in the store and were not read`, [], form);
 }
 
 /** Nothing but a name. */

@@ -106,7 +106,7 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
 
 const lostLedger =
   `${ledgerKey} is empty or holds something else, so it is not known what garbage collection has deleted. Nothing is deleted because of ` +
-  "it, publishes write again what they rely on, and fsck has looked only at what HEAD leads to. `portolan gc` writes it anew";
+  "it, publishes write again what they rely on, and fsck has checked only what HEAD refers to. `portolan gc` writes the file again";
 
 /** Roots that are served, or will be without anybody's doing. */
 function rootsToCome({ head }: ReadHead, nowMs: number): readonly string[] {

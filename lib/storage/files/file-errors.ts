@@ -35,7 +35,7 @@ export function refuseFileThere(store: string, folder: string): (cause: unknown)
   return (cause) => {
     if (codeOf(cause) !== "EEXIST" && codeOf(cause) !== "ENOTDIR") throw cause;
     throw new PortolanError(
-      `file store ${store}: ${folder} cannot be a folder of objects: it is an object, or lies below one`,
+      `file store ${store}: ${folder} cannot be a folder: it, or a parent of it, is a file`,
       [],
       cause,
     );

@@ -183,10 +183,10 @@ function reasonOfHost(name: string, routes: readonly RouteJson[]): string {
   if (name === allowAnyHost) return "no other host is named: the outbound traffic policy lets any through";
   if (name === dynamicDnsHost) return "no other host is named: the outbound traffic policy has its name resolved";
   if (name === blockAllHost) return "no other host is named: the outbound traffic policy lets none through";
-  if (name.startsWith(blackHoleHost)) return "no route is bound to this server: everything is answered with 404";
+  if (name.startsWith(blackHoleHost)) return "no VirtualService is bound to this server: every request gets 404";
   if (routes.some((route) => madeBy(route) !== undefined)) return "a route is bound to this host";
   if (name.startsWith("inbound|")) return "a port of the workload";
-  return "a service in reach that no route stands in front of";
+  return "no VirtualService applies to this service";
 }
 
 function reasonOfRoute(route: RouteJson, isFound: boolean, patches: readonly string[]): string {
@@ -197,7 +197,7 @@ function reasonOfRoute(route: RouteJson, isFound: boolean, patches: readonly str
       ? "default route"
       : "default route, or added by an EnvoyFilter";
   const patched = patches.length === 0 ? "" : "; an EnvoyFilter may have changed it";
-  return `of ${path}, by none of its rules as they stand${patched}`;
+  return `from ${path}, but equal to none of its rules${patched}`;
 }
 
 function takenBy({ match = {} }: RouteJson): string {

@@ -11,12 +11,12 @@ export function reasonOf(type: ResourceType, name: string, from: readonly string
 const reasons: Readonly<Record<ResourceType, (name: string) => string>> = {
   clusters(name) {
     const parts = parseClusterName(name);
-    if (parts === undefined) return "built in, or of the mesh's settings";
+    if (parts === undefined) return "built in, or from the mesh configuration";
     const { direction, port, subset, host } = parts;
     if (direction === "inbound") return `port ${port} of the workload itself`;
     const passes = name.startsWith("outbound_.") ? ", passed on with its mutual TLS" : "";
     return subset === ""
-      ? `port ${port} of ${host}, a service in reach${passes}`
+      ? `port ${port} of ${host}, a service that this proxy can see${passes}`
       : `subset ${subset} of ${host}, port ${port}${passes}`;
   },
   endpoints(name) {
@@ -28,12 +28,12 @@ const reasons: Readonly<Record<ResourceType, (name: string) => string>> = {
   extension_configs: (name) =>
     name.startsWith(extensionPrefix) ? "an extension of the workload, with Wasm" : "written by an EnvoyFilter",
   listeners(name) {
-    if (name === "virtualInbound") return "what reaches the workload, by its ports";
-    if (name === "virtualOutbound") return "what leaves the workload, handed on to the listener of its address";
+    if (name === "virtualInbound") return "inbound traffic, by port of the workload";
+    if (name === "virtualOutbound") return "outbound traffic, handed to the listener of its original destination";
     const [, address, port] = /^(.*)_(\d+)$/.exec(name) ?? [];
-    return port === undefined ? "a listener of the mesh's settings" : `what goes to port ${port} of ${address}`;
+    return port === undefined ? "a listener of the mesh configuration" : `traffic to port ${port} of ${address}`;
   },
-  name_tables: () => "the names in reach, for the DNS proxy of the agent",
+  name_tables: () => "host names that this proxy can see, for the agent's DNS proxy",
   routes(name) {
     if (/^\d+$/.test(name)) return `HTTP to port ${name}, by host`;
     const [, host, port] = /^(.+):(\d+)$/.exec(name) ?? [];

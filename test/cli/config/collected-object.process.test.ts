@@ -77,20 +77,20 @@ describe("portolan describe, of what a collector has brought", () => {
     ]);
   });
 
-  it("shows one that is not valid, with what is wrong, and that nothing is served of it", async () => {
+  it("shows one that is not valid, with what is wrong, and that it is not served", async () => {
     const text = await described("dr", "wrong");
     expect(text).toMatch(
       /error cluster Kubernetes, namespace shop, resourceVersion 11 DestinationRule shop\/wrong: spec/,
     );
-    expect(text).toContain("it is not valid; nothing is served of it");
+    expect(text).toContain("it is not valid; it is not served");
     const json = JSON.parse(await described("dr", "wrong", "--json"));
     expect(json).toMatchObject({ source: "kubernetes", history: [{ change: "came", version: "11" }] });
     expect(json.findings.length).toBeGreaterThan(0);
   });
 
   it.each([
-    ["closed", "it is not valid; what it selects is closed until it is valid"],
-    ["kept", "it is not valid; its last valid form is served"],
+    ["closed", "it is not valid; all requests to the workloads that it selects are denied until it is valid"],
+    ["kept", "it is not valid; its last valid version is served"],
   ])("says of a policy that is refused what is served in its place: %s", async (name, text) => {
     expect(await described("authorizationpolicy", name)).toContain(text);
   });

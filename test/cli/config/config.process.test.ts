@@ -316,7 +316,7 @@ describe("the commands that read and delete configuration", () => {
     const rule = readFileSync(file("web.yaml", "web"), "utf8").replace("name: web", "name: web, namespace: shop");
     await writeShard(fileStore(join(folder, "state")), "main", [{ file: "web.yaml", text: rule }]);
     expect(await store("delete", "dr", "web", "-n", "shop")).toBe(
-      "failed: DestinationRule shop/web was not applied but comes with the folder of source main: take it out there, and `portolan push` the folder",
+      "failed: DestinationRule shop/web was not applied; it comes from the folder of source main: remove it there, and `portolan push` the folder",
     );
     expect(await store("delete", "dr", "web")).toBe(
       "failed: DestinationRule default/web does not exist; there is one in shop: -n shop",

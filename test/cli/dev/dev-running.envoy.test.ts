@@ -131,7 +131,7 @@ describe("portolan dev", () => {
 
   it("makes its store anew when somebody deletes it, on the same port", async () => {
     await rm(join(folder, "store"), { recursive: true });
-    await says(/^gone +store was deleted; it is made anew\n/m);
+    await says(/^gone +store was deleted; it is created again\n/m);
     await eventually(
       async () => poll(gateway).catch(() => 0),
       (code) => code === 200,

@@ -157,9 +157,9 @@ describe("portolan doctor, of a server that is no front", () => {
       "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
       /^failed: it answers 101, and leaves HTTP/,
     ],
-    ["garbage", "%%% no HTTP at all\r\n\r\n", /^failed: its answer is no HTTP/],
-    ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`, /^failed: its answer is no HTTP/],
-    ["an answer that is cut off", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", /cut off before its end$/],
+    ["garbage", "%%% no HTTP at all\r\n\r\n", /^failed: its response is not HTTP/],
+    ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`, /^failed: its response is not HTTP/],
+    ["an answer that is cut off", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", /its response was truncated$/],
   ])("bears %s", async (_name, text, said) => {
     const server = await listening(createSocketServer((socket) => socket.once("data", () => socket.end(text))));
     closing.push(server.close);
@@ -181,9 +181,9 @@ describe("portolan doctor, of a server that is no front", () => {
   it("says that polls bring no DiscoveryResponse where /healthz is a front's", async () => {
     const url = await serving((request, response) => response.end(request.url === "/healthz" ? healthy : "[]"));
     const found = await doctor(url, "--node", gateway, "--timeout", "7");
-    expect(found.said("poll clusters")).toBe("failed: the answer is no DiscoveryResponse of this type");
-    expect(found.said("connect")).toBe("failed: the answer is no DiscoveryResponse");
-    expect(found.said("grpc-web")).toBe("failed: the answer is no gRPC-Web: it has no grpc-status");
+    expect(found.said("poll clusters")).toBe("failed: the response is not a DiscoveryResponse of this type");
+    expect(found.said("connect")).toBe("failed: the response is not a DiscoveryResponse");
+    expect(found.said("grpc-web")).toBe("failed: the response is not gRPC-Web: it has no grpc-status");
   });
 });
 

@@ -123,9 +123,9 @@ describe("portolan proxy-config of a running Envoy", () => {
     const running = await run("proxy-config", "routes", "--admin", url);
     expect(running.out).toContain("outbound|9080|v1|catalog.bookshop.svc.cluster.local 90");
     const same = await run("proxy-config", "all", gateway, "--admin", url, "--dir", samples, "--diff");
-    expect(same.out).toContain("what runs is what is compiled");
+    expect(same.out).toContain("the running configuration equals the compiled one");
     const served = await run("proxy-config", "all", gateway, "--admin", url, "--server", dev.url, "--diff");
-    expect(served.out).toContain("what runs is what is compiled");
+    expect(served.out).toContain("the running configuration equals the compiled one");
     // Its next poll says that it has taken what it has.
     await expect
       .poll(async () => (await run("proxy-status", "--server", dev.url)).out, { timeout: 20_000 })

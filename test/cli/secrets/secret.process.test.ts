@@ -45,7 +45,7 @@ describe("portolan secret", () => {
     const file = secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key"), "ca.crt": base64("b.crt") });
     expect(await run("secret", "apply", "-f", file)).toBe("bookshop/shop");
     expect(await run("secret", "list")).toBe("bookshop/shop");
-    expect(await run("secret", "rewrap")).toBe("0 secrets encrypted anew, 1 left as they were");
+    expect(await run("secret", "rewrap")).toBe("0 secrets encrypted again, 1 unchanged");
     expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
     expect(await run("secret", "list")).toContain("the store holds no secret: `portolan secret apply");
   });
@@ -56,7 +56,7 @@ describe("portolan secret", () => {
       "bookshop/shop",
     );
     const { code, told } = await ran("secret", "apply", "-f", written("hunter2"));
-    expect([code, told]).toEqual([1, expect.stringContaining("is no configuration of Docker")]);
+    expect([code, told]).toEqual([1, expect.stringContaining("is not a Docker configuration")]);
     expect(told).not.toContain("hunter2");
     await run("secret", "delete", "bookshop/shop");
   });
@@ -104,8 +104,12 @@ describe("portolan secret", () => {
       () => ({ "tls.crt": base64("a.crt"), "tls.key": base64("b.key") }),
       "is not the certificate's",
     ],
-    ["half a pair", () => ({ "tls.crt": base64("a.crt") }), "holds half of a key pair"],
-    ["nothing of use", () => ({ password: "aGk=" }), "holds nothing that a proxy uses"],
+    [
+      "half a pair",
+      () => ({ "tls.crt": base64("a.crt") }),
+      "has a certificate without a key, or a key without a certificate",
+    ],
+    ["nothing of use", () => ({ password: "aGk=" }), "has no certificate, key or CA for a proxy"],
     ["what is no PEM", () => ({ "tls.crt": "aGk=", "tls.key": "czNjcmV0" }), "cannot be read as PEM"],
     ["what is no base64", () => ({ "tls.crt": "!", "tls.key": "!" }), "is no base64"],
   ])("refuses %s, and says nothing of what it holds", async (_what, data, message) => {

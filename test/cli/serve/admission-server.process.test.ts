@@ -58,7 +58,7 @@ it("shows a certificate that is exchanged without a restart, and keeps it where 
   await show("second");
   await expect.poll(shownName).toBe("second");
   await writeFile(at("tls.key"), "none");
-  await expect.poll(() => lines.join("")).toContain("keep the certificate that they have");
+  await expect.poll(() => lines.join("")).toContain("keep their current certificate");
   expect(await shownName()).toBe("second");
 });
 

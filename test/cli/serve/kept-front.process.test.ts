@@ -84,9 +84,9 @@ describe("a front whose first process hangs", () => {
       while (front.pid() === hung || !(await answers(port))) await sleep(100);
       // On a machine that is very busy there may be more.
       expect(lines[0]).toBe(
-        `error the front gives no sign of life: it is ended ${JSON.stringify({ pid: hung, silentMs: 1_500 })}`,
+        `error the front does not respond and is stopped ${JSON.stringify({ pid: hung, silentMs: 1_500 })}`,
       );
-      expect(lines[1]).toBe(`error the front has ended; another one is started ${JSON.stringify({ end: "SIGKILL" })}`);
+      expect(lines[1]).toBe(`error the front has exited and is restarted ${JSON.stringify({ end: "SIGKILL" })}`);
     } finally {
       await front.close();
     }

@@ -130,7 +130,7 @@ describe("portolan serve", { timeout: 240_000 }, () => {
     await untilServing();
     const { pid } = await serving.line("serving");
     process.kill(Number(pid), "SIGKILL");
-    await serving.line("the front has ended; another one is started");
+    await serving.line("the front has exited and is restarted");
     await untilServing();
     expect(serving.child.exitCode).toBeNull();
     serving.child.kill("SIGKILL");

@@ -106,7 +106,7 @@ describe("portolan", () => {
     const { code, err } = await runPortolan("create", "-f", own, "--store", storePath());
     expect(code).toBe(0);
     expect(err.split("\n").filter((line) => line.startsWith("warning: "))).toEqual([
-      expect.stringMatching(/^warning: DestinationRule\/shop\/a stands in a folder .*, at a\.yaml:1: /),
+      expect.stringMatching(/^warning: DestinationRule\/shop\/a is also in a folder .*, at a\.yaml:1: /),
     ]);
     const again = await runPortolan("apply", "-f", own, "--store", storePath());
     expect(again.err).not.toContain("DestinationRule/shop/c stands");
@@ -302,7 +302,7 @@ describe("portolan", () => {
     const status = await onStore("status");
     expect(status).toMatch(/^pinned {2}by ann since .* until .*; that time is over$/m);
     expect(status).toMatch(/^newest {2}\w{12}$/m);
-    expect(status).toContain("`portolan unpin` leads there, and so does the next compile of anything");
+    expect(status).toContain("`portolan unpin` serves the newest version, and so does the next compile of anything");
     expect(await onStore("unpin")).toContain("generation 4 leads to");
     expect(await onStore("status")).not.toContain("pinned");
   });
@@ -419,7 +419,7 @@ describe("portolan", () => {
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
     await onStore("promote");
     expect(await served()).not.toBe(before);
-    await expect(onStore("push", shop, "--no-serve", "--canary", "1")).rejects.toThrow("--canary serves");
+    await expect(onStore("push", shop, "--no-serve", "--canary", "1")).rejects.toThrow("use one of --canary and --no-serve");
   });
 
   it("export and import carry a snapshot, fsck and gc look after the store", async () => {
@@ -463,7 +463,7 @@ describe("portolan", () => {
         await writeFile(join(storePath(), "blobs", fan, name), "rubbish");
     }
     await expect(onStore("fsck")).rejects.toThrow("`--repair` mends what can be");
-    expect(await onStore("fsck", "--repair")).toMatch(/^\d+ objects written anew$/m);
+    expect(await onStore("fsck", "--repair")).toMatch(/^\d+ objects written again$/m);
     expect(await onStore("fsck")).toContain("2 publications");
     for (const name of await readdir(join(storePath(), "sources/main/files"))) {
       await rm(join(storePath(), "sources/main/files", name));
@@ -591,13 +591,13 @@ spec: { action: DENIY }
     );
     const unserved = onStoreTelling("push", shop, "--no-serve");
     await unserved.done;
-    expect(unserved.lines.join("\n")).toMatch(/^a canary of this very version goes on for 10 %: /m);
+    expect(unserved.lines.join("\n")).toMatch(/^the canary of this very version continues for 10 %: /m);
     await writeFile(join(shop, "c.yaml"), rule("c", "host"));
     expect(await onStore("push", shop)).toMatch(
       /not served until `portolan unpin`, after `portolan promote` or `portolan abort` has ended the canary; /,
     );
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
-    await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
+    await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label needs --canary");
     const canary = JSON.parse(await onStore("status", "--json")).canary.root;
     await expect(onStore("rollback", "--to", canary)).rejects.toThrow("that is what the canary has");
     expect(await onStore("rollback", "0")).toContain("is over");

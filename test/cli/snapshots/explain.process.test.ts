@@ -67,7 +67,7 @@ describe("portolan explain", () => {
 
   it("says of a route that is nobody's rule that it is the default", async () => {
     const told = await run("explain", "9080", ...node, "--host", "catalog");
-    expect(told).toContain("a service in reach that no route stands in front of");
+    expect(told).toContain("no VirtualService applies to this service");
     expect(told).toMatch(/route 0 default: prefix \/ → outbound\|9080\|\|catalog\S+\n\s+default route/);
   });
 
@@ -109,7 +109,7 @@ describe("portolan explain", () => {
     [["impact", "review.yaml"], "did you mean reviews.yaml"],
     [["impact", "VirtualService/bookshop/review"], "VirtualService/bookshop/reviews"],
     [["impact", "reviews.yaml", "--edit", "/nowhere.yaml"], "/nowhere.yaml cannot be read"],
-    [["impact", "Service/bookshop/reviews", "--edit", "x"], "name the file that it stands in"],
+    [["impact", "Service/bookshop/reviews", "--edit", "x"], "name the file that contains the object"],
   ])("names what is nearest where nothing fits: %j", async (args, words) => {
     await expect(run(...args)).rejects.toThrow(words);
   });

@@ -58,7 +58,7 @@ describe("writes to a source under /objects", () => {
     [
       "head",
       headText({ about: { kind: "mcp" }, root: absent, isMeantEmpty: false }),
-      "lacks a part of what was collected",
+      "lacks some of its collected objects",
     ],
     ["state", "{}", "not a collector's sign of life"],
     ["state", JSON.stringify({ asOfMs: 1, failure: "f".repeat(20_000) }), "not a collector's sign of life"],

@@ -45,7 +45,7 @@ describe("several kubeconfigs", () => {
       [belowFile, "a part of its path is a file, and no folder"],
     ] as const) {
       await expect(contextOf(unreadable, next)).rejects.toThrow(
-        `cannot read the kubeconfig ${unreadable}: ${reason}; make it readable, or take it out of KUBECONFIG or --kubeconfig`,
+        `cannot read the kubeconfig ${unreadable}: ${reason}; make it readable, or remove it from KUBECONFIG or --kubeconfig`,
       );
       await expect(contextOf(next, unreadable)).rejects.toThrow("cannot read the kubeconfig");
     }

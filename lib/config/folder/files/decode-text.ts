@@ -44,7 +44,7 @@ function withZeros(bytes: Uint8Array, zero: number): string {
   const most = Math.max(even, odd);
   const isUtf16 = 10 * most > zerosInTen * sample.length && 10 * Math.min(even, odd) < most;
   if (!isUtf16)
-    return `byte ${zero} is 0: it is binary, and no YAML or JSON; take it out of the folder, or give it another ending`;
+    return `byte ${zero} is 0: the file is binary, not YAML or JSON; remove it from the folder, or change its file name extension`;
   const encoding = odd > even ? "UTF-16LE" : "UTF-16BE";
   return `byte ${zero} is 0: it looks like ${encoding} without a byte order mark; ${asUtf8(encoding)}`;
 }

@@ -107,7 +107,7 @@ function* modifierRules(modifier: PathModifier | undefined, path: Path): Generat
 function* corsRules(cors: CORS, path: Path): Generator<Finding> {
   for (const field of ["allowOrigins", "allowMethods", "allowHeaders"] as const) {
     const list = cors[field] ?? [];
-    if (list.includes("*") && list.length > 1) yield error([...path, field], '"*" stands alone, or not at all');
+    if (list.includes("*") && list.length > 1) yield error([...path, field], '"*" must be the only entry');
   }
 }
 

@@ -98,7 +98,7 @@ function* httpRuleRules(rule: HTTPRouteRule, path: Path): Generator<Finding> {
   yield* filterRules(rule.filters, [...path, "filters"]);
   yield* each(rule.backendRefs, [...path, "backendRefs"], httpBackendRules);
   if (backendRefs.length > 0 && filters.some(({ requestRedirect }) => requestRedirect !== undefined)) {
-    const hint = "take the backends or the redirect out";
+    const hint = "remove the backends or the redirect";
     yield error([...path, "backendRefs"], "a rule that redirects has no backends", hint, "conflicting-fields");
   }
   const all = [filters, ...backendRefs.map((backend) => backend.filters ?? [])];

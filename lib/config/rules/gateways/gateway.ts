@@ -91,7 +91,11 @@ export function* gatewayHostRules(name: string, path: Path, addressAllowed: bool
     return;
   }
   if (isPartialWildcard(name))
-    yield error(path, `${JSON.stringify(name)}: a wildcard stands for whole labels`, 'write "*." before the rest');
+    yield error(
+      path,
+      `${JSON.stringify(name)}: a wildcard must replace whole DNS labels`,
+      'write "*." before the rest',
+    );
   else if (!isWildcardDomain(name) && !(addressAllowed && isIpAddress(name))) {
     yield error(path, `${JSON.stringify(name)} is not a domain name, with or without wildcard`);
   }

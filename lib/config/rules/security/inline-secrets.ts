@@ -117,12 +117,7 @@ function inlineField(source: unknown): string | undefined {
 }
 
 const inlineSecret = (path: Path, what: string): Finding =>
-  error(
-    path,
-    `${what}, and whatever stands here is published to every proxy that it applies to`,
-    hint,
-    "inline-secret",
-  );
+  error(path, `${what}, and this value is published to every proxy that the object applies to`, hint, "inline-secret");
 
 const symmetricKey = (path: Path): Finding =>
   error(

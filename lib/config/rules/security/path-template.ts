@@ -20,7 +20,7 @@ export function* pathTemplateRules(path: string, at: Path): Generator<Finding> {
     if (template) continue;
     if (segment.includes("{") || segment.includes("}")) yield error(at, `${text}: braces are for {*} and {**} only`);
     else if (!literal.test(segment))
-      yield error(at, `${text}: ${JSON.stringify(segment)} cannot stand beside a template`);
+      yield error(at, `${text}: ${JSON.stringify(segment)} is not allowed in a path with {*} or {**}`);
   }
   if (!path.startsWith("/")) yield error(at, `${text}: a template begins with a slash`);
   if (uriTemplate(path).length > maxTemplate)

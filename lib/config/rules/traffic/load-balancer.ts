@@ -194,7 +194,7 @@ function* localityListRules(localities: readonly string[], path: Path): Generato
   for (const [index, locality] of localities.entries()) {
     const star = locality.indexOf("*");
     if (star >= 0 && star !== locality.length - 1) {
-      yield error(path, `${JSON.stringify(locality)}: a wildcard stands only at the end`);
+      yield error(path, `${JSON.stringify(locality)}: a wildcard is allowed only at the end`);
     }
     if (locality.split("/").includes("")) yield error(path, `${JSON.stringify(locality)} has an empty part`);
     const earlier = localities.slice(0, index).find((other) => localitiesOverlap(other, locality));

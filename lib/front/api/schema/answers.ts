@@ -37,7 +37,7 @@ export const overview = z.object({
   sources: list(
     z.object({
       name: z.string(),
-      version: z.string().meta({ description: "its hash; empty where the source holds nothing any more" }),
+      version: z.string().meta({ description: "its hash; empty when the source is empty" }),
       configuration: z
         .string()
         .optional()
@@ -67,7 +67,7 @@ export const overview = z.object({
     .optional()
     .meta({ description: "proxies by state, as in `/api/nodes`; absent where this front keeps none" }),
   unmatched: z.number().meta({ description: "nodes that ask and have no class of their own" }),
-  refusals: z.number().meta({ description: "refusals that stand, of all nodes" }),
+  refusals: z.number().meta({ description: "active NACKs of all nodes" }),
   behind: list(z.object({ name: z.string(), asOf: time.optional(), failure: z.string() }))
     .optional()
     .meta({
@@ -119,7 +119,7 @@ const members = z.object({
 const counts = z
   .partialRecord(resourceType, z.number())
   .readonly()
-  .meta({ description: "resources of each type in the stream shape, where endpoints stand by themselves" });
+  .meta({ description: "resources of each type in the stream shape, where endpoints are separate resources" });
 
 export const classes = at.extend({
   total: z.number(),

@@ -39,7 +39,8 @@ export const nodes = z.object({
               since: time,
               reason: z.string().optional().meta({ description: "the node's own words; over REST there are none" }),
               parts: list(z.object({ resource: z.string(), from: list(objectKey), at: list(z.string()) })).meta({
-                description: "resources that it may be about, their objects, and where these stand; at most 20",
+                description:
+                  "resources that it may be about, their objects, and the objects' files and lines; at most 20",
               }),
             })
             .optional(),
@@ -68,7 +69,7 @@ export const trouble = z.object({
       root: hash,
       error: z.string().optional().meta({ description: "the node's own words; over REST there are none" }),
       suspects: list(z.object({ name: z.string(), from: list(objectKey), at: list(z.string()) })).meta({
-        description: "resources that it may be about, and where their objects stand",
+        description: "resources that it may be about, and the files and lines of their objects",
       }),
       moreSuspects: z.number(),
       isGone: z.boolean().meta({ description: "the store has the refused answer no more" }),

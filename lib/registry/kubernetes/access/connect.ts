@@ -52,7 +52,7 @@ async function readKubeconfigFile(file: string): Promise<readonly KubeconfigFile
     return [{ file, text: await readFile(file, "utf8") }];
   } catch (cause) {
     if (isFileAbsent(cause)) return [];
-    const hint = "make it readable, or take it out of KUBECONFIG or --kubeconfig";
+    const hint = "make it readable, or remove it from KUBECONFIG or --kubeconfig";
     throw new PortolanError(`cannot read the kubeconfig ${file}: ${fileTrouble(cause)}; ${hint}`, [], cause);
   }
 }
