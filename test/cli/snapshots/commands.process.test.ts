@@ -419,7 +419,9 @@ describe("portolan", () => {
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
     await onStore("promote");
     expect(await served()).not.toBe(before);
-    await expect(onStore("push", shop, "--no-serve", "--canary", "1")).rejects.toThrow("use one of --canary and --no-serve");
+    await expect(onStore("push", shop, "--no-serve", "--canary", "1")).rejects.toThrow(
+      "use one of --canary and --no-serve",
+    );
   });
 
   it("export and import carry a snapshot, fsck and gc look after the store", async () => {
