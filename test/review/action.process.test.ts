@@ -168,7 +168,7 @@ describe("the action", () => {
       out: expect.stringContaining("::error::"),
     });
     expect(github.comments).toHaveLength(2);
-    expect(github.comments[1]?.body).toMatch(/\*\*1 refused\*\*[\s\S]*`catalog\.yaml:\d+`/);
+    expect(github.comments[1]?.body).toMatch(/\*\*1 refused\*\*[\s\S]*`mesh\/catalog\.yaml:\d+`/);
     const lenient = await act({ dir: "mesh", "fail-on-refused": "false" });
     expect(lastStep(lenient.ran)).toMatchObject({ name: "Comment", code: 0 });
   }, 300_000);

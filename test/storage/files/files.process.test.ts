@@ -56,7 +56,7 @@ describe("fileStore", () => {
       await expect(store.put("b/list", bytes("1"), condition)).rejects.toThrow("folder with objects in it");
     await expect(store.put("b/list", bytes("1"), { ifMatch: "0-a" })).resolves.toEqual({ kind: "lost" });
     for (const key of ["b/list/x/y", "b/list/x/y/z"])
-      await expect(store.put(key, bytes("1"))).rejects.toThrow("cannot be a folder of objects");
+      await expect(store.put(key, bytes("1"))).rejects.toThrow("cannot be a folder: it, or a parent of it, is a file");
     expect((await store.get("b/list/x")).kind).toBe("found");
     await close();
   });
