@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -144,9 +145,27 @@ async function pollOn(url: string, version: string, isEnding: () => boolean): Pr
   }
 }
 
+/**
+ * One session at a time, and another one once the server ends it. That of connect-node listens for no errors in the moment between a
+ * GOAWAY and the end of a session, so that a busy client throws them where nothing catches them.
+ */
+function sessionsOf(authority: string): NonNullable<Parameters<typeof createGrpcTransport>[0]["sessionManager"]> {
+  let session: ClientHttp2Session | undefined;
+  return {
+    authority,
+    async request(method, path, headers, options) {
+      if (session === undefined || session.closed || session.destroyed)
+        session = connectHttp2(authority).on("error", () => {});
+      return session.request({ ...headers, ":method": method, ":path": path }, options);
+    },
+    notifyResponseByteRead() {},
+  };
+}
+
 async function callOn(grpcUrl: string | undefined, isEnding: () => boolean): Promise<readonly string[]> {
   if (grpcUrl === undefined) return [];
-  const client = createClient(ClusterDiscoveryService, createGrpcTransport({ baseUrl: grpcUrl }));
+  const sessionManager = sessionsOf(grpcUrl);
+  const client = createClient(ClusterDiscoveryService, createGrpcTransport({ baseUrl: grpcUrl, sessionManager }));
   for (;;) {
     try {
       await client.fetchClusters({ node });

@@ -28,7 +28,7 @@ describe("the text of a file", () => {
       /^byte 1 is 0: it looks like UTF-16LE without .*iconv -f UTF-16LE/,
     ],
     ["UTF-16BE without a mark", utf16(true, false), /^byte 0 is 0: it looks like UTF-16BE without .*iconv -f UTF-16BE/],
-    ["a picture", Buffer.from("89504e470d0a1a0a0000000d4948445200000001", "hex"), /^byte 8 is 0: it is binary/],
+    ["a picture", Buffer.from("89504e470d0a1a0a0000000d4948445200000001", "hex"), /^byte 8 is 0: the file is binary/],
     [
       "Latin-1",
       Buffer.from("kind: Gr\u00f6\u00dfe\n", "latin1"),
