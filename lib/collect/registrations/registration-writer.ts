@@ -1,19 +1,13 @@
-import { causeText } from "../../base/cause-text.ts";
-import { PortolanError } from "../../base/diagnostic.ts";
 import { type Fields, fieldsOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { isWrittenBack } from "../../config/kinds/workload-entry.ts";
-import {
-  type ApiClient,
-  type ApiFailure,
-  type ApiRequest,
-  jsonOf,
-  send,
-} from "../../registry/kubernetes/api/client.ts";
+import { type ApiClient, type ApiFailure, jsonOf } from "../../registry/kubernetes/api/client.ts";
 import type { ApiItem } from "../../registry/kubernetes/api/item.ts";
-import { listItems } from "../../registry/kubernetes/api/list.ts";
+import type { ApiResource } from "../../registry/kubernetes/api/resource.ts";
 import { defaultPace, type Pace } from "../../registry/origin/retry.ts";
 import { entryName, type RegisteredRecord } from "../../snapshot/nodes/registered.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { type ClusterPasses, createClusterPasses } from "../cluster-passes.ts";
+import { kubernetesTime, objectsOf, requestOf } from "../cluster-requests.ts";
 import { liveRecords } from "./live-records.ts";
 import { conditionsWith, entryObject, isElsewhere, saysSo, whyStrange, writtenOver } from "./workload-entry.ts";
 
@@ -29,61 +23,42 @@ export interface RegistrationWriterOptions {
   readonly now?: () => number;
   /** Milliseconds since the epoch; the system's clock when absent. */
   readonly today?: () => number;
-  /** Told after WorkloadEntries were written or deleted. */
+  /** Called after WorkloadEntries were written or deleted. */
   readonly wrote?: (count: number) => void;
-  /** Told when something begins to go wrong, or is otherwise wrong than before; "" when all is well again. */
+  /** Called with a reason that is another than before; with "" when all is well again. */
   readonly troubled?: (reason: string) => void;
-}
-
-/** Writes WorkloadEntries of machines that have registered themselves into a cluster, and deletes them when the machines have gone. */
-export interface RegistrationWriter {
-  /** Until the signal says stop. */
-  run(signal: AbortSignal): Promise<void>;
-  /** @throws PortolanError where an entry was not written */
-  once(): Promise<void>;
 }
 
 /** Whose fields they are, for the server. */
 const manager = "portolan-registrations";
-const requestMs = 10_000;
 const apiVersion = "networking.istio.io/v1";
 const apply = "application/apply-patch+yaml";
 
 const entriesPath = (namespace: string): string =>
   `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/workloadentries`;
 
+const resourceOf = (kind: string, plural: string): ApiResource => ({
+  path: `/apis/${apiVersion}/${plural}`,
+  apiVersion,
+  kind,
+});
+
 /**
+ * Writes WorkloadEntries of machines that have registered themselves into a cluster, and deletes them when the machines have gone.
+ *
  * The records in the store decide what there is to be, so any number of these may run at a time: each object is written under the condition
  * that it is as it was read, and what one has written the other finds. Objects that were not made for a machine are never written, nor are
  * those that another control plane has taken over.
  */
-export function createRegistrationWriter(options: RegistrationWriterOptions): RegistrationWriter {
+export function createRegistrationWriter(options: RegistrationWriterOptions): ClusterPasses {
   const { client, store, everyMs = 5_000, againMs = 60_000, pace = defaultPace } = options;
   const { now = () => performance.now(), today = Date.now } = options;
   const read = liveRecords(store, today);
   /** The records that nothing is left to do about, as one text. */
   let settled: string | undefined;
   let lookedMs = Number.NEGATIVE_INFINITY;
-  let told = "";
 
-  const ask = (path: string, request: ApiRequest = {}) =>
-    send(client, path, { ...request, signal: AbortSignal.timeout(requestMs) }).catch((cause: unknown) => {
-      throw new PortolanError(`${path} cannot be asked for: ${causeText(cause)}`, [], cause);
-    });
-
-  /** By namespace and name. @throws PortolanError where the server does not give all of them in time */
-  async function listed(kind: string, plural: string): Promise<ReadonlyMap<string, ApiItem>> {
-    const items = new Map<string, ApiItem>();
-    const keep = (item: ApiItem) => {
-      items.set(`${item.metadata.namespace ?? ""}/${item.metadata.name}`, item);
-      return undefined;
-    };
-    const resource = { path: `/apis/${apiVersion}/${plural}`, apiVersion, kind };
-    await listItems(client, resource, { pace, keep }, AbortSignal.timeout(requestMs));
-    return items;
-  }
-
-  /** @returns what became of it; `later`: somebody else has written it since it was read */
+  /** @returns the result; `later`: another client has written the object since it was read */
   async function write(wanted: Fields, record: RegisteredRecord, there: ApiItem | undefined): Promise<Written> {
     const path = entriesPath(record.namespace);
     const { name, namespace } = fieldsOf(wanted.metadata);
@@ -93,24 +68,30 @@ export function createRegistrationWriter(options: RegistrationWriterOptions): Re
     if (there === undefined || !saysSo(there, wanted)) {
       const answer =
         there === undefined
-          ? await ask(`${path}?fieldManager=${manager}`, { method: "POST", body: wanted })
-          : await ask(`${own}?fieldManager=${manager}`, { method: "PUT", body: writtenOver(there, wanted) });
+          ? await requestOf(client, `${path}?fieldManager=${manager}`, { method: "POST", body: wanted })
+          : await requestOf(client, `${own}?fieldManager=${manager}`, {
+              method: "PUT",
+              body: writtenOver(there, wanted),
+            });
       if ("failure" in answer) return failed(answer.failure);
       count = 1;
       object = fieldsOf(await jsonOf(own, answer.response));
     }
-    const instant = new Date(today()).toISOString().replace(/\.\d+Z$/, "Z");
+    const instant = kubernetesTime(today());
     const conditions = conditionsWith(object?.status, record, instant);
     if (conditions === undefined) return { kind: "done", count };
     const body = { apiVersion, kind: "WorkloadEntry", metadata: { name, namespace }, status: { conditions } };
     const request = { method: "PATCH", contentType: apply, body } as const;
-    const answer = await ask(`${own}/status?fieldManager=${manager}&force=true`, request);
+    const answer = await requestOf(client, `${own}/status?fieldManager=${manager}&force=true`, request);
     return "failure" in answer ? failed(answer.failure) : { kind: "done", count: 1 };
   }
 
   async function remove({ metadata }: ApiItem): Promise<Written> {
     const path = `${entriesPath(metadata.namespace ?? "")}/${encodeURIComponent(metadata.name)}`;
-    const answer = await ask(path, { method: "DELETE", body: { preconditions: versionOf({ metadata }) } });
+    const answer = await requestOf(client, path, {
+      method: "DELETE",
+      body: { preconditions: versionOf({ metadata }) },
+    });
     return "failure" in answer && answer.failure.status !== 404 ? failed(answer.failure) : { kind: "done", count: 1 };
   }
 
@@ -122,8 +103,8 @@ export function createRegistrationWriter(options: RegistrationWriterOptions): Re
     settled = undefined;
     lookedMs = now();
     const [groups, entries] = await Promise.all([
-      listed("WorkloadGroup", "workloadgroups"),
-      listed("WorkloadEntry", "workloadentries"),
+      objectsOf(client, resourceOf("WorkloadGroup", "workloadgroups"), pace),
+      objectsOf(client, resourceOf("WorkloadEntry", "workloadentries"), pace),
     ]);
     const refusals: string[] = [];
     const wanted = new Set<string>();
@@ -155,27 +136,7 @@ export function createRegistrationWriter(options: RegistrationWriterOptions): Re
     return first === undefined ? "" : `${refusals.length} WorkloadEntries were not written; the first, ${first}`;
   }
 
-  const tell = (reason: string): void => {
-    if (reason !== told) options.troubled?.(reason);
-    told = reason;
-  };
-
-  return {
-    async run(signal) {
-      let failures = 0;
-      while (!signal.aborted) {
-        const reason = await pass().catch(causeText);
-        if (signal.aborted) return;
-        tell(reason);
-        failures = reason === "" ? 0 : failures + 1;
-        await pace.pause(failures === 0 ? everyMs : Math.max(everyMs, pace.backOff(failures)), signal);
-      }
-    },
-    async once() {
-      const reason = await pass();
-      if (reason !== "") throw new PortolanError(reason);
-    },
-  };
+  return createClusterPasses(pass, { everyMs, pace, troubled: options.troubled });
 }
 
 type Written =

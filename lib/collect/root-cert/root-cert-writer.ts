@@ -1,13 +1,11 @@
-import { causeText } from "../../base/cause-text.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
 import { type Fields, fieldsOf, listOf, textOf } from "../../base/untyped.ts";
 import { normalPem, pemBlocks } from "../../ca/authority.ts";
-import { type ApiClient, type ApiFailure, type ApiRequest, send } from "../../registry/kubernetes/api/client.ts";
-import type { ApiItem } from "../../registry/kubernetes/api/item.ts";
-import { listItems } from "../../registry/kubernetes/api/list.ts";
-import type { ApiResource } from "../../registry/kubernetes/api/resource.ts";
+import type { ApiClient, ApiFailure } from "../../registry/kubernetes/api/client.ts";
 import { ignoredNamespaces } from "../../registry/kubernetes/injection.ts";
 import { defaultPace, type Pace } from "../../registry/origin/retry.ts";
+import { type ClusterPasses, createClusterPasses } from "../cluster-passes.ts";
+import { objectsOf, requestOf } from "../cluster-requests.ts";
 
 export interface RootCertOptions {
   readonly client: ApiClient;
@@ -25,19 +23,10 @@ export interface RootCertOptions {
   readonly troubled?: (reason: string) => void;
 }
 
-/** Writes the roots of the mesh's CA into every namespace, where pods take them from. */
-export interface RootCertWriter {
-  /** Until the signal says stop. */
-  run(signal: AbortSignal): Promise<void>;
-  /** @throws PortolanError when a namespace did not get them */
-  once(): Promise<void>;
-}
-
 const name = "istio-ca-root-cert";
 const key = "root-cert.pem";
 /** Whose fields they are, for the server. */
 const manager = "portolan-root-cert";
-const requestMs = 10_000;
 const namespacesResource = { path: "/api/v1/namespaces", apiVersion: "v1", kind: "Namespace", metadataOnly: true };
 const rootCertResource = {
   path: "/api/v1/configmaps",
@@ -47,10 +36,12 @@ const rootCertResource = {
 };
 
 /**
+ * Writes the roots of the mesh's CA into every namespace, where pods take them from.
+ *
  * One ConfigMap in each namespace that is not on its way out, and is none of those that Istio leaves out. Of a ConfigMap only its own key is
  * written, nothing is deleted, and roots that another program wrote stay where this CA has not got them: pods trust them.
  */
-export function createRootCertWriter(options: RootCertOptions): RootCertWriter {
+export function createRootCertWriter(options: RootCertOptions): ClusterPasses {
   const {
     client,
     roots,
@@ -63,24 +54,6 @@ export function createRootCertWriter(options: RootCertOptions): RootCertWriter {
   const settled = new Set<string>();
   let text = "";
   let lookedMs = Number.NEGATIVE_INFINITY;
-  let told = "";
-
-  const ask = (path: string, request: ApiRequest = {}) =>
-    send(client, path, { ...request, signal: AbortSignal.timeout(requestMs) }).catch((cause: unknown) => {
-      throw new PortolanError(`${path} cannot be asked for: ${causeText(cause)}`, [], cause);
-    });
-
-  /** @throws PortolanError where the server does not give all of them in time */
-  async function listed(resource: ApiResource): Promise<readonly Fields[]> {
-    // A list that is begun anew, because its continuation has expired, has the same objects once more.
-    const items = new Map<string, Fields>();
-    const keep = (item: ApiItem) => {
-      items.set(`${item.metadata.namespace ?? ""}/${item.metadata.name}`, item);
-      return undefined;
-    };
-    await listItems(client, resource, { pace, keep }, AbortSignal.timeout(requestMs));
-    return [...items.values()];
-  }
 
   async function write(namespace: string, there: Fields | undefined): Promise<ApiFailure | undefined> {
     // Who has written the key before does not matter where its roots are among ours.
@@ -89,7 +62,7 @@ export function createRootCertWriter(options: RootCertOptions): RootCertWriter {
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { [key]: text } };
     const contentType = "application/apply-patch+yaml";
     if (there !== undefined && textOf(fieldsOf(there.data)[key]) === text) return undefined;
-    const answer = await ask(path, { method: "PATCH", body, contentType });
+    const answer = await requestOf(client, path, { method: "PATCH", body, contentType });
     return "failure" in answer ? answer.failure : undefined;
   }
 
@@ -102,13 +75,15 @@ export function createRootCertWriter(options: RootCertOptions): RootCertWriter {
       lookedMs = now();
     }
     text = wanted;
-    const namespaces = (await listed(namespacesResource))
+    const namespaces = [...(await objectsOf(client, namespacesResource, pace)).values()]
       .map(({ metadata }) => fieldsOf(metadata))
       .filter((one) => one.deletionTimestamp === undefined && !ignoredNamespaces.has(textOf(one.name)));
     const lacking = namespaces.filter(({ uid }) => !settled.has(textOf(uid)));
     if (lacking.length === 0) return "";
-    const found = await listed(rootCertResource);
-    const thereIn = new Map(found.map((one) => [textOf(fieldsOf(one.metadata).namespace), one]));
+    const found = await objectsOf(client, rootCertResource, pace);
+    const thereIn = new Map<string, Fields>(
+      [...found.values()].map((one) => [textOf(fieldsOf(one.metadata).namespace), one]),
+    );
     const refusals: string[] = [];
     let written = 0;
     for (const { name: named, uid } of lacking) {
@@ -127,27 +102,7 @@ export function createRootCertWriter(options: RootCertOptions): RootCertWriter {
     return first === undefined ? "" : `${refusals.length} namespaces did not get the roots; the first, ${first}`;
   }
 
-  const tell = (reason: string): void => {
-    if (reason !== told) options.troubled?.(reason);
-    told = reason;
-  };
-
-  return {
-    async run(signal) {
-      let failures = 0;
-      while (!signal.aborted) {
-        const reason = await pass().catch(causeText);
-        if (signal.aborted) return;
-        tell(reason);
-        failures = reason === "" ? 0 : failures + 1;
-        await pace.pause(failures === 0 ? everyMs : Math.max(everyMs, pace.backOff(failures)), signal);
-      }
-    },
-    async once() {
-      const reason = await pass();
-      if (reason !== "") throw new PortolanError(reason);
-    },
-  };
+  return createClusterPasses(pass, { everyMs, pace, troubled: options.troubled });
 }
 
 /** Roots in a ConfigMap that another program wrote and that are none of ours; undefined where it may be written. */

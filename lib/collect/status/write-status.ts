@@ -1,5 +1,4 @@
-import { causeText } from "../../base/cause-text.ts";
-import { kindText, PortolanError } from "../../base/diagnostic.ts";
+import { kindText } from "../../base/diagnostic.ts";
 import { type Fields, fieldsOf, listOf, stringsOf, textOf } from "../../base/untyped.ts";
 import { statusAddresses, takesAddresses } from "../../compile/resolved/allocated-addresses.ts";
 import type { ToldStatus } from "../../compile/statuses/newest-statuses.ts";
@@ -12,11 +11,11 @@ import {
   apiError,
   isWorthRetrying,
   jsonOf,
-  send,
 } from "../../registry/kubernetes/api/client.ts";
 import { createDiscovery } from "../../registry/kubernetes/api/discovery.ts";
 import { otherKinds } from "../../registry/kubernetes/api/read-kinds.ts";
 import { objectPath } from "../../registry/kubernetes/api/resource.ts";
+import { kubernetesTime, requestMs, requestOf } from "../cluster-requests.ts";
 
 /** What became of the status of one object. */
 export type StatusWrite =
@@ -31,8 +30,6 @@ export type WriteStatus = (told: ToldStatus) => Promise<StatusWrite>;
 /** An object that is written to all the time: whoever comes next tries again. */
 const attempts = 4;
 
-const requestMs = 10_000;
-
 /**
  * Writes statuses into an API server, each under the condition that the object is the very one that was read a moment ago: what
  * others wrote meanwhile is never lost, and no object is told of a spec that it does not have any more.
@@ -41,12 +38,6 @@ const requestMs = 10_000;
  */
 export function createStatusWrite(client: ApiClient, now: () => number, today: () => number): WriteStatus {
   const find = createDiscovery(client, now);
-  const ask = (path: string, request: ApiRequest) =>
-    send(client, path, { ...request, signal: AbortSignal.timeout(requestMs) }).catch((cause: unknown) => {
-      const reason = causeText(cause);
-      throw new PortolanError(`${path} cannot be asked for: ${reason}`, [], cause);
-    });
-
   async function pathOf(object: string): Promise<string | undefined> {
     const { kind, namespace, name } = partsOf(object);
     const read = otherKinds.find((one) => kindText(one) === kind);
@@ -59,7 +50,7 @@ export function createStatusWrite(client: ApiClient, now: () => number, today: (
   function writeOf(there: Fields, path: string, { object, controllers = [], status }: ToldStatus): Write | undefined {
     const { kind, namespace } = partsOf(object);
     if (kind === "ServiceEntry") return applyOf(there, path, status);
-    const instant = new Date(today()).toISOString().replace(/\.\d+Z$/, "Z");
+    const instant = kubernetesTime(today());
     const merged = mergedStatus(there.status, asStatus(status), { namespace, controllers, now: instant });
     if (sameValue(there.status, merged)) return undefined;
     const target = `${path}/status?fieldManager=portolan-status`;
@@ -71,7 +62,7 @@ export function createStatusWrite(client: ApiClient, now: () => number, today: (
     const path = await pathOf(object);
     if (path === undefined) return { kind: "other" };
     for (let attempt = 1; ; attempt += 1) {
-      const found = await ask(path, {});
+      const found = await requestOf(client, path, {});
       if ("failure" in found) {
         if (found.failure.status === 404) return { kind: "other" };
         if (isWorthRetrying(found.failure)) throw apiError(path, found.failure);
@@ -83,7 +74,7 @@ export function createStatusWrite(client: ApiClient, now: () => number, today: (
       const write = writeOf(there, path, told);
       if (write === undefined) return { kind: "same" };
       const { target, request } = write;
-      const answer = await ask(target, request);
+      const answer = await requestOf(client, target, request);
       if ("response" in answer) return { kind: "written" };
       const { failure } = answer;
       if (failure.status === 404) return { kind: "other" };
