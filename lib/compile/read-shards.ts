@@ -18,6 +18,7 @@ import {
 } from "./collected/load-collected.ts";
 import { primaryOf } from "./shards/primary-source.ts";
 import { isCollected, isHeld, type Shard, type ShardContent } from "./shards/shard.ts";
+import { filePrefixOf } from "./shards/source-names.ts";
 import { type SourceShard, textsOfShard } from "./shards/source-shard.ts";
 import type { WorldOptions } from "./world/world-of.ts";
 
@@ -39,14 +40,14 @@ export function createShardsReader(options: WorldOptions, ahead?: ReadAhead) {
       return loader;
     };
     const readNewest = (shard: SourceShard, isFirst: boolean): LoadedFolder => {
-      const under = underOf(shard, isFirst);
+      const under = filePrefixOf(shard.name, isFirst);
       const fresh = () => (isFirst ? ahead?.take() : undefined) ?? emptyFolder(under);
       const folder = folderAfter(folders.get(shard.name), shard, { under, fresh, skipRules });
       now.set(shard.name, folder);
       return folder;
     };
     const readHeld = (shard: SourceShard, isFirst: boolean): LoadedFolder => {
-      const under = underOf(shard, isFirst);
+      const under = filePrefixOf(shard.name, isFirst);
       // Files that are in the newest version as well are read once.
       const newest = now.get(shard.name);
       const fresh = () => (newest?.state.under === under ? newest.state : emptyFolder(under));
@@ -142,9 +143,6 @@ const isSameRegistry = (a: LoadedShard, b: LoadedShard): boolean =>
 
 /** The newest, everybody's, a canary's. */
 const maxConfigurations = 3;
-
-/** What is put before the names of a source's files. */
-const underOf = ({ name }: ShardContent, isFirst: boolean): string => (isFirst ? "" : `${name}/`);
 
 /** What sources say, with the lists of before where they have the same elements: what was made of such a list is found by it. */
 const withListsOf = (before: LoadedDirectory | undefined, now: LoadedDirectory): LoadedDirectory => ({

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { byCodePoint, type Diagnostic, errorsOf, PortolanError } from "../../base/diagnostic.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
+import { filePrefixOf } from "../../compile/shards/source-names.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { locationsOf, type SourceLocations } from "../../compile/source-locations.ts";
 import { countOfCode, stagedBy } from "../../compile/telemetry/observer.ts";
@@ -135,8 +136,7 @@ async function compiledFolderSide(
 ): Promise<CompiledSide> {
   const files = await readFolder(folder);
   const side = await compiledSide(store, source, files, progress);
-  const isPrimary = side.world.sources[0]?.name === source;
-  const where = { folder, prefix: isPrimary ? "" : `${source}/` };
+  const where = { folder, prefix: filePrefixOf(source, side.world.sources[0]?.name === source) };
   return {
     ...side,
     refused: locatedIn(where, files, side.refused),

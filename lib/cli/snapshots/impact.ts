@@ -6,6 +6,7 @@ import { type TouchedResource, touchedBy } from "../../compile/explain/impact.ts
 import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
 import { readShard } from "../../compile/shards/read-shard.ts";
 import { isCollected, isHeld, type Shard, type ShardContent } from "../../compile/shards/shard.ts";
+import { filePrefixOf } from "../../compile/shards/source-names.ts";
 import { listKey, textsOfShard, versionKey } from "../../compile/shards/source-shard.ts";
 import { versionText } from "../../compile/shards/version-text.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
@@ -101,7 +102,7 @@ function fileNamed(shards: readonly Shard[], { all }: RootObjects, written: stri
   const files = shards.flatMap((shard, i) => {
     const texts = contentsOf(shard).flatMap((content) => (isCollected(content) ? [] : textsOfShard(content).files));
     const names = new Set(texts.map(({ file }) => file));
-    return [...names].map((file) => ({ file: `${i === 0 ? "" : `${shard.name}/`}${file}`, shard: shard.name }));
+    return [...names].map((file) => ({ file: filePrefixOf(shard.name, i === 0) + file, shard: shard.name }));
   });
   const wanted = written.replace(/^\.\//, "");
   const exact = files.filter(({ file }) => file === wanted);

@@ -10,6 +10,7 @@ import type { FieldPath, RootObject, RootObjects } from "../../xds/explain/root-
 import { createCollectedLoader } from "../collected/load-collected.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { isCollected, isHeld, type Shard, type ShardContent } from "../shards/shard.ts";
+import { filePrefixOf } from "../shards/source-names.ts";
 import { contentOfShard, type SourceShard, textsOfShard } from "../shards/source-shard.ts";
 
 /** The shards of a root as they were then, the primary first. @throws PortolanError when one of them is not in the store */
@@ -73,7 +74,7 @@ interface ShardPart {
 
 function partsOf(shard: Shard | undefined, isFirst: boolean): readonly ShardPart[] {
   if (shard === undefined) return [];
-  const under = isFirst ? "" : `${shard.name}/`;
+  const under = filePrefixOf(shard.name, isFirst);
   if (!isHeld(shard)) return [{ shard, under, has: () => true }];
   const isOfRegistry = ({ origin: { key } }: Pick<Config, "origin">) => isRegistryKind(key.group, key.kind);
   return [

@@ -5,6 +5,7 @@ import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { resolvedSource } from "../../config/kinds/resolved-facts.ts";
 import type { FolderSettings } from "../../config/kinds/stated-endpoints.ts";
 import type { LoadedShard } from "../collected/load-collected.ts";
+import { filePrefixOf } from "./source-names.ts";
 
 /** The source that comes first where none is named. */
 export const usualPrimary = "main";
@@ -98,7 +99,7 @@ function refusedSettings(
   return files.map((file) => ({
     code: "settings-not-primary",
     severity: "error",
-    origin: isFolder ? { ...fileOrigin(`${isFirst ? "" : `${name}/`}${file}`), line: 1 } : fileOrigin(`source ${name}`),
+    origin: isFolder ? { ...fileOrigin(filePrefixOf(name, isFirst) + file), line: 1 } : fileOrigin(`source ${name}`),
     path: [],
     message: `${isFolder ? "" : `${file === networksFile ? "meshNetworks" : "mesh"} of the ConfigMap istio `}does not count, since ${reason(name, primary)}${file === settingsFile ? ` (${fields.join(", ")})` : ""}`,
     hint:

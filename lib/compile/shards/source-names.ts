@@ -7,3 +7,6 @@ export const sourceNames = async (store: ObjectStore): Promise<readonly string[]
 
 /** Whether the file in an origin is one of a source that is not the primary: those begin with the source's name. */
 export const isFileOf = (name: string, file: string): boolean => file === name || file.startsWith(`${name}/`);
+
+/** What precedes the names of a source's files in messages. */
+export const filePrefixOf = (name: string, isPrimary: boolean): string => (isPrimary ? "" : `${name}/`);
