@@ -34,9 +34,9 @@ export interface CollectorOptions {
   readonly filled?: () => void;
   /** Told when something begins to go wrong, or is otherwise wrong than before; "" when all is well again. */
   readonly troubled?: (reason: string) => void;
-  /** Names this process to others that fill the source, for people; absent: nobody finds out that there are two. */
+  /** Name of this process in reports of other processes that fill the source; absent: two of them are not detected. */
   readonly writer?: string | undefined;
-  /** Told when another process is found to fill the source at the same time, with its name; "" when none does any more. */
+  /** Called with the name of another process that fills the source at the same time; with "" when there is none any more. */
   readonly shared?: ((other: string) => void) | undefined;
 }
 

@@ -135,10 +135,10 @@ export function createPublisher(
       const { head, targets } = result;
       const root = targets.newest;
       const { written } = result;
-      const told = { head, root, written, unread: result.kind === "led" ? result.unread : [] };
-      if (share !== undefined) return { kind: "canary", ...told, ...replacedBy(targets.canary, base) };
-      if (targets.pin !== undefined) return { kind: "pinned", ...told };
-      return { kind: result.kind === "led" ? "published" : "unchanged", ...told };
+      const outcome = { head, root, written, unread: result.kind === "led" ? result.unread : [] };
+      if (share !== undefined) return { kind: "canary", ...outcome, ...replacedBy(targets.canary, base) };
+      if (targets.pin !== undefined) return { kind: "pinned", ...outcome };
+      return { kind: result.kind === "led" ? "published" : "unchanged", ...outcome };
     },
   };
 }

@@ -26,7 +26,7 @@ export interface StreamEvents {
   refused(refusal: Refusal): void;
 }
 
-/** What an agent's Envoy is told. */
+/** What an agent's Envoy gets. */
 export interface LocalState {
   /** Tells something else from now on, also on streams that are open. */
   offer(offer: Offer): void;
@@ -196,9 +196,9 @@ const isCore = (type: string): type is CoreType => coreTypes.some((core) => core
 function dueOf(before: SecretWatch, secrets: ReadonlyMap<string, Secret>): SecretDue {
   const { names } = before.watch;
   const wanted = names === "all" ? [] : namesIn(names);
-  const told = new Map(wanted.flatMap((name) => sentOf(before, name)));
+  const sent = new Map(wanted.flatMap((name) => sentOf(before, name)));
   const now = new Map(wanted.map((name) => [name, secrets.get(name)?.version ?? ""]));
-  const isOther = (name: string) => told.get(name) !== now.get(name);
+  const isOther = (name: string) => sent.get(name) !== now.get(name);
   const changed = wanted.flatMap((name) => {
     const secret = secrets.get(name);
     return secret === undefined || !isOther(name) ? [] : [{ name, ...secret }];

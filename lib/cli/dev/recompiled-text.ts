@@ -78,8 +78,8 @@ export function tellFilled(
 ): void {
   if (json !== undefined) terminal.out(JSON.stringify(json));
   else tellOutcome(terminal, recompiled, share);
-  const { mended = 0, unread = [] } = recompiled;
-  if (mended > 0) terminal.err(`${mended} blobs were missing or damaged and have been written again`);
+  const { mended: repaired = 0, unread = [] } = recompiled;
+  if (repaired > 0) terminal.err(`${repaired} blobs were missing or damaged and have been written again`);
   for (const root of unread)
     terminal.err(`root ${short(root)} could not be read: nodes switched to the new version at once, without stages`);
   const { primary = source } = recompiled;

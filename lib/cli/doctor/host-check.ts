@@ -42,12 +42,12 @@ async function bootstrapFinding(
   own: Answered,
   ask: (host: string) => Promise<Answer>,
 ): Promise<Finding> {
-  const anew = `write the bootstrap again: \`portolan bootstrap POD.NAMESPACE --server ${url.origin}\``;
+  const remedy = `write the bootstrap again: \`portolan bootstrap POD.NAMESPACE --server ${url.origin}\``;
   const host = authorityIn(bootstrap) ?? bootstrapHost;
   const answer = await ask(host);
-  if (answer.kind === "failed") return failed(check, `requests for Host ${host}: ${answer.reason}`, anew);
+  if (answer.kind === "failed") return failed(check, `requests for Host ${host}: ${answer.reason}`, remedy);
   if (isRefused(answer, own))
-    return failed(check, `the bootstrap's Envoy asks for Host ${host}, and gets ${answer.status}`, anew);
+    return failed(check, `the bootstrap's Envoy asks for Host ${host}, and gets ${answer.status}`, remedy);
   return passed(check, `Host ${host}, which the bootstrap's Envoy asks for, is served`);
 }
 

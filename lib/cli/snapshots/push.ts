@@ -6,6 +6,7 @@ import { createWorldRecompiler } from "../../compile/recompile.ts";
 import { usualPrimary } from "../../compile/shards/primary-source.ts";
 import { mustRefuseClosed } from "../../compile/shards/refuse-closed.ts";
 import { replacedObjects } from "../../compile/shards/replaced-objects.ts";
+import { filePrefixOf } from "../../compile/shards/source-names.ts";
 import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import type { RecordedSettings } from "../../compile/world/recorded-settings.ts";
 import { type SecurityFailure, securityFailures } from "../../config/fail-closed/closed-object.ts";
@@ -93,7 +94,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
       throw withAnalysis(folder, files, cause);
     });
     const { source } = options;
-    const where = { folder, prefix: (pushed.primary ?? source) === source ? "" : `${source}/` };
+    const where = { folder, prefix: filePrefixOf(source, (pushed.primary ?? source) === source) };
     const messages = {
       diagnostics: locatedIn(where, files, pushed.diagnostics),
       analysis: locatedIn(options.url === undefined ? where : { folder, prefix: "" }, files, analysis.messages),
@@ -105,7 +106,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
       if (!hasProxies) terminal.err(noProxiesText);
       messageReport(terminal, `analyze -f ${folder}`, "analyzed: ")(messages);
     }
-    const told = {
+    const report = {
       ...pushed,
       files: files.length,
       ...summary,
@@ -113,7 +114,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
       missingSecrets: secrets,
       ...messages,
     };
-    tellFilled(terminal, { source, share: publishing.share }, pushed, options.json === true ? told : undefined);
+    tellFilled(terminal, { source, share: publishing.share }, pushed, options.json === true ? report : undefined);
   });
 }
 
@@ -192,7 +193,7 @@ async function pushToStore(
   const { loaded } = compiled;
   const there = new Set([...loaded.configs, ...loaded.objects].map(({ origin }) => keyText(origin.key)));
   const gone = replaced.filter(({ key }) => !there.has(keyText(key)));
-  // Secrets are in a place of their own: which of them are missing is told apart.
+  // Secrets have a store of their own: missing ones are reported separately.
   const messages = analysisOf(loaded).filter(isAbout(loaded));
   const analysis = await recordAnalysis(store, pushed.version, loaded, () => messages).then(
     () => ({ messages }),

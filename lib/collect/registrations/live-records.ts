@@ -6,7 +6,7 @@ import type { ListedObject, ObjectStore } from "../../storage/object-store.ts";
  * Reads the records of machines that have registered themselves; one that was read before is read again where its object is another.
  *
  * @param today milliseconds since the epoch
- * @returns by key, without those that are gone or that nobody has written for too long
+ * @returns by key, without those that are deleted or have not been written for too long
  */
 export function liveRecords(
   store: ObjectStore,

@@ -80,7 +80,7 @@ export function isElsewhere(there: Fields, { connectedAtMs = 0 }: RegisteredReco
   return controller !== "" && !controller.startsWith(controllerPrefix) && Date.parse(connected) > connectedAtMs;
 }
 
-/** Why an object of the same name is not written: it is somebody's own. Undefined where it may be. */
+/** Why an object of the same name is not written: a user or another program owns it. Undefined where it may be written. */
 export function whyStrange(there: Fields, { group, serviceAccount }: RegisteredRecord): string | undefined {
   const annotations = stringsOf(fieldsOf(there.metadata).annotations);
   if (annotations[groupAnnotation] !== group)

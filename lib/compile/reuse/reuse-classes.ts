@@ -63,18 +63,18 @@ export function reuseClasses(
   const tables = tablesOf(partial, memo);
   const namesOf = ({ id }: PartlyReused): readonly string[] => tables.get(id) ?? [];
   const made = ofUnits((unit) => {
-    const anew = partial.filter(({ wanted }) => wanted.includes(unit));
-    const views = columnsOf(anew.map((of) => of.views));
+    const changed = partial.filter(({ wanted }) => wanted.includes(unit));
+    const views = columnsOf(changed.map((of) => of.views));
     const stands = unit === "clusters" || unit === "listeners" ? own[unit] : undefined;
     const generated =
       unit === "routes"
-        ? routesOf(views.routes, anew.map(namesOf), memo, slot)
+        ? routesOf(views.routes, changed.map(namesOf), memo, slot)
         : withoutOwn(
             unitsOfEnvoys[unit](views, memo, slot),
-            anew.map(({ id }) => stands?.has(id) === true),
+            changed.map(({ id }) => stands?.has(id) === true),
           );
     const compiled = compileUnits(memo, { unit, generated, form, slot });
-    return new Map(anew.map(({ id }, at) => [id, listsAt(unit, compiled, at)]));
+    return new Map(changed.map(({ id }, at) => [id, listsAt(unit, compiled, at)]));
   });
   const joined = partlyStored(memo, slot, {
     stored: partial.map(({ stored }) => stored),
@@ -117,15 +117,15 @@ const sidesOf = {
 
 /** The classes of which what they have of their own workload in a unit comes to the resources of before, all of which were stored. */
 function reusableOwn(unit: WithOwn, partial: readonly PartlyReused[], memo: Memo): ReadonlySet<string> {
-  const anew = partial.filter(({ wanted }) => wanted.includes(unit));
+  const changed = partial.filter(({ wanted }) => wanted.includes(unit));
   const sides = sidesOf[unit];
   const now = sides(
-    anew.map(({ views }) => views),
+    changed.map(({ views }) => views),
     memo,
     slot,
   );
   const then = sides(
-    anew.map(({ before }) => before),
+    changed.map(({ before }) => before),
     memo,
     `${slot}|before`,
   );
@@ -136,7 +136,7 @@ function reusableOwn(unit: WithOwn, partial: readonly PartlyReused[], memo: Memo
     if (![after, before].every(({ shared, own }) => isApart(memo, { shared, own }))) return false;
     return shapes.every((shape) => lengthOf(ownPartsOf(stored.compiled[shape][unit])) === after.own.length);
   };
-  return new Set(anew.filter(stands).map(({ id }) => id));
+  return new Set(changed.filter(stands).map(({ id }) => id));
 }
 
 /** Whether names tell a class's own resources from what it shares. */

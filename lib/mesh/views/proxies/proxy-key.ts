@@ -5,7 +5,7 @@ import { labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
 
 /** What selects the scope of a proxy. */
 export const proxyKeyOf = trackedQuery(
-  "seat of a proxy",
+  "key of a proxy",
   ({ sidecars }: Pick<Mesh, "sidecars">, node: ProxyAnswers): ProxyKey => {
     const { type, namespace } = node;
     return { type, namespace, sidecar: type === "router" ? undefined : sidecars.sidecarFor(namespace, labelsOf(node)) };
