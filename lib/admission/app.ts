@@ -6,6 +6,7 @@ import type { InjectionValues } from "../injection/values.ts";
 import { createBodyPool } from "../limits/body-pool.ts";
 import { limits } from "../limits/limits.ts";
 import { bytesOf, readBody } from "../limits/read-body.ts";
+import { createSemaphore } from "../limits/semaphore.ts";
 import { injectOnCreate } from "./inject.ts";
 import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewOf } from "./review.ts";
 import { validateChange } from "./validate.ts";
@@ -29,6 +30,8 @@ export interface AdmissionOptions {
  */
 export function admissionApp(options: AdmissionOptions): Hono {
   const pool = createBodyPool(limits);
+  // An object takes many times the memory of its text: of large ones one is looked at at a time, of others as many as come to that.
+  const room = createSemaphore(limits.reviewBytes);
   const { onError = () => {}, world, workloads } = options;
 
   /** @returns a refusal for programs (RFC 9457), upon which an API server does what its failurePolicy is */
@@ -48,9 +51,15 @@ export function admissionApp(options: AdmissionOptions): Hono {
     if (read.kind === "refused") return problem(read.status, read.reason);
     const bytes = bytesOf(read);
     if (bytes.length === 0) return problem(400, "no body found");
-    const request = readReview(new TextDecoder().decode(bytes));
-    if (typeof request === "string") return problem(400, request);
-    return Response.json(reviewOf(request.uid, await decide(request)));
+    // Whoever has given up meanwhile costs nothing more.
+    const leave = await room.enter(bytes.length, c.req.raw.signal);
+    try {
+      const request = readReview(new TextDecoder().decode(bytes));
+      if (typeof request === "string") return problem(400, request);
+      return Response.json(reviewOf(request.uid, await decide(request)));
+    } finally {
+      leave();
+    }
   };
 
   const validate = (c: Context) =>

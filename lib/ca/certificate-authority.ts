@@ -1,4 +1,5 @@
 import { PortolanError } from "../base/diagnostic.ts";
+import { forwardClock } from "../base/forward-clock.ts";
 import type { KeyServices } from "../secrets/wrapping-keys.ts";
 import { type AuthorityStore, noAuthority, type StoredAuthority } from "./authority-store.ts";
 import { readCsr } from "./csr.ts";
@@ -121,6 +122,8 @@ export function certificateAuthority({
   perMinute = usualPerMinute,
   onError,
 }: CertificateAuthorityOptions): CertificateAuthority {
+  /** For ages; certificates have the time of `now`. */
+  const agedMs = forwardClock(now);
   const rate = certificateRate();
   const refusals = certificateRate();
   let known: { readonly stored: StoredAuthority; readonly signer: ReadySigner } | undefined;
@@ -132,17 +135,17 @@ export function certificateAuthority({
     const found = await stored.read(known?.stored, onError);
     if (found?.etag !== known?.stored.etag)
       known = found && { stored: found, signer: await readySigner(found.authority, services) };
-    readMs = now();
+    readMs = agedMs();
     return known?.signer;
   }
 
   /** @returns undefined where the store holds no CA @throws what the last reading has thrown, for some seconds */
   function signerNow(): Promise<ReadySigner | undefined> | ReadySigner | undefined {
-    if (now() - readMs < refreshMs) return known?.signer;
-    if (failed !== undefined && now() < failed.untilMs) throw failed.cause;
+    if (agedMs() - readMs < refreshMs) return known?.signer;
+    if (failed !== undefined && agedMs() < failed.untilMs) throw failed.cause;
     reading ??= readAgain()
       .catch((cause: unknown) => {
-        failed = { cause, untilMs: now() + failedMs };
+        failed = { cause, untilMs: agedMs() + failedMs };
         throw cause;
       })
       .finally(() => {
@@ -162,7 +165,7 @@ export function certificateAuthority({
       const { namespace, serviceAccount, pod, clusterId, spiffeId } = workload;
       const account = JSON.stringify([clusterId ?? "", namespace, serviceAccount]);
       const refused = (status: Refused["status"], reason: string): Refused => {
-        const isReported = refusals.take([{ name: account, perMinute: reportedPerMinute }], now());
+        const isReported = refusals.take([{ name: account, perMinute: reportedPerMinute }], agedMs());
         return { kind: "refused", status, reason, isReported };
       };
       if (![namespace, serviceAccount].every((name) => nameForm.test(name)))
@@ -174,7 +177,7 @@ export function certificateAuthority({
         { name: account, perMinute: perMinute.identity },
         ...(pod === undefined ? [] : [{ name: `${account}${pod}`, perMinute: perMinute.pod }]),
       ];
-      if (!rate.take(counts, now())) return refused(413, "too many certificates in a minute for one identity");
+      if (!rate.take(counts, agedMs())) return refused(413, "too many certificates in a minute for one identity");
       const read = await readCsr(csr);
       if (read.kind === "refused") return refused(400, read.reason);
       let made: { readonly signer: ReadySigner; readonly identity: string; readonly issued: Issued };
@@ -191,7 +194,7 @@ export function certificateAuthority({
           issued: await issue(signer, { publicKey, names, nowMs: now(), validityMs: askedMs }),
         };
       } catch (cause) {
-        if (refusals.take([{ name: "", perMinute: loggedPerMinute }], now())) onError(cause);
+        if (refusals.take([{ name: "", perMinute: loggedPerMinute }], agedMs())) onError(cause);
         return refused(503, "the CA cannot sign now; the server's log has the reason");
       }
       const { signer, identity, issued } = made;

@@ -127,14 +127,17 @@ const knownAnnotations: readonly string[] = [
   "status.sidecar.istio.io/port",
 ];
 
+/** Looking for the name that was meant takes longest: it is done for so many unknown ones of a pod. */
+const maxGuesses = 100;
+
 /** Names that begin so are read by the injector alone. */
 const ownPrefix = /^(?:inject|proxy|(?:(?:readiness\.)?status\.|traffic\.)?sidecar)\.istio\.io\//;
 
 /** What a pod's annotations say in vain: values without effect, and names that are nearly one that is known. */
 export function unheededAnnotations(annotations: Readonly<Record<string, string>>): readonly Diagnostic[] {
-  const misspelt = Object.keys(annotations).flatMap((name) => {
-    const meant =
-      knownAnnotations.includes(name) || !ownPrefix.test(name) ? undefined : nearestName(name, knownAnnotations);
+  const unknown = Object.keys(annotations).filter((name) => ownPrefix.test(name) && !knownAnnotations.includes(name));
+  const misspelt = unknown.slice(0, maxGuesses).flatMap((name) => {
+    const meant = nearestName(name, knownAnnotations);
     return meant === undefined || distance(name.toLowerCase(), meant.toLowerCase()) > 2
       ? []
       : [

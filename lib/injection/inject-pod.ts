@@ -94,9 +94,17 @@ function valuesBefore(pod: Pod): Readonly<Record<string, string>> {
   );
 }
 
+/** Each is laid over the pod as a whole. */
+const maxTemplates = 32;
+
 function templatesOf({ pod, values }: TemplateInput): readonly string[] {
   const named = annotationsOf(pod)["inject.istio.io/templates"];
-  if (named !== undefined) return named.split(",").map((name) => name.trim());
+  if (named !== undefined) {
+    const names = named.split(",", maxTemplates + 1).map((name) => name.trim());
+    if (names.length > maxTemplates)
+      throw new PortolanError(`the annotation inject.istio.io/templates names more than ${maxTemplates} templates`);
+    return names;
+  }
   const { defaultTemplates } = values.sidecarInjectorWebhook;
   return defaultTemplates.length === 0 ? ["sidecar"] : defaultTemplates;
 }

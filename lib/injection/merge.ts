@@ -35,8 +35,11 @@ export function merged(under: Fields, over: Fields): Fields {
 
 /** Elements of the overlay come first, unless both lists have an element and the one below has it after another of its own. */
 function mergedLists(under: readonly Fields[], over: readonly Fields[], key: string): readonly Fields[] {
-  const place = (element: Fields | undefined): number => under.findIndex((one) => one[key] === element?.[key]);
-  const left = under.filter((one) => !over.some((other) => other[key] === one[key]));
+  const places = new Map<unknown, number>();
+  for (const [at, one] of under.entries()) if (!places.has(one[key])) places.set(one[key], at);
+  const place = (element: Fields): number => places.get(element[key]) ?? -1;
+  const exchanged = new Set(over.map((one) => one[key]));
+  const left = under.filter((one) => !exchanged.has(one[key]));
   const right = over.map((one) => merged(under[place(one)] ?? {}, one));
   const result: Fields[] = [];
   let [i, j] = [0, 0];

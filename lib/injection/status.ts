@@ -32,8 +32,9 @@ export function withoutInjected(pod: Pod): Pod {
   const left = (list: "containers" | "initContainers", containers: readonly Fields[]) => {
     const injected = new Set(listOf(status[list]));
     const kept = containers.filter((container) => !injected.has(nameOf(container)));
+    const names = new Set(kept.map(nameOf));
     const own = listOf(overrides[list]).map(fieldsOf);
-    return [...kept, ...own.filter((one) => !kept.some((other) => nameOf(other) === nameOf(one)))];
+    return [...kept, ...own.filter((one) => !names.has(nameOf(one)))];
   };
   const stripped = withContainers(pod, {
     containers: left("containers", containersOf(pod)),

@@ -1,3 +1,4 @@
+import { forwardClock } from "../base/forward-clock.ts";
 import type { Unwrapped, WrappedKey, WrappingKey } from "./key-wrapper.ts";
 import type { SecretKey } from "./secret-name.ts";
 
@@ -29,6 +30,7 @@ interface Kept {
  * not, for hours. Whoever asks for the same data key at a time shares one call.
  */
 export function rememberDataKeys(key: WrappingKey, { now, onWarning }: CacheOptions): WrappingKey {
+  const agedMs = forwardClock(now);
   /** The one that was asked for longest ago comes first. */
   const kept = new Map<string, Kept>();
   const asking = new Map<string, Promise<Unwrapped>>();
@@ -38,17 +40,17 @@ export function rememberDataKeys(key: WrappingKey, { now, onWarning }: CacheOpti
     kept.delete(id);
     kept.set(id, one);
     for (const [oldest, { saidMs }] of kept) {
-      if (kept.size <= maxKept && now() - saidMs < graceMs) break;
+      if (kept.size <= maxKept && agedMs() - saidMs < graceMs) break;
       kept.delete(oldest);
     }
   }
 
   /** What counts: silence does not speak against what was opened before. */
   function answer({ said, opened }: Kept): Unwrapped {
-    if (said.kind !== "unavailable" || opened === undefined || now() - opened.atMs >= graceMs) return said;
-    if (now() - warnedMs >= warningMs) {
-      warnedMs = now();
-      const until = new Date(opened.atMs + graceMs).toISOString();
+    if (said.kind !== "unavailable" || opened === undefined || agedMs() - opened.atMs >= graceMs) return said;
+    if (agedMs() - warnedMs >= warningMs) {
+      warnedMs = agedMs();
+      const until = new Date(now() + opened.atMs + graceMs - agedMs()).toISOString();
       onWarning(`${said.reason}; secrets that were opened before are used until ${until}`);
     }
     return opened.by;
@@ -57,7 +59,7 @@ export function rememberDataKeys(key: WrappingKey, { now, onWarning }: CacheOpti
   async function ask(id: string, wrapped: WrappedKey, secret: SecretKey): Promise<Unwrapped> {
     const before = kept.get(id);
     const said = await key.unwrap(wrapped, secret);
-    const saidMs = now();
+    const saidMs = agedMs();
     const opened = {
       opened: { by: said, atMs: saidMs },
       unavailable: before?.opened,
@@ -74,7 +76,7 @@ export function rememberDataKeys(key: WrappingKey, { now, onWarning }: CacheOpti
     async unwrap(wrapped, secret) {
       const id = [secret.namespace, secret.name, wrapped.id, wrapped.wrapped].join("\n");
       const before = kept.get(id);
-      if (before !== undefined && now() - before.saidMs < lasts(before.said)) return answer(before);
+      if (before !== undefined && agedMs() - before.saidMs < lasts(before.said)) return answer(before);
       const running = asking.get(id);
       if (running !== undefined) return running;
       const asked = ask(id, wrapped, secret).finally(() => asking.delete(id));

@@ -185,6 +185,58 @@ describe("what cannot be answered", () => {
   });
 });
 
+describe("many reviews at a time", () => {
+  const large = JSON.stringify(review({ object: route("x".repeat(5 * 1024 * 1024)) }));
+  const small = JSON.stringify(review({ object: route("cart") }));
+
+  /** How many are looked at while the world is waited for. */
+  async function lookedAt(bodies: readonly string[], signals: readonly AbortSignal[] = []) {
+    const { promise, resolve } = Promise.withResolvers<AdmissionWorld>();
+    const first = Promise.withResolvers<void>();
+    let looks = 0;
+    const app = admissionApp({
+      workloads: "allow",
+      world: async () => {
+        looks += 1;
+        first.resolve();
+        return promise;
+      },
+    });
+    const answers = bodies.map((body, at) => {
+      const headers = { "content-type": "application/json" };
+      return app.request("/admission/validate", { method: "POST", headers, body, signal: signals[at] ?? null });
+    });
+    await first.promise;
+    // Long after each body was read.
+    for (let turn = 0; turn < 500; turn += 1) await new Promise((done) => setImmediate(done));
+    const atATime = looks;
+    return { atATime, finish: () => resolve(worldOf()), answers, all: () => looks };
+  }
+
+  it("have little room together: large ones are looked at one after the other", async () => {
+    const { atATime, finish, answers } = await lookedAt([large, large, large]);
+    expect(atATime).toBe(1);
+    finish();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it("do not wait for each other where they are small", async () => {
+    const { atATime, finish, answers } = await lookedAt([small, small, small]);
+    expect(atATime).toBe(3);
+    finish();
+    await Promise.all(answers);
+  });
+
+  it("are not looked at any more where the API server has given up", async () => {
+    const gone = new AbortController();
+    const { finish, answers, all } = await lookedAt([large, large], [new AbortController().signal, gone.signal]);
+    gone.abort();
+    finish();
+    await Promise.allSettled(answers);
+    expect(all()).toBe(1);
+  });
+});
+
 describe("with the newest world", () => {
   const service = (name: string) => ({
     apiVersion: "v1",

@@ -19,8 +19,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
+interface Hours {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Hours of a clock that runs as fast as it can, with certificates of 24 hours, while the CA is away for some of them. */
-async function live(hours: number, away: { readonly from: number; readonly to: number }) {
+async function live(hours: number, away: Hours, suspended: Hours = { from: 0, to: 0 }) {
   // Certificates have whole seconds.
   const startMs = Math.floor(Date.now() / 1_000) * 1_000;
   let nowMs = startMs;
@@ -59,7 +64,9 @@ async function live(hours: number, away: { readonly from: number; readonly to: n
     endsMs = Date.parse(new X509Certificate(pem.replaceAll("\\n", "\n")).validTo);
   };
   const pause = async (ms: number) => {
-    const untilMs = nowMs + ms;
+    // A machine that is suspended does not count the hours, and its clock shows them afterwards.
+    const isSuspended = hourOf(nowMs) < suspended.to && hourOf(nowMs) >= suspended.from;
+    const untilMs = isSuspended ? startMs + suspended.to * hourMs : nowMs + ms;
     uncoveredMs += Math.max(0, untilMs - Math.max(endsMs, nowMs));
     nowMs = untilMs;
     if (hourOf(nowMs) <= hours) return;
@@ -101,6 +108,11 @@ describe("a workload whose CA is away for an hour", () => {
       "no new certificate: connect ECONNREFUSED; Envoy keeps the one that it has",
     ]);
     expect(said.filter((line) => line.startsWith("a new certificate, good until"))).toHaveLength(2);
+  });
+
+  it("renews it at once when its machine was suspended for most of its life", async () => {
+    const { renewedAt } = await live(30, { from: 0, to: 0 }, { from: 1, to: 21 });
+    expect(renewedAt[1]).toBeCloseTo(21, 1);
   });
 
   it("is without one only if the CA is away for longer than the rest of its certificate", async () => {

@@ -131,6 +131,21 @@ describe("certificateAuthority", () => {
     expect(await asked("a")).toBe("created");
   });
 
+  it("looks at the store and counts by the minute as before, when its clock is set back by a day", async () => {
+    const { ca, stored, authority, clock } = await testAuthority({ perMinute: { pod: 1, identity: 9 } });
+    const { csr } = await requestFor();
+    clock.nowMs += day;
+    const asked = () => ca.create({ workload: web, csr, validitySeconds: 0 });
+    expect((await asked()).kind).toBe("created");
+    expect(await asked()).toMatchObject({ status: 413 });
+    clock.nowMs -= day;
+    expect(await asked()).toMatchObject({ status: 413 });
+    const next = await makeSigner("cluster.local", startMs);
+    await stored.write({ ...authority, active: next }, await stored.read());
+    clock.nowMs += 60_000;
+    expect(created(await asked()).rest).toEqual([next.certificate]);
+  });
+
   it("goes on with the CA that it has read while the store does not answer, and says so", async () => {
     const inner = memoryStore();
     let isDown = false;

@@ -59,3 +59,21 @@ describe("the value of a patch", () => {
     }
   });
 });
+
+describe("a value that somebody made to harm", () => {
+  const checked = (value: object) => canonicalValue(patchMessages.CLUSTER, value).problems;
+  // As long as names of fields are.
+  const many = Array.from({ length: 300_000 }, (_, i) => `connect_timeou${i}`);
+
+  it("has names of unknown fields compared with known ones for as many as are reported", () => {
+    const problems = checked(Object.fromEntries(many.map((name) => [name, 1])));
+    expect(problems).toHaveLength(20);
+    expect(problems[0]).toMatchObject({ kind: "unknown-field", hint: "write connect_timeout" });
+  });
+
+  it("has names of enums compared for as many, too, and its first invalid one is reported all the same", () => {
+    const fields = Object.fromEntries(many.slice(0, 20).map((name) => [name, 1]));
+    const problems = checked({ transport_socket_matches: [fields], lb_policy: "RANDON" });
+    expect(problems.find(({ kind }) => kind === "invalid")).toMatchObject({ path: ["lb_policy"] });
+  });
+});

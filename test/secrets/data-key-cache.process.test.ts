@@ -36,6 +36,16 @@ describe("remembered data keys", () => {
     expect(world.asked).toBe(2);
   });
 
+  it("are asked for again after minutes, although the clock was set back by a day: a key that is denied counts no more", async () => {
+    const { world, ask } = cache();
+    await ask();
+    world.says = refusal;
+    world.nowMs -= 86_400_000;
+    expect(await ask()).toBe(opened);
+    world.nowMs += freshMs;
+    expect(await ask()).toBe(refusal);
+  });
+
   it("are remembered for one secret and no other", async () => {
     const { world, ask } = cache();
     await ask();

@@ -2,6 +2,7 @@ import {
   AUTHORITATIVE_ANSWER,
   decode,
   encode,
+  encodingLength,
   type Packet,
   RECURSION_AVAILABLE,
   RECURSION_DESIRED,
@@ -36,11 +37,12 @@ export function answerOf(
   protocol: "udp" | "tcp",
   random: () => number,
 ): Reply {
-  const query = read(message);
-  if (query === undefined || query.type !== "query") return { kind: "nothing" };
-  const [question, ...more] = query.questions ?? [];
+  if (message.length < headerBytes || isResponse(message)) return { kind: "nothing" };
   if (book === undefined) return { kind: "answer", packet: failure(message) };
-  if (question === undefined || more.length > 0) return { kind: "elsewhere" };
+  if (!isPlain(message)) return { kind: "elsewhere" };
+  const query = read(message);
+  const [question] = query?.questions ?? [];
+  if (query === undefined || question === undefined) return { kind: "nothing" };
   const { name, type } = question;
   if ((type !== "A" && type !== "AAAA") || (question.class ?? "IN") !== "IN") return { kind: "elsewhere" };
   const found = book.find(name.toLowerCase().replace(/\.$/, ""));
@@ -62,9 +64,26 @@ export function failure(message: Buffer): Buffer {
   return answer;
 }
 
+const headerBytes = 12;
+
+/** The bit QR. */
+const isResponse = (message: Buffer): boolean => message.readUInt8(2) >= 0x80;
+
+/** A resolver's question has one record besides, for EDNS, and few have a second one, such as a signature. */
+const maxAdditionals = 4;
+
+/**
+ * Whether it is one question and little else, by the counts of its header. What is more is not read here: names are pointers to names, and
+ * a message full of them takes the square of its length.
+ */
+function isPlain(message: Buffer): boolean {
+  const [questions, answers, authorities, additionals] = [4, 6, 8, 10].map((at) => message.readUInt16BE(at));
+  return questions === 1 && answers === 0 && authorities === 0 && (additionals ?? 0) <= maxAdditionals;
+}
+
 function read(message: Buffer): Packet | undefined {
   try {
-    return message.length < 12 ? undefined : decode(message);
+    return decode(message);
   } catch {
     return undefined;
   }
@@ -83,8 +102,12 @@ function answersOf(name: string, type: "A" | "AAAA", found: Found, random: () =>
 }
 
 function shuffled(list: readonly string[], random: () => number): readonly string[] {
-  const shuffling = list.map((value) => ({ value, at: random() }));
-  return shuffling.sort((a, b) => a.at - b.at).map(({ value }) => value);
+  const shuffled = [...list];
+  for (let last = shuffled.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [shuffled[last], shuffled[other]] = [shuffled[other] ?? "", shuffled[last] ?? ""];
+  }
+  return shuffled;
 }
 
 function mostBytes(query: Packet, protocol: "udp" | "tcp"): number {
@@ -93,22 +116,25 @@ function mostBytes(query: Packet, protocol: "udp" | "tcp"): number {
   return Math.min(Math.max(512, ...sizes), 4_096);
 }
 
+/** An address of IPv4 with the shortest name. */
+const leastRecordBytes = 15;
+
 function fitting(query: Packet, answers: readonly Answer[], most: number): Buffer {
   const wanted = (query.flags ?? 0) & RECURSION_DESIRED;
   const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | wanted;
-  const packetOf = (some: readonly Answer[], more: number) =>
-    encode({
-      type: "response",
-      id: query.id ?? 0,
-      flags: flags | more,
-      questions: [...(query.questions ?? [])],
-      answers: [...some],
-    });
-  const whole = packetOf(answers, 0);
-  if (whole.length <= most) return whole;
-  for (let count = answers.length - 1; count > 0; count--) {
-    const part = packetOf(answers.slice(0, count), TRUNCATED_RESPONSE);
-    if (part.length <= most) return part;
+  const packetOf = (count: number): Packet => ({
+    type: "response",
+    id: query.id ?? 0,
+    flags: count < answers.length ? flags | TRUNCATED_RESPONSE : flags,
+    questions: [...(query.questions ?? [])],
+    answers: answers.slice(0, count),
+  });
+  // The number of answers that fit, by halves: a name may have thousands of addresses.
+  let [fit, tooMany] = [0, Math.min(answers.length, Math.floor(most / leastRecordBytes)) + 1];
+  while (tooMany - fit > 1) {
+    const count = (fit + tooMany) >> 1;
+    if (encodingLength(packetOf(count)) <= most) fit = count;
+    else tooMany = count;
   }
-  return packetOf([], TRUNCATED_RESPONSE);
+  return encode(packetOf(fit));
 }

@@ -59,6 +59,8 @@ const lookMs = 1_000;
 const retryMs = 10_000;
 const commandMs = 30_000;
 const longestMs = 12 * 3_600_000;
+/** How often the clock is looked at: a timer stands still while the machine is suspended, and certificates go on. */
+const sliceMs = 60_000;
 
 /**
  * Keeps the workload's identity in two files: an Envoy without an agent reads them, and an agent that starts while there is no new one
@@ -118,10 +120,16 @@ export async function keepIdentity({
     trouble = why;
   }
 
+  async function pause(ms: number): Promise<void> {
+    const dueMs = clock.now() + ms;
+    for (let leftMs = ms; leftMs > 0 && clock.now() < dueMs && !closing.signal.aborted; leftMs -= sliceMs)
+      await clock.pause(Math.min(leftMs, sliceMs), closing.signal);
+  }
+
   async function follow(first: GoodIdentity | undefined): Promise<void> {
     let waitMs = nextMs(source, first, clock.now());
     while (!closing.signal.aborted) {
-      await clock.pause(waitMs, closing.signal);
+      await pause(waitMs);
       if (closing.signal.aborted) return;
       try {
         waitMs = nextMs(source, await renew(), clock.now());
@@ -148,6 +156,8 @@ export async function keepIdentity({
 function nextMs(source: IdentitySource, good: GoodIdentity | undefined, nowMs: number): number {
   if (source.kind === "files") return lookMs;
   if (good === undefined) return retryMs;
+  // For later: its issuer's clock or this one is wrong, and is set some time.
+  if (good.notBeforeMs > nowMs) return sliceMs;
   return Math.min(Math.max((good.notAfterMs - nowMs) / 2, lookMs), longestMs);
 }
 

@@ -1,6 +1,6 @@
 import { nearestName } from "../../base/nearest-name.ts";
 import type { ParsedObject } from "../documents/parse.ts";
-import { error, type Finding } from "../finding.ts";
+import { error, type Finding, maxFindings } from "../finding.ts";
 import { structureFindings } from "../kubernetes/structure.ts";
 
 /** What an object of Istio's kinds or the Gateway API's consists of. */
@@ -15,11 +15,13 @@ const known: ReadonlySet<string> = new Set([...envelopeFields, "origin"]);
  * @param isFromServer it came from an API server, whose newer releases may have more metadata
  */
 export function envelopeRules(object: ParsedObject, isFromServer: boolean): readonly Finding[] {
-  const beside = Object.entries(object).flatMap(([name, value]) => {
-    if (known.has(name) || value === null || value === undefined) return [];
-    const meant = nearestName(name, envelopeFields);
+  const unknown = Object.entries(object).filter(
+    ([name, value]) => !known.has(name) && value !== null && value !== undefined,
+  );
+  const beside = unknown.map(([name], at) => {
+    const meant = at < maxFindings ? nearestName(name, envelopeFields) : undefined;
     const hint = meant === undefined ? "put it into the spec" : `did you mean "${meant}"?`;
-    return [error([name], `unknown field "${name}"`, hint, "unknown-field")];
+    return error([name], `unknown field "${name}"`, hint, "unknown-field");
   });
   if (isFromServer) return beside;
   const inMetadata = structureFindings(object.metadata, "ObjectMeta", ["metadata"]);

@@ -116,6 +116,8 @@ function createReader(list: ProblemList): ReadMessage {
   }
 
   function noteUnknown(schema: DescMessage, name: string, path: ValuePath): void {
+    // Looking for the name that was meant takes longest.
+    if (list.isFull()) return;
     const names = schema.fields.map((field) => field.name);
     const hasTypedConfig = names.includes("typed_config");
     const meant = hasTypedConfig && name === "config" ? undefined : nearestName(name, names);
@@ -153,7 +155,7 @@ function createReader(list: ProblemList): ReadMessage {
   function readOne(field: DescField, json: JsonValue, path: ValuePath, depth: number): JsonValue | undefined {
     const { message, enum: values, scalar } = field;
     if (message !== undefined) return read(message, json, path, depth + 1);
-    if (values !== undefined) return settle(readEnum(values, json), path);
+    if (values !== undefined) return settle(readEnum(values, json, !list.isFull()), path);
     return scalar === undefined ? undefined : settle(readScalar(scalar, json), path);
   }
 

@@ -98,13 +98,17 @@ function readBytes(json: JsonValue): ScalarReading {
   return { reason: `must be bytes in base64, not ${quoted(json)}`, hint: "use the standard alphabet, with padding" };
 }
 
-/** A value of an enum: by its name, exactly, or its number. */
-export function readEnum(schema: DescEnum, json: JsonValue): ScalarReading {
+/**
+ * A value of an enum: by its name, exactly, or its number.
+ *
+ * @param guesses whether to look for the name that was meant: for as many as are reported of one value
+ */
+export function readEnum(schema: DescEnum, json: JsonValue, guesses: boolean): ScalarReading {
   const names = schema.values.map(({ name }) => name);
   if (json === null) return { json: 0 };
   if (typeof json === "string" && names.includes(json)) return { json };
   if (typeof json === "number" && schema.values.some(({ number }) => number === json)) return { json };
-  const meant = typeof json === "string" ? nearestName(json, names) : undefined;
+  const meant = guesses && typeof json === "string" ? nearestName(json, names) : undefined;
   const hint = meant === undefined ? `write one of ${names.slice(0, 12).join(", ")}` : `write ${meant}`;
   return { reason: `must be a value of ${schema.typeName}, not ${quoted(json)}`, hint };
 }

@@ -35,6 +35,8 @@ const maxProblems = 20;
 /** Notes what is wrong, up to a bound; `invalid` is never lost, since what follows was not read. */
 export interface ProblemList {
   readonly problems: ValueProblem[];
+  /** Whether no more are listed, but for a first one that is `invalid`. */
+  isFull(): boolean;
   add(kind: ValueProblemKind, path: ValuePath, reason: string, hint?: string): void;
 }
 
@@ -42,6 +44,7 @@ export function createProblemList(): ProblemList {
   const problems: ValueProblem[] = [];
   return {
     problems,
+    isFull: () => problems.length >= maxProblems,
     add(kind, path, reason, hint = "") {
       if (problems.length < maxProblems || (kind === "invalid" && !problems.some((one) => one.kind === kind)))
         problems.push({ kind, path, reason, hint });

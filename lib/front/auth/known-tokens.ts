@@ -1,3 +1,4 @@
+import { forwardClock } from "../../base/forward-clock.ts";
 import { createByteCache } from "../../limits/byte-cache.ts";
 import { limits } from "../../limits/limits.ts";
 import type { Identified } from "./authentication.ts";
@@ -18,19 +19,25 @@ const besides = 500;
 
 interface Known {
   readonly found: Identified;
-  readonly untilMs: number;
+  /** By the clock of ages. */
+  readonly verifiedUntilMs: number;
+  /** By the clock of tokens. */
+  readonly expiresMs: number;
 }
 
 export function createKnownTokens(now: () => number, maxBytes: number = limits.tokenBytes): KnownTokens {
   const known = createByteCache<Known>(maxBytes);
+  const agedMs = forwardClock(now);
   return {
     of(token) {
       const before = known.get(token);
-      return before !== undefined && now() < before.untilMs ? before.found : undefined;
+      if (before === undefined || agedMs() >= before.verifiedUntilMs || now() >= before.expiresMs) return undefined;
+      return before.found;
     },
     keep(token, found, expiresSeconds) {
-      const untilMs = Math.min(now() + verifiedMs, expiresSeconds * 1_000);
-      if (found.kind === "identified") known.set(token, { found, untilMs }, besides + 2 * token.length);
+      if (found.kind !== "identified") return;
+      const one = { found, verifiedUntilMs: agedMs() + verifiedMs, expiresMs: expiresSeconds * 1_000 };
+      known.set(token, one, besides + 2 * token.length);
     },
   };
 }

@@ -2,6 +2,7 @@ import { createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetK
 import { answerText } from "../../base/answer-text.ts";
 import { isRecord } from "../../base/classifier.ts";
 import { PortolanError } from "../../base/diagnostic.ts";
+import { forwardClock } from "../../base/forward-clock.ts";
 
 /** Asks for keys. A redirect is an answer, which is not followed. */
 export type FetchKeys = (
@@ -16,6 +17,9 @@ const staleMs = 24 * 3600 * 1000;
 const patienceMs = 5_000;
 const maxBytes = 256 * 1024;
 
+/** A clock that goes back by so much has been set. */
+const stepMs = 1_000;
+
 /**
  * Keys of an issuer, read when one is asked for that is not known, at most twice a minute, and every ten minutes. They are read from the
  * URL itself: where a redirect leads, whoever answers there would say who is let in, over clear text too. What is no set of keys leaves those
@@ -29,21 +33,27 @@ export function remoteKeys(
   now: () => number,
   onStale: (cause: unknown) => void,
 ): JWTVerifyGetKey {
+  const agedMs = forwardClock(now);
   let last: { readonly body: string; readonly atMs: number } | undefined;
   const read = async (_url: string, { signal }: { readonly signal: AbortSignal }): Promise<Response> => {
     try {
-      last = { body: await keysAt(url, fetchKeys, signal), atMs: now() };
+      last = { body: await keysAt(url, fetchKeys, signal), atMs: agedMs() };
     } catch (cause) {
-      if (last === undefined || now() - last.atMs > staleMs) throw cause;
+      if (last === undefined || agedMs() - last.atMs > staleMs) throw cause;
       onStale(cause);
     }
     return new Response(last.body);
   };
-  return createRemoteJWKSet(new URL(url), {
-    timeoutDuration: patienceMs,
-    cooldownDuration: 30_000,
-    [customFetch]: read,
-  });
+  const setOfKeys = () =>
+    createRemoteJWKSet(new URL(url), { timeoutDuration: patienceMs, cooldownDuration: 30_000, [customFetch]: read });
+  let keys = setOfKeys();
+  let seenMs = now();
+  return (header, token) => {
+    // The library goes by the wall clock: what it has read would be new for as long as that was set back.
+    if (now() < seenMs - stepMs) keys = setOfKeys();
+    seenMs = now();
+    return keys(header, token);
+  };
 }
 
 /** @throws PortolanError for an answer that is no set of keys, or too long */

@@ -14,8 +14,15 @@ export interface ReadValue<T> {
   readonly againMs: number;
 }
 
+/** How often the wall clock is looked at: a timer stands still while the machine is suspended, and knows nothing of a clock that is set. */
+const sliceMs = 60_000;
+
+/** A clock that is behind a timer by so much has been set back. */
+const stepMs = 1_000;
+
 /**
  * Keeps a value new. One that cannot be read or applied leaves the one before in use, and is read again after `retryMs`.
+ * It is read at once where the wall clock was set back: a certificate of before could be one for later.
  *
  * @throws what the first reading throws
  */
@@ -27,7 +34,11 @@ export async function keepRenewed<T>(
   let used = first.value;
   let timer: NodeJS.Timeout | undefined;
   const later = (ms: number, apply: (value: T) => void) => {
+    const [fromMs, sleepMs] = [Date.now(), Math.min(ms, sliceMs)];
     timer = setTimeout(() => {
+      const goneMs = Date.now() - fromMs;
+      const leftMs = ms - Math.max(goneMs, sleepMs);
+      if (leftMs > 0 && goneMs >= sleepMs - stepMs) return later(leftMs, apply);
       renew(apply).then(
         (againMs) => timer !== undefined && later(againMs, apply),
         (cause: unknown) => {
@@ -35,7 +46,7 @@ export async function keepRenewed<T>(
           if (timer !== undefined) later(retryMs, apply);
         },
       );
-    }, ms).unref();
+    }, sleepMs).unref();
   };
   const renew = async (apply: (value: T) => void) => {
     const { value, againMs } = await read();

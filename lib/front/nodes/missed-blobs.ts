@@ -1,3 +1,4 @@
+import { forwardClock } from "../../base/forward-clock.ts";
 import { missedBlobKey } from "../../snapshot/nodes/wanted.ts";
 import type { WantedOptions } from "./wanted-classes.ts";
 
@@ -10,6 +11,7 @@ const againMs = 60_000;
  * @returns takes the blob's hash; does nothing for a minute after a report
  */
 export function createMissedBlobs({ store, now, trigger, onError }: WantedOptions): (hash: string) => void {
+  const agedMs = forwardClock(now);
   let reportedMs = Number.NEGATIVE_INFINITY;
 
   async function report(hash: string): Promise<void> {
@@ -19,8 +21,8 @@ export function createMissedBlobs({ store, now, trigger, onError }: WantedOption
   }
 
   return (hash) => {
-    if (now() - reportedMs < againMs) return;
-    reportedMs = now();
+    if (agedMs() - reportedMs < againMs) return;
+    reportedMs = agedMs();
     report(hash).catch(onError);
   };
 }

@@ -1,4 +1,5 @@
 import type { Classifier, NodeClaims } from "../../base/classifier.ts";
+import { forwardClock } from "../../base/forward-clock.ts";
 import {
   countByNamespace,
   maxWanted,
@@ -50,10 +51,11 @@ const maxAsked = 2 * maxWanted;
  */
 export function createWantedClasses(options: WantedOptions): WantedClasses {
   const { store, now, trigger, onError, patienceMs = usualPatienceMs } = options;
+  const agedMs = forwardClock(now);
   /** By key, when it was first asked for here; and by subjects whose records had no room, when they had none. */
   const asked = new Map<string, number>();
   /** Whoever has no room is not counted again for a while: a listing for each name made up would have everybody else wait in line. */
-  const isFull = (subject: string) => now() - (asked.get(subject) ?? -patienceMs) < patienceMs;
+  const isFull = (subject: string) => agedMs() - (asked.get(subject) ?? -patienceMs) < patienceMs;
   /** One listing at a time: what it counts is what the next may add to. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -74,7 +76,7 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
   async function write(key: string, owner: WantedOwner, bytes: Uint8Array<ArrayBuffer>): Promise<Written> {
     if (isFull(owner.subject)) return "none";
     if (!(await hasRoom(owner))) {
-      asked.set(owner.subject, now());
+      asked.set(owner.subject, agedMs());
       return "none";
     }
     return (await store.put(key, bytes, { ifNoneMatch: "*" })).kind;
@@ -88,10 +90,10 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
       const owner = wantedOwner(record.namespace, caller.kind === "node" ? identityOf(caller) : undefined);
       const key = ownerPrefix(owner) + record.name.slice(0, 32);
       const sinceMs = asked.get(key);
-      if (sinceMs !== undefined) return now() - sinceMs < patienceMs;
+      if (sinceMs !== undefined) return agedMs() - sinceMs < patienceMs;
       if (isFull(owner.subject)) return false;
       if (asked.size >= maxAsked) asked.clear();
-      asked.set(key, now());
+      asked.set(key, agedMs());
       const written = last.then(() => write(key, owner, record.bytes));
       last = written.catch(() => {});
       // Whoever comes next does not wait for it. A record that nobody was told of is found by whoever compiles next.
@@ -104,7 +106,7 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
         return false;
       });
       // Nothing will come of it, for as long as others fill the room.
-      if (!isWritten) asked.set(key, now() - patienceMs);
+      if (!isWritten) asked.set(key, agedMs() - patienceMs);
       return isWritten;
     },
   };

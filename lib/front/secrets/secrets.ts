@@ -1,3 +1,4 @@
+import { forwardClock } from "../../base/forward-clock.ts";
 import { caSecretName, type SecretKey, type SecretQuestion } from "../../secrets/secret-name.ts";
 import type { SecretStore, StoredSecret } from "../../secrets/secret-store.ts";
 import { sdsResource } from "../../secrets/tls-secret.ts";
@@ -36,15 +37,16 @@ export function createSecretFeed(
   secrets: SecretStore,
   { now, onError }: { readonly now: () => number; readonly onError: (cause: unknown) => void },
 ): SecretFeed {
+  const agedMs = forwardClock(now);
   const kept = new Map<string, Kept>();
 
   function read(key: SecretKey): Promise<StoredSecret | undefined> {
     const id = `${key.namespace}/${key.name}`;
     const before = kept.get(id);
-    if (before !== undefined && now() - before.checkedMs < secretTtlMs) return before.found;
+    if (before !== undefined && agedMs() - before.checkedMs < secretTtlMs) return before.found;
     const found = readAgain(key, before?.found);
     kept.delete(id);
-    kept.set(id, { found, checkedMs: now() });
+    kept.set(id, { found, checkedMs: agedMs() });
     const [oldest] = kept.keys();
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
     return found;

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { AUTHORITATIVE_ANSWER, decode, encode, type Packet, TRUNCATED_RESPONSE } from "dns-packet";
 import { afterEach, describe, expect, it } from "vitest";
+import { answerOf } from "../../../lib/agent/dns/dns-answer.ts";
 import { serveDns } from "../../../lib/agent/dns/dns-server.ts";
 import { createNameBook, type NameBook } from "../../../lib/agent/dns/name-book.ts";
 import { readResolvConf } from "../../../lib/agent/dns/resolv-conf.ts";
@@ -16,8 +17,10 @@ afterEach(() => {
 });
 
 const many = Array.from({ length: 200 }, (_, i) => `10.3.0.${i}`);
+const thousands = Array.from({ length: 40_000 }, (_, i) => `10.4.${i >> 8}.${i & 255}`);
 const book = createNameBook(
   tableOf({
+    "pods.shop.svc.cluster.local": kubernetes("pods", "shop", ...thousands),
     "web.shop.svc.cluster.local": kubernetes("web", "shop", "10.0.0.1"),
     "db.shop.svc.cluster.local": kubernetes("db", "shop", "10.2.0.1", "10.2.0.2", "10.2.0.3"),
     "many.shop.svc.cluster.local": kubernetes("many", "shop", ...many),
@@ -137,6 +140,26 @@ describe("a DNS server before the names of a mesh", () => {
     );
     expect(addresses).toMatchObject([{ data: "10.0.0.1" }, { data: "198.51.100.7" }]);
     socket.destroy();
+  });
+
+  it("cuts the answer for a name with thousands of addresses as soon as any other, and gives others at other times", async () => {
+    const { port } = await serving();
+    const seen = new Set<string>();
+    for (let i = 0; i < 20; i += 1) {
+      const { answers = [], flags = 0 } = await askUdp(port, question("pods"));
+      expect([answers.length, flags & TRUNCATED_RESPONSE]).toEqual([24, TRUNCATED_RESPONSE]);
+      for (const answer of answers) seen.add(JSON.stringify(answer));
+    }
+    expect(seen.size).toBeGreaterThan(400);
+  });
+
+  it("does not read what is more than one question: names that are pointers to pointers take long", () => {
+    const header = Buffer.from([0, 7, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0]);
+    // The second question's name ends nowhere.
+    const message = Buffer.concat([header, Buffer.from([0, 0, 1, 0, 1, 0xff])]);
+    expect(answerOf(message, book, "udp", Math.random)).toEqual({ kind: "elsewhere" });
+    message.writeUInt16BE(1, 4);
+    expect(answerOf(message.subarray(0, 14), book, "udp", Math.random)).toEqual({ kind: "nothing" });
   });
 
   it("fails everything before the first names are there, and what no nameserver answers", async () => {

@@ -35,6 +35,16 @@ describe("a token that was verified", () => {
     expect(known.of("t")).toBeUndefined();
   });
 
+  it("is verified again after a minute, although the clock was set back by a day", () => {
+    const clock = { nowMs };
+    const known = createKnownTokens(() => clock.nowMs);
+    known.keep("t", found, nowMs / 1_000 + 3_600);
+    clock.nowMs -= 86_400_000;
+    expect(known.of("t")).toBe(found);
+    clock.nowMs += 60_000;
+    expect(known.of("t")).toBeUndefined();
+  });
+
   it("is kept within a bound, and a refusal never is", () => {
     const known = createKnownTokens(() => nowMs, 10_000);
     const far = nowMs / 1_000 + 3_600;

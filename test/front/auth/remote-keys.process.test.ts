@@ -77,6 +77,21 @@ describe("the keys of an issuer, over HTTP", () => {
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 
+  it("are read again when the clock was set back by a day: a new key counts at once", async () => {
+    const next = await testKey("k2", "ES256");
+    const answers = [keys, JSON.stringify({ keys: [key.publicJwk, next.publicJwk] })];
+    const issuer = await serve((_request, response) => response.end(answers.shift() ?? ""));
+    vi.useFakeTimers({ toFake: ["Date"], now: nowMs });
+    const authentication = authenticationBy(`${issuer.url}/keys`, Date.now);
+    expect(await identify(authentication)).toMatchObject({ kind: "identified" });
+    const dayBeforeMs = nowMs - 86_400_000;
+    vi.setSystemTime(dayBeforeMs);
+    const token = await clusterToken(next, { atMs: dayBeforeMs });
+    const header = (name: string) => (name === "authorization" ? `Bearer ${token}` : undefined);
+    expect(await authentication.identify({ header })).toMatchObject({ kind: "identified" });
+    expect(issuer.asked).toHaveLength(2);
+  });
+
   it("of before go on being believed where the issuer sends something else", async () => {
     const answers = [keys, "<html>", '{"keys": 7}', "null", '{"keys": [1]}', '{"keys": [null]}'];
     const issuer = await serve((_request, response) => response.end(answers.shift() ?? ""));

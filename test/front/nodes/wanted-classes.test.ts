@@ -96,6 +96,15 @@ describe("a node that wants a class", () => {
     expect(told.compiles).toBe(1);
   });
 
+  it("waits no longer where the clock was set back by a day", async () => {
+    const { want, told } = wantedIn();
+    expect(await want(node("web-0"))).toBe(true);
+    told.nowMs -= 86_400_000;
+    expect(await want(node("web-0"))).toBe(true);
+    told.nowMs += 31_000;
+    expect(await want(node("web-0"))).toBe(false);
+  });
+
   it("finds the record of a front that is there no more, and has nothing compiled again", async () => {
     const store = memoryStore();
     await wantedIn(store).want(node("web-0"));

@@ -42,6 +42,17 @@ async function secretFront(authentication: Authentication = by(web), options = {
 const versionIn = (text: string) => /"version_info":"(\w+)"/.exec(text)?.[1] ?? "";
 
 describe("POST /v3/discovery:secrets", () => {
+  it("gives a new pair within seconds, although the clock was set back by a day", async () => {
+    let nowMs = Date.UTC(2026, 10, 1);
+    const { ask, secrets } = await secretFront(by(web), { now: () => nowMs });
+    expect((await ask("kubernetes://shop")).text).toContain(btoa("s3cret"));
+    nowMs -= 86_400_000;
+    await secrets.put({ namespace: "default", name: "shop" }, pair("rotated"));
+    expect((await ask("kubernetes://shop")).text).toContain(btoa("s3cret"));
+    nowMs += 3_000;
+    expect((await ask("kubernetes://shop")).text).toContain(btoa("rotated"));
+  });
+
   it("gives a node the pair and the CA that its listeners name, for nobody on the way to keep", async () => {
     const { ask } = await secretFront();
     const { status, headers, text } = await ask("kubernetes://shop");
