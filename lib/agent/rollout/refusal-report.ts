@@ -23,10 +23,10 @@ export function createRefusalReport(source: Source, say: (line: string) => void)
       for (const type of coreTypes) {
         const of = now.filter((one) => one.type === type);
         const version = versions?.[type];
-        if (version === undefined || of.length === 0) source.complain(type, undefined);
+        if (version === undefined || of.length === 0) source.rejects(type, undefined);
         else {
           const words = of.map((one) => one.words).join("\n");
-          source.complain(type, { version, names: of.map(({ name }) => name), words });
+          source.rejects(type, { version, names: of.map(({ name }) => name), words });
         }
         if (of.length === 0 && version !== undefined && rollout.isDone()) source.accepts(type, version);
       }
