@@ -1,7 +1,8 @@
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { oneLine } from "../envoy/envoy-keeper.ts";
 import type { Source } from "../source/source.ts";
-import type { EnvoyRollout, RefusedResource } from "../xds/envoy-rollout.ts";
+import type { EnvoyRollout } from "../xds/envoy-rollout.ts";
+import type { RefusedResource } from "../xds/refusal-search.ts";
 
 /** Reports what Envoy refuses and accepts. */
 export interface RefusalReport {
