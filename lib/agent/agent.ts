@@ -15,12 +15,13 @@ import { createTakenWriter } from "./rollout/taken-writer.ts";
 import type { Holding } from "./source/resources.ts";
 import type { Source } from "./source/source.ts";
 import { createWaitSignal } from "./wait-signal.ts";
-import { createEnvoyRollout, type EnvoyRollout, type RefusedResource } from "./xds/envoy-rollout.ts";
+import { createEnvoyRollout, type EnvoyRollout } from "./xds/envoy-rollout.ts";
 import { extensionSource } from "./xds/extension-polls.ts";
 import type { LocalCalls } from "./xds/local-calls.ts";
 import type { LocalState } from "./xds/local-host.ts";
 import { createOfferMaker, type ResourceTexts } from "./xds/local-resources.ts";
 import { serveLocal } from "./xds/local-server.ts";
+import type { RefusedResource } from "./xds/refusal-search.ts";
 
 export interface AgentOptions extends EnvoyOptions {
   readonly source: Source;
@@ -160,9 +161,9 @@ export function createAgent(options: AgentOptions): Agent {
   const hostOf = (rollout: EnvoyRollout, advancing: EnvoyStages): StreamHost =>
     state.host({
       connected: () => rollout.connect(),
-      knows(type, known) {
+      hasFromBefore(type, known) {
         if (type === "listeners") advancing.hasListeners();
-        rollout.knows(type, known);
+        rollout.hasFromBefore(type, known);
         wake.ring();
       },
       accepted: rollout.accept,

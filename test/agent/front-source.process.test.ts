@@ -117,14 +117,14 @@ describe("an agent's source that follows a front", () => {
     test.start();
     await expect.poll(() => test.told.length).toBe(1);
     const version = test.told[0]?.clusters.version ?? "";
-    test.source.complain("clusters", { version, names: ["a"], words: "a is bad" });
+    test.source.rejects("clusters", { version, names: ["a"], words: "a is bad" });
     await expect.poll(() => test.refusals.map(({ refused }) => refused)).toEqual([version]);
     await test.publish({ a: "good" });
     await expect.poll(() => test.told.length).toBe(2);
     // The next request is under way before Envoy has said a word of the new version.
     await expect.poll(() => test.asked.at(-1)).toMatchObject({ response_nonce: expect.not.stringContaining(version) });
     expect(test.asked.at(-1)).not.toHaveProperty("error_detail");
-    test.source.complain("clusters", undefined);
+    test.source.rejects("clusters", undefined);
     await test.publish({ a: "better" });
     await expect.poll(() => test.told.length).toBe(3);
     expect(test.refusals).toHaveLength(1);

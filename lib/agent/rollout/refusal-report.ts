@@ -1,7 +1,8 @@
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { oneLine } from "../envoy/envoy-keeper.ts";
 import type { Source } from "../source/source.ts";
-import type { EnvoyRollout, RefusedResource } from "../xds/envoy-rollout.ts";
+import type { EnvoyRollout } from "../xds/envoy-rollout.ts";
+import type { RefusedResource } from "../xds/refusal-search.ts";
 
 /** Reports what Envoy refuses and accepts. */
 export interface RefusalReport {
@@ -23,10 +24,10 @@ export function createRefusalReport(source: Source, say: (line: string) => void)
       for (const type of coreTypes) {
         const of = now.filter((one) => one.type === type);
         const version = versions?.[type];
-        if (version === undefined || of.length === 0) source.complain(type, undefined);
+        if (version === undefined || of.length === 0) source.rejects(type, undefined);
         else {
           const words = of.map((one) => one.words).join("\n");
-          source.complain(type, { version, names: of.map(({ name }) => name), words });
+          source.rejects(type, { version, names: of.map(({ name }) => name), words });
         }
         if (of.length === 0 && version !== undefined && rollout.isDone()) source.accepts(type, version);
       }

@@ -87,7 +87,7 @@ export function folderSource({ folder, node, trusted, generation, types }: Folde
       look(sink);
     },
     // There is nobody to tell; the agent's own log and status say it.
-    complain() {},
+    rejects() {},
     accepts() {},
     close() {
       isClosed = true;

@@ -7,7 +7,7 @@ export interface Source {
   /** Begins to follow. Everything is told to the sink, nothing is thrown. */
   start(sink: SourceSink): void;
   /** Says that the node's Envoy refuses some of a type, or with undefined that it takes all of it again. What was said already may be said again. */
-  complain(type: CoreType, complaint: Complaint | undefined): void;
+  rejects(type: CoreType, complaint: Complaint | undefined): void;
   /**
    * Says which version of a type the node's Envoy has accepted last: what the source has sent is not yet what Envoy runs.
    *

@@ -1,33 +1,24 @@
 import type { CoreType } from "../../snapshot/resource-type.ts";
-import { emptyResource, type Unwritable } from "./local-resources.ts";
-import { isEmpty, isSameOffer, type LocalResource, type Offer, offerOf } from "./offer.ts";
+import type { Unwritable } from "./local-resources.ts";
+import { isEmpty, isSameOffer, type LocalResource, type Offer } from "./offer.ts";
+import {
+  afterGroupAccepted,
+  afterRefusal,
+  afterWanted,
+  isLeftOut,
+  lastAllowed,
+  nothingRefused,
+  type Refusal,
+  type RefusedResource,
+  withoutRefused,
+} from "./refusal-search.ts";
 import { nextStage, type StageFacts } from "./stages.ts";
-
-/** A resource that is not in force, in that version of it. */
-export interface RefusedResource {
-  readonly type: CoreType;
-  readonly name: string;
-  /** What is refused: another version of the name is tried again. "" for one that has no binary form. */
-  readonly version: string;
-  /** Envoy's own, or the agent's for what it cannot send. */
-  readonly words: string;
-}
-
-/** An answer that Envoy refuses. */
-export interface Refusal {
-  readonly type: CoreType;
-  /** What was in the answer. */
-  readonly answered: readonly Pick<LocalResource, "name" | "version">[];
-  /** What Envoy's words are about; undefined where they name nothing of the answer. */
-  readonly named: readonly string[] | undefined;
-  readonly words: string;
-}
 
 /** Further facts about Envoy. */
 export interface RolloutFacts extends StageFacts {
-  /** Whether an Envoy has listeners that take traffic, or may have: until then it may be told everything at once. */
+  /** Whether an Envoy has listeners that take traffic, or may have: until then it may be offered everything at once. */
   readonly isServing: boolean;
-  /** Whether what is wanted is left out, since Envoys have ended over it. */
+  /** Whether the wanted offer is left out, since Envoys have ended over it. */
   readonly isBarred: boolean;
 }
 
@@ -46,8 +37,8 @@ export interface EnvoyRollout {
   isDone(): boolean;
   refused(): readonly RefusedResource[];
   want(offer: Offer, unwritable: readonly Unwritable[]): void;
-  /** Envoy says which versions of a type it has from before this stream. */
-  knows(type: CoreType, versions: ReadonlyMap<string, string>): void;
+  /** Envoy reports which versions of a type it has from before this stream. */
+  hasFromBefore(type: CoreType, versions: ReadonlyMap<string, string>): void;
   /** Envoy has taken some resources of what it was offered. */
   accept(type: CoreType, resources: readonly LocalResource[]): void;
   /** Envoy has taken everything that is offered. */
@@ -55,146 +46,96 @@ export interface EnvoyRollout {
   refuse(refusal: Refusal): void;
   /** No Envoy has anything any more. @returns whether the last one ended before it had taken what is new */
   end(): boolean;
-  /** Another Envoy, or the same on another stream: what it has taken it says. */
+  /** Another Envoy, or the same on another stream: it reports what it has. */
   connect(): void;
   /** Goes on to the next stage where there is one. @returns whether something else is offered now */
   advance(facts: RolloutFacts): boolean;
 }
 
-type Suspects = readonly Pick<RefusedResource, "type" | "name" | "version">[];
+/** What Envoy has of a resource; only the version of what it has from before the stream. */
+type Accepted = Pick<LocalResource, "version"> & Partial<LocalResource>;
 
-/** @param kept what an Envoy had taken when the agent began */
-export function createEnvoyRollout(kept: Offer): EnvoyRollout {
+/** @param taken what an Envoy had taken when the agent began */
+export function createEnvoyRollout(taken: Offer): EnvoyRollout {
   let wanted: Offer | undefined;
-  let offered = isEmpty(kept) ? undefined : kept;
+  let offered = isEmpty(taken) ? undefined : taken;
   let isSettled = false;
   let isConnected = false;
-  let refused: readonly RefusedResource[] = [];
-  /** Of each group some resource is refused: they are tried one group after the other, by halves until it is found. */
-  let groups: readonly Suspects[] = [];
-  /** Whether the first group is part of the offer, or on the way into it. */
-  let isTrying = false;
-  /** What the offer is on the way to, before refused resources are left out. */
-  let aim = kept;
-  /** By type and name, what this Envoy has taken last; of what it has from before, it says only the version. */
-  const has = new Map<string, Pick<LocalResource, "version"> & Partial<LocalResource>>();
+  let search = nothingRefused;
+  /** What the stages lead to, before refused resources are left out. */
+  let target = taken;
+  /** By type and name, what this Envoy has accepted last. */
+  const accepted = new Map<string, Accepted>();
   const keyOf = (type: CoreType, name: string) => `${type} ${name}`;
 
-  /** Whether a resource is left out of the offer, in that version. */
-  function isOut(type: CoreType, name: string, version: string): boolean {
-    const isIt = (one: Suspects[number]) => one.type === type && one.name === name && one.version === version;
-    return refused.some(isIt) || groups.slice(isTrying ? 1 : 0).some((group) => group.some(isIt));
-  }
-
-  /** What is offered in the place of what is left out: what was taken last, or nothing. */
-  function before(type: CoreType, name: string): LocalResource | undefined {
-    const found = has.get(keyOf(type, name));
-    for (const last of [isKnown(found) ? found : undefined, kept[type].get(name)])
-      if (last !== undefined && !isOut(type, name, last.version)) return last;
-    return type === "endpoints" || type === "routes" ? emptyResource({ type, name }) : undefined;
-  }
-
-  function allowed(offer: Offer): Offer {
-    const out = new Set([...refused, ...groups.flat()].map(({ type }) => type));
-    if (out.size === 0) return offer;
-    return offerOf((type) => {
-      if (!out.has(type)) return offer[type];
-      const resources = new Map(offer[type]);
-      const names = [...refused, ...groups.flat()].filter((one) => one.type === type).map(({ name }) => name);
-      for (const name of new Set(names)) {
-        const version = offer[type].get(name)?.version ?? "";
-        // An empty resource may stand in the place of one that has no binary form.
-        if (!isOut(type, name, "") && !isOut(type, name, version)) continue;
-        const instead = before(type, name);
-        if (instead === undefined) resources.delete(name);
-        else resources.set(name, instead);
-      }
-      return resources;
+  const allowed = (offer: Offer): Offer =>
+    withoutRefused(offer, search, (type, name) => {
+      const last = accepted.get(keyOf(type, name));
+      return lastAllowed(search, { type, name }, [isWhole(last) ? last : undefined, taken[type].get(name)]);
     });
-  }
 
   return {
     offered: () => offered,
-    taken: () => kept,
+    taken: () => taken,
     isSettled: () => isSettled,
     isDone: () =>
       isSettled &&
-      groups.length === 0 &&
+      search.groups.length === 0 &&
       wanted !== undefined &&
       offered !== undefined &&
       isSameOffer(offered, allowed(wanted)),
-    refused: () => refused,
+    refused: () => search.refused,
     want(offer, unwritable) {
       wanted = offer;
-      // What is wanted in another version, or not at all, is not spoken of any more.
-      const isWanted = ({ type, name, version }: Suspects[number]) => offer[type].get(name)?.version === version;
-      const left = groups.map((group) => group.filter(isWanted));
-      if (isTrying && left[0]?.length === 0) isTrying = false;
-      groups = left.filter((group) => group.length > 0);
-      const words = (problem: string) => `the agent cannot send it: ${problem}`;
-      refused = [
-        ...refused.filter(isWanted),
-        ...unwritable.map(({ type, name, problem }) => ({ type, name, version: "", words: words(problem) })),
-      ];
+      search = afterWanted(search, offer, unwritable);
     },
-    knows(type, versions) {
-      for (const [name, version] of versions) has.set(keyOf(type, name), { version });
+    hasFromBefore(type, versions) {
+      for (const [name, version] of versions) accepted.set(keyOf(type, name), { version });
     },
     accept(type, resources) {
-      for (const resource of resources) has.set(keyOf(type, resource.name), resource);
+      for (const resource of resources) accepted.set(keyOf(type, resource.name), resource);
     },
     settle() {
       if (offered === undefined) return;
-      kept = offered;
+      taken = offered;
       isSettled = true;
-      if (!isTrying || !isSameOffer(offered, allowed(aim))) return;
-      groups = groups.slice(1);
-      isTrying = false;
+      if (search.isTrying && isSameOffer(offered, allowed(target))) search = afterGroupAccepted(search);
     },
-    refuse({ type, answered, named, words }) {
+    refuse(refusal) {
       isSettled = false;
-      // What is offered in another version by now is not spoken of any more.
+      const { type, answered } = refusal;
+      // A refusal of a version that is no longer offered changes nothing.
       const current = answered
-        .filter(({ name, version }) => offered?.[type].get(name)?.version === version && !isOut(type, name, version))
-        .map(({ name, version }) => ({ type, name, version }));
-      const fresh = current.filter(({ name, version }) => has.get(keyOf(type, name))?.version !== version);
-      const suspects = fresh.length > 0 ? fresh : current;
-      const isExact = named !== undefined || answered.length === 1;
-      const culprits = isExact ? suspects.filter(({ name }) => named?.includes(name) ?? true) : [];
-      refused = [...refused, ...culprits.map((one) => ({ ...one, words: wordsAbout(one.name, words) }))];
-      // Of clusters and listeners Envoy names all that it refuses; of others it may not have looked at what stands behind the first.
-      const isWhole = isExact && (type === "clusters" || type === "listeners");
-      const unsure = isWhole ? [] : suspects.filter((one) => !culprits.includes(one));
-      if (isTrying) groups = groups.slice(1);
-      isTrying = false;
-      const half = Math.ceil(unsure.length / 2);
-      groups = [unsure.slice(0, half), unsure.slice(half), ...groups].filter((group) => group.length > 0);
+        .filter(({ name, version }) => offered?.[type].get(name)?.version === version)
+        .map(({ name, version }) => ({ type, name, version }))
+        .filter((one) => !isLeftOut(search, one));
+      const isNew = current.filter(({ name, version }) => accepted.get(keyOf(type, name))?.version !== version);
+      search = afterRefusal(search, refusal, isNew.length > 0 ? isNew : current);
     },
     end() {
-      const isOver = isConnected && !isSettled && offered !== undefined && !isSameOffer(offered, kept);
+      const isOver = isConnected && !isSettled && offered !== undefined && !isSameOffer(offered, taken);
       isConnected = false;
       isSettled = false;
-      has.clear();
-      groups = [];
-      isTrying = false;
-      if (isOver && !isEmpty(kept)) offered = kept;
-      return isOver && !isEmpty(kept);
+      accepted.clear();
+      search = { ...search, groups: [], isTrying: false };
+      if (isOver && !isEmpty(taken)) offered = taken;
+      return isOver && !isEmpty(taken);
     },
     connect() {
       isConnected = true;
       isSettled = false;
-      has.clear();
+      accepted.clear();
     },
     advance(facts) {
-      aim = facts.isBarred || wanted === undefined ? kept : wanted;
-      const isReached = isSettled && offered !== undefined && isSameOffer(offered, allowed(aim));
-      if (isReached && groups.length > 0) isTrying = true;
-      const target = allowed(aim);
+      target = facts.isBarred || wanted === undefined ? taken : wanted;
+      const isReached = isSettled && offered !== undefined && isSameOffer(offered, allowed(target));
+      if (isReached && search.groups.length > 0) search = { ...search, isTrying: true };
+      const goal = allowed(target);
       const isFirst = offered === undefined || isEmpty(offered);
       const next =
         isFirst || !facts.isServing || offered === undefined
-          ? target
-          : nextStage(allowed(offered), target, { ...facts, isSettled });
+          ? goal
+          : nextStage(allowed(offered), goal, { ...facts, isSettled });
       if (isEmpty(next) || (offered !== undefined && isSameOffer(offered, next))) return false;
       offered = next;
       isSettled = false;
@@ -203,13 +144,4 @@ export function createEnvoyRollout(kept: Offer): EnvoyRollout {
   };
 }
 
-const isKnown = (one: Partial<LocalResource> | undefined): one is LocalResource => one?.binary !== undefined;
-
-/** What Envoy says of one of several. Notes about its own way of printing are left out. */
-function wordsAbout(name: string, words: string): string {
-  const from = words.indexOf(` ${name}: `);
-  return words
-    .slice(from + 1)
-    .replace(/goo\.gle\/debug\w*\s*/g, "")
-    .trim();
-}
+const isWhole = (one: Accepted | undefined): one is LocalResource => one?.binary !== undefined;

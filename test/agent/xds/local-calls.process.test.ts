@@ -60,7 +60,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const noEvents = { connected() {}, knows() {}, accepted() {}, settled() {}, refused() {} };
+const noEvents = { connected() {}, hasFromBefore() {}, accepted() {}, settled() {}, refused() {} };
 
 /** What an Envoy does at the agent's socket. */
 async function call(headers: OutgoingHttpHeaders, body?: string) {

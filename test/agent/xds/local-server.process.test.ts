@@ -85,7 +85,8 @@ describe("an agent's server for its Envoy", () => {
     const hostOf = () =>
       state.host({
         connected: () => heard.push("connected"),
-        knows: (type, versions) => heard.push(`knows ${type} ${[...versions].map((pair) => pair.join("=")).join()}`),
+        hasFromBefore: (type, versions) =>
+          heard.push(`knows ${type} ${[...versions].map((pair) => pair.join("=")).join()}`),
         accepted: (type, resources) =>
           heard.push(`accepted ${type} ${resources.map(({ name, version }) => `${name}=${version}`).join()}`),
         settled: () => heard.push("settled"),
@@ -227,7 +228,7 @@ const ignore = () => {};
 
 const nobody = {
   connected() {},
-  knows() {},
+  hasFromBefore() {},
   accepted() {},
   settled() {},
   refused() {},
