@@ -81,6 +81,7 @@ export function sidebar(): readonly Group[] {
       injection: "Injected proxies",
       "git-to-mesh": "Git to mesh",
       "gateway-api": "The Gateway API",
+      "review-bot": "On pull requests",
       differences: "Differences from Istio",
       releases: "Releases of Istio",
     }),
