@@ -10,7 +10,7 @@ export interface EnvoyReport {
 }
 
 /** Whether Envoy has accepted or refused a version. An Envoy that reports nothing is not waited for. */
-export const isAnswered = ({ accepted, complaint }: EnvoyReport, version: string | undefined): boolean =>
+const isAnswered = ({ accepted, complaint }: EnvoyReport, version: string | undefined): boolean =>
   accepted === undefined || accepted === version || complaint?.version === version;
 
 /** How long the next request waits for Envoy to accept or refuse the last answer, so that one request reports both. */
