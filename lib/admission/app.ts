@@ -30,7 +30,8 @@ export interface AdmissionOptions {
  */
 export function admissionApp(options: AdmissionOptions): Hono {
   const pool = createBodyPool(limits);
-  // An object takes many times the memory of its text: of large ones one is looked at at a time, of others as many as come to that.
+  // A parsed object takes many times the memory of its text, so large reviews are handled one at a time, and small ones together up to the
+  // same number of bytes.
   const room = createSemaphore(limits.reviewBytes);
   const { onError = () => {}, world, workloads } = options;
 
@@ -51,7 +52,7 @@ export function admissionApp(options: AdmissionOptions): Hono {
     if (read.kind === "refused") return problem(read.status, read.reason);
     const bytes = bytesOf(read);
     if (bytes.length === 0) return problem(400, "no body found");
-    // Whoever has given up meanwhile costs nothing more.
+    // A request that was given up while it waited is not handled.
     const leave = await room.enter(bytes.length, c.req.raw.signal);
     try {
       const request = readReview(new TextDecoder().decode(bytes));

@@ -35,17 +35,18 @@ export function merged(under: Fields, over: Fields): Fields {
 
 /** Elements of the overlay come first, unless both lists have an element and the one below has it after another of its own. */
 function mergedLists(under: readonly Fields[], over: readonly Fields[], key: string): readonly Fields[] {
-  const places = new Map<unknown, number>();
-  for (const [at, one] of under.entries()) if (!places.has(one[key])) places.set(one[key], at);
-  const place = (element: Fields): number => places.get(element[key]) ?? -1;
-  const exchanged = new Set(over.map((one) => one[key]));
-  const left = under.filter((one) => !exchanged.has(one[key]));
-  const right = over.map((one) => merged(under[place(one)] ?? {}, one));
+  const indexes = new Map<unknown, number>();
+  for (const [index, one] of under.entries()) if (!indexes.has(one[key])) indexes.set(one[key], index);
+  const indexBelow = (element: Fields): number => indexes.get(element[key]) ?? -1;
+  const overlaid = new Set(over.map((one) => one[key]));
+  const left = under.filter((one) => !overlaid.has(one[key]));
+  const right = over.map((one) => merged(under[indexBelow(one)] ?? {}, one));
   const result: Fields[] = [];
   let [i, j] = [0, 0];
   while (i < left.length || j < right.length) {
     const [own, other] = [left[i], right[j]];
-    const comesFirst = own !== undefined && (other === undefined || (place(other) >= 0 && place(own) < place(other)));
+    const comesFirst =
+      own !== undefined && (other === undefined || (indexBelow(other) >= 0 && indexBelow(own) < indexBelow(other)));
     const next = comesFirst ? own : other;
     if (next === undefined) break;
     result.push(next);

@@ -59,7 +59,7 @@ const lookMs = 1_000;
 const retryMs = 10_000;
 const commandMs = 30_000;
 const longestMs = 12 * 3_600_000;
-/** How often the clock is looked at: a timer stands still while the machine is suspended, and certificates go on. */
+/** How often a wait checks the clock: timers stop while the machine is suspended, and certificates expire meanwhile. */
 const sliceMs = 60_000;
 
 /**

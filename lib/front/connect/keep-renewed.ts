@@ -14,7 +14,7 @@ export interface ReadValue<T> {
   readonly againMs: number;
 }
 
-/** How often the wall clock is looked at: a timer stands still while the machine is suspended, and knows nothing of a clock that is set. */
+/** How often a wait checks the wall clock: timers stop while the machine is suspended, and do not follow a clock that is set. */
 const sliceMs = 60_000;
 
 /** A clock that is behind a timer by so much has been set back. */
